@@ -1,0 +1,31 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples on every machine, whatever its speed: a failure can be repeated.
+settings.register_profile("nomadp", derandomize=True, deadline=None)
+settings.load_profile("nomadp")
+
+
+@pytest.fixture(scope="session")
+def paper_data() -> Path:
+    """The folder with the paper's four data sets, which are not part of this repository."""
+    chosen = os.environ.get("NOMADP_DATA")
+    folder = Path(chosen) if chosen else ROOT.parent / "shared" / "data"
+    if (folder / "nyc" / "locations.csv").is_file():
+        return folder
+    if chosen:
+        pytest.fail("NOMADP_DATA must name a folder that holds nyc/locations.csv")
+    pytest.skip("the paper's data sets are not here; set NOMADP_DATA to their folder")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "paper_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
