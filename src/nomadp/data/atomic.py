@@ -1,0 +1,66 @@
+"""Files that appear whole or not at all."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nomadp.errors import SchemaError
+
+__all__ = ["written_whole"]
+
+Write = Callable[[Path], None]
+
+
+def written_whole(writes: dict[Path, Write]) -> None:
+    """Write every file beside its place, then move all into place in the order given.
+
+    A failure leaves none of the new files behind.
+    """
+    try:
+        with _beside(list(writes)) as parts:
+            for part, write in zip(parts, writes.values(), strict=True):
+                write(part)
+                with part.open("r+b") as file:
+                    os.fsync(file.fileno())
+            _move(parts, list(writes))
+    except OSError as error:
+        last = list(writes)[-1]
+        raise SchemaError(f"{last} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _beside(paths: list[Path]) -> Iterator[list[Path]]:
+    token = secrets.token_hex(4)
+    parts = [path.with_name(f".part-{token}-{path.name}") for path in paths]
+    try:
+        yield parts
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def _move(parts: list[Path], paths: list[Path]) -> None:
+    moved: list[Path] = []
+    try:
+        for part, path in zip(parts, paths, strict=True):
+            part.replace(path)
+            moved.append(path)
+    except BaseException:
+        for path in moved:
+            path.unlink(missing_ok=True)
+        raise
+    for folder in {path.parent for path in paths}:
+        # A folder can be flushed on POSIX only; elsewhere the move itself is durable enough.
+        with contextlib.suppress(OSError):
+            _flush_folder(folder)
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

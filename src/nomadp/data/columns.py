@@ -1,0 +1,169 @@
+"""Columns of a table read from a file: what kind each is, and what its values must be.
+
+A trajectory file is private, so a bad value is known only by its row and by the rule it
+breaks. It is never quoted, nor kept in the chain of exceptions.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.errors import SchemaError
+from nomadp.geometry import Floats
+
+__all__ = [
+    "BadValue",
+    "Choose",
+    "Kind",
+    "Moments",
+    "Table",
+    "Text",
+    "TextCoder",
+    "check",
+    "decimals",
+    "wholes",
+]
+
+Indices = NDArray[np.int64]
+
+
+class Kind(Enum):
+    """What the values of a column are."""
+
+    TEXT = auto()
+    DECIMAL = auto()
+    WHOLE = auto()
+    MOMENT = auto()
+
+
+Choose = Callable[[Sequence[str]], Mapping[str, Kind]]
+"""Given the header, the columns to read; refuses a header that lacks some."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of text: row k holds `values[codes[k]]`; values in order of appearance."""
+
+    codes: Indices
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """The chosen columns of a file, and how to name one of its rows without its content."""
+
+    path: str
+    rows: int
+    column: Mapping[str, Any]  # Text for text, otherwise an array of shape (rows,)
+    where: Callable[[int], str]
+
+
+class BadValue(Exception):
+    """Row `row` of a column breaks `rule`. Readers turn it into a SchemaError."""
+
+    def __init__(self, row: int, rule: str) -> None:
+        super().__init__(rule)
+        self.row = row
+        self.rule = rule
+
+
+def check(table: Table, broken: NDArray[np.bool_], rule: str) -> None:
+    """Refuse the table when any row is broken, naming the first and how many."""
+    rows = np.flatnonzero(broken)
+    if len(rows):
+        others = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+        raise SchemaError(f"{table.path}: {table.where(int(rows[0]))}{others}: {rule}")
+
+
+class TextCoder:
+    """Codes for texts that arrive in pieces."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, int] = {}
+
+    def add(self, values: Sequence[str]) -> Indices:
+        if "" in values:
+            raise BadValue(values.index(""), "must not be empty")
+        code = self._code
+        return np.fromiter((code.setdefault(v, len(code)) for v in values), np.int64)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self._code)
+
+
+def decimals(values: Sequence[str]) -> Floats:
+    """Finite numbers."""
+    column = np.array(_parsed(values, float, "must be a number"), dtype=np.float64)
+    unbounded = np.flatnonzero(~np.isfinite(column))
+    if len(unbounded):
+        raise BadValue(int(unbounded[0]), "must be a finite number")
+    return column
+
+
+def wholes(values: Sequence[str]) -> Indices:
+    """Whole numbers of at most 64 bits."""
+    return np.array(_parsed(values, _int64, "must be a whole number"), dtype=np.int64)
+
+
+class Moments:
+    """Microseconds since 1970 UTC, or plain positions if the first value is an integer."""
+
+    def __init__(self) -> None:
+        self._positions: bool | None = None
+
+    def add(self, values: Sequence[str]) -> Indices:
+        if self._positions is None and values:
+            self._positions = values[0].strip().lstrip("+-").isdigit()
+        if self._positions:
+            return wholes(values)
+        moments = _parsed(
+            values,
+            datetime.fromisoformat,
+            "must be an ISO 8601 date and time, such as 2012-04-03T18:00:09Z",
+        )
+        for k, moment in enumerate(moments):
+            if moment.tzinfo is None:
+                raise BadValue(
+                    k, "must have a time zone; add Z for UTC, or +02:00 and the like"
+                )
+        return np.array([_microseconds(moment) for moment in moments], dtype=np.int64)
+
+
+def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> list[Any]:
+    # Python reads 1_000 as a number; no table means that.
+    if "_" not in "".join(values):
+        with contextlib.suppress(ValueError, OverflowError):
+            return list(map(parse, values))
+    raise BadValue(_first_unreadable(values, parse), rule)
+
+
+def _first_unreadable(values: Sequence[str], parse: Callable[[str], Any]) -> int:
+    for k, value in enumerate(values):
+        if "_" in value:
+            return k
+        try:
+            parse(value)
+        except (ValueError, OverflowError):
+            return k
+    return len(values)
+
+
+def _int64(value: str) -> int:
+    number = int(value)
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError
+    return number
+
+
+def _microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,269 @@
+"""The public set of locations: ids, coordinates, content hash, and what is near what.
+
+Everything here is public. No query needs a table of all pairs: rows are computed on demand
+and kept only for small sets.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nomadp.errors import DomainError, SchemaError
+from nomadp.geometry import (
+    Floats,
+    Places,
+    Sectors,
+    distance_km,
+    mean_lat_lng,
+    places,
+    sector_seen,
+    unit_vectors,
+)
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+__all__ = ["CACHED_ROWS_MAX", "LocationSet"]
+
+Indices = NDArray[np.int64]
+
+CACHED_ROWS_MAX = 4096
+"""Rows of distances and sectors are kept for sets up to this size (134 MB when all are)."""
+
+# Far above any rounding, far below any difference that matters.
+SLACK_KM = 1e-6
+CHORD_SLACK = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocationSet:
+    """Public locations in a fixed order; a location is an index into it."""
+
+    ids: tuple[str, ...]
+    lat: Floats
+    lng: Floats
+    _distance_rows: dict[int, Floats] = field(default_factory=dict, init=False)
+    _sector_rows: dict[tuple[int, int], Sectors] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def from_columns(cls, ids: Sequence[str], lat: ArrayLike, lng: ArrayLike) -> "LocationSet":
+        """Unique ids and degrees in WGS84; at least two locations."""
+        return cls(tuple(ids), np.asarray(lat), np.asarray(lng))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lat", _coordinates("lat", self.lat, 90.0))
+        object.__setattr__(self, "lng", _coordinates("lng", self.lng, 180.0))
+        count = len(self.ids)
+        if not count == len(self.lat) == len(self.lng):
+            raise SchemaError(
+                "a location set needs one id, one lat and one lng per location, got "
+                f"{count} ids, {len(self.lat)} lat and {len(self.lng)} lng"
+            )
+        if count < 2:
+            raise DomainError(
+                f"a location set needs at least 2 locations, got {count}; "
+                "with fewer there is nothing to hide among"
+            )
+        if set(map(type, self.ids)) != {str} or "" in self.ids:
+            raise SchemaError("location ids must be non-empty strings, and some are not")
+        repeated = count - len(set(self.ids))
+        if repeated:
+            raise SchemaError(
+                f"location ids must be unique, got {repeated} repeated among {count}; "
+                "remove the duplicates"
+            )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"LocationSet({len(self)} locations, sha256={self.sha256[:6]}...)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LocationSet):
+            return NotImplemented
+        return self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return LocationSet.from_columns, (self.ids, self.lat, self.lng)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the ids (length-prefixed UTF-8) and the coordinates' exact bits, in order."""
+        digest = hashlib.sha256(b"nomadp-locations-1\n%d\n" % len(self))
+        for location_id in self.ids:
+            encoded = location_id.encode()
+            digest.update(b"%d:" % len(encoded) + encoded)
+        for column in (self.lat, self.lng):
+            # Adding zero makes -0.0 and 0.0 the same place.
+            digest.update((column + 0.0).astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    def distances_km(self, i: int) -> Floats:
+        """Distance from `i` to every location, shape (m,), read-only."""
+        row = self._distance_rows.get(i)
+        if row is None:
+            row = distance_km(self._at(i), self._places)
+            row.flags.writeable = False
+            if len(self) <= CACHED_ROWS_MAX:
+                self._distance_rows[i] = row
+        return row
+
+    def distances_between_km(self, i: ArrayLike, j: ArrayLike) -> Floats:
+        """Distance of each pair; bit for bit what `distances_km` gives."""
+        return distance_km(self._at(i), self._at(j))
+
+    def sectors(self, i: int, granularity: int) -> Sectors:
+        """The sector in which `i` sees every location (itself: 0), shape (m,), read-only."""
+        row = self._sector_rows.get((i, granularity))
+        if row is None:
+            row = sector_seen(self._at(i), self._places, granularity)
+            row.flags.writeable = False
+            if len(self) <= CACHED_ROWS_MAX:
+                self._sector_rows[i, granularity] = row
+        return row
+
+    def sector_between(self, i: ArrayLike, j: ArrayLike, granularity: int) -> Sectors:
+        """The sector in which each `i` sees its `j`; bit for bit what `sectors` gives."""
+        return sector_seen(self._at(i), self._at(j), granularity)
+
+    def within(self, i: int, radius_km: float) -> Indices:
+        """Sorted locations at most `radius_km` from `i`; always holds `i`."""
+        if not radius_km >= 0:
+            raise ValueError(f"radius_km must be at least 0, got radius_km={radius_km}")
+        return np.flatnonzero(self.distances_km(i) <= radius_km)
+
+    def farthest_km(self, i: int) -> float:
+        """Distance from `i` to the location farthest from it."""
+        return float(self.distances_km(i).max())
+
+    def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
+        """The nearest location to each point; the lowest index wins a tie."""
+        points = places(lat, lng)
+        flat = Places(*(column.reshape(-1) for column in points))
+        vectors = unit_vectors(lat, lng).reshape(-1, 3)
+        chords, indices = self._tree.query(vectors, k=2)
+        chord, best = np.asarray(chords), np.asarray(indices, dtype=np.int64)[:, 0]
+        # Where the tree's own rounding could decide, our distance decides.
+        for k in np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK):
+            close = self._tree.query_ball_point(vectors[k], chord[k, 0] + CHORD_SLACK)
+            tied = np.sort(np.asarray(close, dtype=np.int64))
+            best[k] = tied[distance_km(flat.at(int(k)), self._at(tied)).argmin()]
+        return best.reshape(points.sin_lat.shape)
+
+    @cached_property
+    def _tree(self) -> "cKDTree":
+        from scipy.spatial import cKDTree  # slow to import, and only snapping needs it
+
+        return cKDTree(unit_vectors(self.lat, self.lng))
+
+    @cached_property
+    def diameter_km(self) -> float:
+        """The largest distance between two locations, exactly, in linear memory.
+
+        Seen from a centre, no pair is farther apart than the sum of its two distances: most
+        locations are never compared.
+        """
+        from_centre = self._distance_from_centre
+        order = np.argsort(-from_centre, kind="stable")
+        reach = from_centre[order]
+        best = float(distance_km(self._at(order[0]), self._places).max())
+        for k in range(1, len(self)):
+            if reach[k] + reach[0] + SLACK_KM < best:
+                break
+            enough = best - reach[k] - SLACK_KM
+            partners = order[: np.searchsorted(-reach[:k], -enough, side="right")]
+            if len(partners):
+                pair = distance_km(self._at(order[k]), self._at(partners))
+                best = max(best, float(pair.max()))
+        return best
+
+    @cached_property
+    def medoid(self) -> int:
+        """The location with the smallest mean distance to all: the best constant answer.
+
+        Exact: a location is skipped only when the triangle inequality proves that its mean
+        distance exceeds the best (Newling and Fleuret, AISTATS 2017).
+        """
+        lower = np.zeros(len(self))
+        best, best_mean = 0, np.inf
+        for i in np.argsort(self._distance_from_centre, kind="stable"):
+            if lower[i] > best_mean + SLACK_KM:
+                continue
+            row = distance_km(self._at(i), self._places)
+            mean = float(row.mean())
+            if (mean, i) < (best_mean, best):
+                best, best_mean = int(i), mean
+            np.maximum(lower, np.abs(mean - row), out=lower)
+        return best
+
+    @cached_property
+    def _places(self) -> Places:
+        return places(self.lat, self.lng)
+
+    @cached_property
+    def _distance_from_centre(self) -> Floats:
+        return distance_km(places(*mean_lat_lng(self.lat, self.lng)), self._places)
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {location_id: index for index, location_id in enumerate(self.ids)}
+
+    def find(self, ids: Sequence[str]) -> Indices:
+        """The index of each id, -1 where it is unknown."""
+        position = self._position
+        return np.fromiter((position.get(each, -1) for each in ids), np.int64, len(ids))
+
+    def index_of(self, ids: Sequence[str]) -> Indices:
+        """The index of each id. Ids may be private, so a refusal only counts the unknown."""
+        index = self.find(ids)
+        unknown = int(np.count_nonzero(index < 0))
+        if unknown:
+            raise DomainError(
+                f"every location id must be in the public set of {len(self)}, got {unknown} "
+                f"unknown among {len(ids)}; they are withheld because they may be private"
+            )
+        return index
+
+    def subset(self, indices: ArrayLike) -> "LocationSet":
+        """These locations, in this order, as a set of their own."""
+        chosen = self._checked(indices)
+        ids = [self.ids[k] for k in chosen]
+        return LocationSet.from_columns(ids, self.lat[chosen], self.lng[chosen])
+
+    def _at(self, index: ArrayLike) -> Places:
+        return self._places.at(self._checked(index))
+
+    def _checked(self, index: ArrayLike) -> Indices:
+        # numpy would quietly read -1 as the last location. The value may be private.
+        array = np.asarray(index)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"locations must be integers, got {array.dtype}")
+        if array.size and not 0 <= array.min() <= array.max() < len(self):
+            raise IndexError(f"locations must be indices in [0, {len(self)}); values withheld")
+        return array.astype(np.int64, copy=False)
+
+
+def _coordinates(name: str, values: ArrayLike, limit: float) -> Floats:
+    try:
+        column = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SchemaError(f"{name} must hold numbers in degrees, and some are not") from None
+    if column.ndim != 1:
+        raise SchemaError(f"{name} must be one column, got {column.ndim} dimensions")
+    bad = int(np.count_nonzero(~(np.abs(column) <= limit)))
+    if bad:
+        raise DomainError(
+            f"{name} must be finite and in [-{limit:g}, {limit:g}] degrees, "
+            f"got {bad} of {len(column)} outside"
+        )
+    column.flags.writeable = False
+    return column

@@ -1,0 +1,115 @@
+"""Private trajectories: columns that hold together, and contents that are never shown."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nomadp.errors import DomainError
+from nomadp.trajectory import TrajectorySet
+
+lists = st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=6), min_size=1, max_size=8)
+
+
+@given(lists)
+def test_lists_become_columns_and_come_back(rows):
+    trajectories = TrajectorySet.from_lists(rows, size=9)
+    assert [trajectories[k].tolist() for k in range(len(trajectories))] == rows
+    assert trajectories.lengths.tolist() == [len(row) for row in rows]
+    assert trajectories.offsets[-1] == len(trajectories.locations)
+    assert trajectories.tids == tuple(str(k) for k in range(len(rows)))
+
+
+@given(lists, st.data())
+def test_a_selection_is_the_chosen_trajectories_in_the_chosen_order(rows, data):
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1)))
+    trajectories = TrajectorySet.from_lists(rows, size=9)
+    expected = TrajectorySet.from_lists(
+        [rows[k] for k in chosen], [str(k) for k in chosen], size=9
+    )
+    assert trajectories.select(chosen) == expected
+
+
+def test_holds_single_points_and_no_trajectories_at_all():
+    assert TrajectorySet.from_lists([[3]], size=4).lengths.tolist() == [1]
+    assert len(TrajectorySet.from_lists([], size=4)) == 0
+
+
+def test_accepts_arrays_of_any_integer_type():
+    trajectories = TrajectorySet.from_lists([np.array([1, 2], dtype=np.uint8)], size=3)
+    assert trajectories[0].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([[1], []], "at least 1 location, got 1 empty of 2"),
+        ([[7, 5412]], "set of 100, got 1 outside among 2"),
+        ([[-5412, 7], [5412]], "set of 100, got 2 outside among 3"),
+        ([[54.12]], "whole numbers"),
+        ([["5412"]], "whole numbers"),
+        ([[[5412]]], "one sequence"),
+    ],
+)
+def test_refuses_what_does_not_fit_without_showing_it(rows, says):
+    with pytest.raises(DomainError, match=says) as refusal:
+        TrajectorySet.from_lists(rows, size=100)
+    assert "54" not in str(refusal.value)
+
+
+def test_refuses_a_wrong_number_of_names():
+    with pytest.raises(DomainError, match="one tid, got 1 for 2"):
+        TrajectorySet.from_lists([[1], [2]], ["a"], size=3)
+
+
+@pytest.mark.parametrize("offsets", [[0, 2], [1, 2, 3], [0, 2, 1, 3], [0, 1, 2]])
+def test_refuses_offsets_that_do_not_cut_the_points_into_trajectories(offsets):
+    with pytest.raises(DomainError):
+        TrajectorySet(np.array(offsets), np.array([5, 6, 7]), ("a", "b"))
+
+
+@pytest.mark.parametrize("k", [-1, 2])
+def test_refuses_a_trajectory_it_does_not_have(k):
+    trajectories = TrajectorySet.from_lists([[1], [2]], size=3)
+    with pytest.raises(IndexError, match=r"in \[0, 2\)"):
+        trajectories[k]
+    with pytest.raises(IndexError, match=r"in \[0, 2\)"):
+        trajectories.select([k])
+
+
+def test_contents_are_withheld_however_it_is_printed():
+    trajectories = TrajectorySet.from_lists([[5412, 5413]], ["her-week"], size=9999)
+    expected = "TrajectorySet(1 trajectories, contents withheld)"
+    for shown in (
+        repr(trajectories),
+        str(trajectories),
+        f"{trajectories}",
+        f"{[trajectories]}",
+    ):
+        assert expected in shown
+        assert "54" not in shown
+        assert "her-week" not in shown
+
+
+def test_cannot_be_changed():
+    trajectories = TrajectorySet.from_lists([[1, 2]], size=3)
+    with pytest.raises(ValueError, match="read-only"):
+        trajectories[0][0] = 2
+    with pytest.raises(AttributeError):
+        trajectories.tids = ("x",)
+
+
+def test_does_not_follow_the_caller_who_changes_his_array():
+    points = np.array([1, 2])
+    trajectories = TrajectorySet(np.array([0, 2]), points, ("a",))
+    points[0] = 7
+    assert trajectories[0].tolist() == [1, 2]
+
+
+def test_equality_is_by_content():
+    one = TrajectorySet.from_lists([[1, 2], [3]], size=4)
+    assert one == TrajectorySet.from_lists([[1, 2], [3]], size=4)
+    assert one != TrajectorySet.from_lists([[1], [2, 3]], size=4)
+    assert one != TrajectorySet.from_lists([[1, 2], [0]], size=4)
+    assert one != TrajectorySet.from_lists([[1, 2], [3]], ["a", "b"], size=4)
+    assert one != [[1, 2], [3]]
