@@ -1,0 +1,105 @@
+"""Epsilon in exact rationals: what a whole trajectory may cost, and how it is shared out.
+
+Budgets are fractions, never floats: 0.1 means one tenth, shares add up to the whole or
+the split refuses to exist, and a printed loss is rounded up, never down.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from nomadp.errors import BudgetError
+
+__all__ = [
+    "MAX_EPSILON",
+    "Split",
+    "Step",
+    "as_epsilon",
+    "exp_lower",
+    "format_epsilon",
+]
+
+MAX_EPSILON = 20
+"""Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway."""
+
+_EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the laws give away
+
+
+def as_epsilon(value: int | float | str | Fraction) -> Fraction:
+    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth."""
+    try:
+        epsilon = Fraction(repr(value) if isinstance(value, float) else value)
+    except (ValueError, ZeroDivisionError, TypeError):
+        raise BudgetError(_epsilon_rule(value)) from None
+    if not 0 < epsilon <= MAX_EPSILON:
+        raise BudgetError(_epsilon_rule(value))
+    return epsilon
+
+
+def _epsilon_rule(value: object) -> str:
+    return f"epsilon must be a number above 0 and at most {MAX_EPSILON}, got epsilon={value}"
+
+
+@lru_cache(maxsize=4096)
+def exp_lower(x: Fraction) -> Fraction:
+    """A rational lower bound of e^x for x >= 0, within a relative 2^-150."""
+    if x < 0:
+        raise ValueError(f"exp_lower needs x >= 0, got x={x}")
+    term = total = 1 << _EXP_BITS
+    k = 0
+    # Every term of the series is positive and every division floors, so the sum stays below.
+    while term:
+        k += 1
+        term = term * x.numerator // (x.denominator * k)
+        total += term
+    return Fraction(total, 1 << _EXP_BITS)
+
+
+def format_epsilon(value: Fraction | float, digits: int = 6) -> str:
+    """A decimal that is never below the value: a guarantee may only be rounded up."""
+    if value == math.inf:
+        return "infinite"
+    scale = 10**digits
+    up = math.ceil(Fraction(value) * scale)
+    text = f"{up // scale}.{up % scale:0{digits}d}"
+    return text.rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Step:
+    """``count`` draws of one kind, each allowed ``share`` of epsilon."""
+
+    name: str
+    copy: int
+    """Which of the two copies of the trajectory it reads; 0 when there is only one."""
+    count: int
+    share: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        return self.count * self.share
+
+
+@dataclass(frozen=True)
+class Split:
+    """How one epsilon is shared out over all draws a mechanism makes for one trajectory."""
+
+    epsilon: Fraction
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if any(step.count < 1 or step.share <= 0 for step in self.steps):
+            raise BudgetError(
+                "every step of a split must draw at least once and cost something"
+            )
+        spent = sum((step.total for step in self.steps), Fraction())
+        if spent != self.epsilon:
+            shares = ", ".join(f"{step.name}={step.total}" for step in self.steps)
+            raise BudgetError(
+                f"shares must add up to epsilon={self.epsilon}, got {shares} (sum {spent})"
+            )
+
+    def shares(self, copy: int = 0) -> dict[str, Fraction]:
+        """What one draw of each step may cost in this copy."""
+        return {step.name: step.share for step in self.steps if step.copy == copy}

@@ -1,0 +1,72 @@
+"""One word, one draw: how a channel's exact law becomes a released value.
+
+Word w picks the cell of floor(w * total / 2^64) among the cumulated weights. There is no
+rejection loop, so the number of words never depends on the secret; what the 64 bits of a word
+cannot resolve changes an output's probability by less than 2^-64.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws import Channel, Ints, Secret
+from nomadp.randomness import WordStream
+
+__all__ = ["Choose", "Drawing", "Task", "draw", "draw_many"]
+
+T = TypeVar("T")
+Program = Callable[[Any, "Choose"], T]
+Task = tuple[Program[T], Any]
+"""A program and the one secret it reads."""
+
+
+class Choose(Protocol):
+    """How a program makes random choices: the client draws, the auditor tries them all."""
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        """One released value of ``channel`` for ``secret``; ``step`` names it in the budget."""
+        ...
+
+    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
+        """Run programs that are independent of each other given everything released so far."""
+        ...
+
+
+class Drawing:
+    """A Choose that draws: the only one that ever releases anything."""
+
+    def __init__(self, words: WordStream) -> None:
+        self._words = words
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        return draw(channel, secret, self._words.next())
+
+    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
+        return [program(secret, self) for program, secret in tasks]
+
+
+def draw(channel: Channel, secret: Secret, word: int) -> int:
+    """The output that one uniform 64-bit word picks."""
+    cumulative = np.cumsum(channel.weights(secret))
+    target = word * int(cumulative[-1]) >> 64
+    return int(channel.outputs[cumulative.searchsorted(target, side="right")])
+
+
+def draw_many(channel: Channel, secret: Secret, words: NDArray[np.uint64]) -> Ints:
+    """The same as `draw` for many words and one secret, bit for bit."""
+    cumulative = np.cumsum(channel.weights(secret))
+    target = high_product(words, int(cumulative[-1])).astype(np.int64)
+    return channel.outputs[cumulative.searchsorted(target, side="right")]
+
+
+def high_product(words: NDArray[np.uint64], total: int) -> NDArray[np.uint64]:
+    """floor(word * total / 2^64) without leaving 64 bits; total must be below 2^63."""
+    mask, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    low, high = words & mask, words >> shift
+    total_low, total_high = np.uint64(total & 0xFFFFFFFF), np.uint64(total >> 32)
+    middle = high * total_low + ((low * total_low) >> shift)  # at most 2^64 - 2^32: no overflow
+    carry = low * total_high + (middle & mask)
+    product: NDArray[np.uint64] = high * total_high + (middle >> shift) + (carry >> shift)
+    return product

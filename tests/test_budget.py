@@ -1,0 +1,63 @@
+"""Budgets are exact, and a split that does not add up does not exist."""
+
+import math
+from decimal import Decimal, getcontext
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nomadp.budget import Split, Step, as_epsilon, exp_lower, format_epsilon
+from nomadp.errors import BudgetError
+
+
+@pytest.mark.parametrize("value", ["0.1", 0.1, Fraction(1, 10), "1/10"])
+def test_a_tenth_is_a_tenth_however_it_is_written(value):
+    assert as_epsilon(value) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1, "0", "-0.5", math.nan, math.inf, 1e6, "nan", "x", "", "1/0", None, 20.0001]
+)
+def test_refuses_an_epsilon_nobody_can_promise(value):
+    with pytest.raises(BudgetError, match="epsilon must be a number above 0"):
+        as_epsilon(value)
+
+
+@given(st.fractions(min_value=0, max_value=20, max_denominator=10**6))
+def test_exp_lower_is_a_tight_lower_bound(x):
+    getcontext().prec = 80
+    true = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+    bound = exp_lower(x)
+    below = Decimal(bound.numerator) / Decimal(bound.denominator)
+    assert below <= true
+    assert below >= true * (1 - Decimal(2) ** -140)
+
+
+def test_exp_lower_of_nothing_is_one():
+    assert exp_lower(Fraction(0)) == 1
+
+
+@given(st.fractions(min_value=0, max_value=30, max_denominator=10**9))
+def test_a_printed_epsilon_is_never_below_the_true_one(x):
+    assert Fraction(format_epsilon(x)) >= x
+    assert Fraction(format_epsilon(x)) - x < Fraction(1, 10**6)
+
+
+def test_an_infinite_loss_is_printed_in_words():
+    assert format_epsilon(math.inf) == "infinite"
+
+
+def test_refuses_a_split_that_spends_another_sum():
+    step = Step("point", 0, 3, Fraction(1, 2))
+    with pytest.raises(
+        BudgetError, match=r"must add up to epsilon=1, got point=3/2 \(sum 3/2\)"
+    ):
+        Split(Fraction(1), (step,))
+
+
+@pytest.mark.parametrize("step", [Step("p", 0, 0, Fraction(1)), Step("p", 0, 1, Fraction(0))])
+def test_refuses_a_step_that_does_nothing(step):
+    with pytest.raises(BudgetError, match="at least once"):
+        Split(Fraction(1), (step,))

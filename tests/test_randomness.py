@@ -1,0 +1,86 @@
+"""Words come from where they are said to come from, and never twice for two purposes."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from nomadp.errors import RandomnessUnavailable
+from nomadp.randomness import KeyedWords, SeededWords, SystemWords, words_for
+
+
+def test_keyed_words_are_the_aes_ctr_keystream_of_the_trajectory():
+    key = bytes(range(32))
+    counter = (7).to_bytes(8, "big") + bytes(8)
+    keystream = (
+        Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor().update(bytes(800))
+    )
+    stream = KeyedWords(key).stream(7)
+    assert [stream.next() for _ in range(100)] == np.frombuffer(keystream, "<u8").tolist()
+
+
+@pytest.mark.parametrize("before", [0, 1, 63, 64, 65])
+def test_taking_many_words_gives_the_same_as_one_by_one(before):
+    one, many = SeededWords(3).stream(0), SeededWords(3).stream(0)
+    for _ in range(before):
+        assert one.next() == many.next()
+    assert many.take(200).tolist() == [one.next() for _ in range(200)]
+    assert many.next() == one.next()
+
+
+def test_streams_of_different_trajectories_and_purposes_differ():
+    words = SeededWords(1)
+    streams = [words.stream(0), words.stream(1), words.bound_to("tp").stream(0)]
+    streams += [words.bound_to("atp").stream(0), SeededWords(2).stream(0)]
+    assert len({stream.next() for stream in streams}) == len(streams)
+
+
+def test_the_same_seed_gives_the_same_words_in_another_process():
+    code = "from nomadp.randomness import SeededWords as S; "
+    code += "print(S(5).bound_to('x').stream(9).next())"
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert int(told.stdout) == SeededWords(5).bound_to("x").stream(9).next()
+
+
+def test_only_seeded_words_are_marked_as_simulated():
+    assert words_for(4).simulated
+    assert words_for(4).bound_to("anything").simulated
+    assert not words_for(None).simulated
+    assert not words_for(None).bound_to("anything").simulated
+    assert not SystemWords().simulated
+
+
+def test_unseeded_words_differ_from_run_to_run():
+    assert words_for(None).stream(0).next() != words_for(None).stream(0).next()
+
+
+def test_a_key_is_never_shown():
+    key = os.urandom(32)
+    assert key.hex() not in repr(KeyedWords(key))
+    assert str(key) not in repr(KeyedWords(key))
+
+
+@pytest.mark.parametrize("source", [SystemWords, KeyedWords])
+def test_a_failing_system_source_is_an_error(source, monkeypatch):
+    def broken(count):
+        raise OSError("no entropy")
+
+    monkeypatch.setattr(os, "urandom", broken)
+    with pytest.raises(RandomnessUnavailable, match="nothing was released"):
+        source().stream(0).next()
+
+
+def test_a_system_source_that_gives_too_little_is_an_error(monkeypatch):
+    monkeypatch.setattr(os, "urandom", lambda count: b"short")
+    with pytest.raises(RandomnessUnavailable, match="it gave 5"):
+        SystemWords().stream(0).next()
+
+
+def test_refuses_a_key_of_the_wrong_size():
+    with pytest.raises(ValueError, match="32 bytes, got 16"):
+        KeyedWords(bytes(16))
