@@ -1,0 +1,93 @@
+"""What every mechanism is: a frozen public value with an exact law.
+
+A mechanism is a short program over `Choose`. It names the parts it releases, each with the
+secret that part reads, and finishes them without seeing the trajectory again: whatever
+`finish` does is post-processing and free. The client and the auditor run these same lines.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from nomadp.budget import Split, as_epsilon
+from nomadp.drawing import Choose, Drawing, Task
+from nomadp.errors import DomainError
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.randomness import WordStream
+
+__all__ = ["Mechanism", "Trajectory", "perturb_one"]
+
+Trajectory = Ints
+"""Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """Perturbs one trajectory at a total cost of epsilon, over all of the same length."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    """The law of (name, version) never changes; a changed law is a new version."""
+    private: ClassVar[bool] = True
+    """False for what exists only to be measured: its outputs reveal more than epsilon."""
+    warning: ClassVar[str] = ""
+
+    epsilon: Fraction
+    locations: LocationSet
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", as_epsilon(self.epsilon))
+
+    @abstractmethod
+    def split(self, length: int) -> Split:
+        """How epsilon is shared out for a trajectory of this public length."""
+
+    @abstractmethod
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[Any]]:
+        """What is released: programs independent of each other, each with its secret."""
+
+    @abstractmethod
+    def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
+        """The reported trajectory, from released values only (post-processing).
+
+        Released values may be arrays, one entry per case: the auditor finishes all at once.
+        """
+
+    def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+        """The reported trajectory: as many locations as the true one."""
+        return self.finish(choose.each(self.parts(trajectory)), choose)
+
+    def get_params(self) -> dict[str, Any]:
+        """The options as plain values; the location set is named by its hash elsewhere."""
+        options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "locations"}
+        return options | {"epsilon": str(self.epsilon)}
+
+    def with_params(self, **changes: Any) -> Self:
+        return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))
+
+    @property
+    def identity(self) -> str:
+        """Everything that fixes the law, as one line of text."""
+        facts = {"mechanism": self.name, "version": self.version, "params": self.get_params()}
+        return json.dumps(facts | {"locations": self.locations.sha256}, sort_keys=True)
+
+
+def perturb_one(
+    mechanism: Mechanism, trajectory: Trajectory, words: WordStream
+) -> tuple[int, ...]:
+    """Draw one report for one trajectory."""
+    indices = np.asarray(trajectory, dtype=np.int64)
+    if indices.ndim != 1 or not len(indices):
+        raise DomainError("a trajectory must be a sequence of at least one location index")
+    if indices.min() < 0 or indices.max() >= len(mechanism.locations):
+        raise DomainError(
+            f"every location must be in the public set of {len(mechanism.locations)}; "
+            "the value is withheld because it is private"
+        )
+    return mechanism.perturb(indices, Drawing(words))

@@ -1,0 +1,55 @@
+"""From two perturbed copies to one reported trajectory: post-processing, and free.
+
+Differs from the paper: its Eq. 7 asks for the location with the smallest summed distance to
+both copies. By the triangle inequality both copies' own locations always attain it, so the
+equation does not decide anything; these rules do.
+"""
+
+from collections.abc import Callable
+
+from nomadp.drawing import Choose
+from nomadp.laws import FairCoin, distance_rows_km
+from nomadp.locations import LocationSet
+
+__all__ = ["MERGES"]
+
+Points = tuple[int, ...]
+_SAME_KM = 1e-9  # two sums of distances this close are a tie
+
+
+def _coin(locations: LocationSet, first: Points, second: Points, choose: Choose) -> Points:
+    """A fair coin for every position."""
+    coins = choose.each([(_toss, None) for _ in first])
+    return tuple(
+        pair[coin] for coin, pair in zip(coins, zip(first, second, strict=True), strict=False)
+    )
+
+
+def _toss(secret: None, choose: Choose) -> int:
+    return choose("merge", FairCoin(), secret)
+
+
+def _first_index(
+    locations: LocationSet, first: Points, second: Points, choose: Choose
+) -> Points:
+    """The minimiser of Eq. 7 with the lowest index, which is what public code reports."""
+    return tuple(_lowest_minimiser(locations, a, b) for a, b in zip(first, second, strict=True))
+
+
+def _lowest_minimiser(locations: LocationSet, a: int, b: int) -> int:
+    total = distance_rows_km(locations, a) + distance_rows_km(locations, b)
+    lowest = (total <= total.min(axis=-1, keepdims=True) + _SAME_KM).argmax(axis=-1)
+    return int(lowest) if lowest.ndim == 0 else lowest
+
+
+def _direction(locations: LocationSet, first: Points, second: Points, choose: Choose) -> Points:
+    """The copy in which the position was no pivot, so that directions restricted it."""
+    return tuple(pair[1 - i % 2] for i, pair in enumerate(zip(first, second, strict=True)))
+
+
+Merge = Callable[[LocationSet, Points, Points, Choose], Points]
+MERGES: dict[str, Merge] = {
+    "coin": _coin,
+    "first-index": _first_index,
+    "direction": _direction,
+}
