@@ -1,0 +1,116 @@
+"""Laws without the guarantees of `nomadp.laws`: what the broken mechanisms draw from."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws import Channel, Exponential, Ints, RandomizedResponse, Secret
+from nomadp.locations import LocationSet
+
+__all__ = ["LiesTooRarely", "OneWordForTwo", "SkipsWhenCoincident", "Unclamped"]
+
+_FINE = 2**40  # float weights in [0, 1] become integers without visible rounding
+
+
+class LeakyLaw(Channel):
+    """States its weights for one secret at a time and claims no bound."""
+
+    @abstractmethod
+    def row(self, truth: int) -> NDArray[np.float64] | Ints:
+        """Weights of all outputs for one secret."""
+
+    def weights(self, secret: Secret) -> Ints:
+        return np.stack([self.row(int(one)) for one in np.atleast_1d(secret)]).astype(np.int64)
+
+    @property
+    def bound(self) -> Fraction:
+        raise NotImplementedError("a leaky law has no bound")
+
+
+@dataclass(frozen=True, eq=False)
+class Unclamped(LeakyLaw):
+    """Float weights taken as they are; those of zero make an output impossible."""
+
+    locations: LocationSet
+    domain: Ints
+    share: Fraction
+    law: Callable[[int], NDArray[np.float64]] = field(repr=False)
+    scale_per_km: float
+    """What a reader of the code would take its scale to be."""
+
+    @property
+    def outputs(self) -> Ints:
+        return self.domain
+
+    def row(self, truth: int) -> NDArray[np.float64]:
+        return np.ceil(_FINE * self.law(truth))
+
+
+@dataclass(frozen=True)
+class SkipsWhenCoincident(LeakyLaw):
+    """Randomised response of a sector, or the extra value "none" when there is no direction."""
+
+    locations: LocationSet
+    pivot: int
+    sectors: int
+    share: Fraction
+
+    @property
+    def outputs(self) -> Ints:
+        return np.arange(self.sectors + 1)
+
+    def row(self, truth: int) -> Ints:
+        if self.locations.distances_km(self.pivot)[truth] == 0:
+            none: Ints = (self.outputs == self.sectors).astype(np.int64)
+            return none
+        sector = self.locations.sector_between(self.pivot, truth, self.sectors)
+        return np.append(RandomizedResponse(self.sectors, self.share).weights(sector), 0)
+
+
+@dataclass(frozen=True)
+class LiesTooRarely(LeakyLaw):
+    """All lies together are as likely as a single one should be."""
+
+    size: int
+    share: Fraction
+
+    @property
+    def outputs(self) -> Ints:
+        return np.arange(self.size)
+
+    def row(self, truth: int) -> NDArray[np.float64]:
+        lie = 1 / (self.size - 1 + np.exp(float(self.share)))
+        each = np.full(self.size, lie / (self.size - 1))
+        each[truth] = 1 - lie
+        return np.asarray(np.ceil(_FINE * each))
+
+
+@dataclass(frozen=True)
+class OneWordForTwo(LeakyLaw):
+    """Two draws of the same channel with one word; secrets and outputs are coded as pairs."""
+
+    channel: Exponential
+
+    @property
+    def share(self) -> Fraction:  # type: ignore[override]
+        return 2 * self.channel.share
+
+    @property
+    def outputs(self) -> Ints:
+        return np.arange(len(self.channel.outputs) ** 2)
+
+    def row(self, truth: int) -> NDArray[np.float64]:
+        first, second = divmod(truth, len(self.channel.outputs))
+        ends = [self._ends(first), self._ends(second)]
+        # The pair (i, j) is drawn by the words in cell i of one law and cell j of the other.
+        low = np.maximum(ends[0][:-1, None], ends[1][None, :-1])
+        high = np.minimum(ends[0][1:, None], ends[1][None, 1:])
+        return np.asarray(np.floor(_FINE * np.maximum(high - low, 0.0))).ravel()
+
+    def _ends(self, secret: int) -> NDArray[np.float64]:
+        cumulative = np.cumsum(self.channel.weights(secret))
+        return np.append(0.0, cumulative / cumulative[-1])

@@ -1,0 +1,128 @@
+"""The exact privacy loss of one mechanism on one small map, over all inputs of one length.
+
+*Transcript* is the loss of everything released on the way, which composition bounds; *final*
+that of the reported trajectory alone. The verdict rests on exact rationals: what was spent
+must be epsilon, and every single law must keep within its share. The two losses are measured
+in floats from the same integer weights, and reported rounded up.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.audit.certificate import StepRecord, StepWitness
+from nomadp.audit.walk import Outcome, distinct_secrets, explore, walk
+from nomadp.mechanisms.base import Mechanism
+
+__all__ = ["Measurement", "all_trajectories", "measure"]
+
+Floats = NDArray[np.float64]
+_MEASURING_ERROR = 1e-9  # of a sum of at most a few hundred logarithms of exact integers
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What an audit found for one mechanism, map and length."""
+
+    epsilon: Fraction
+    spent: frozenset[Fraction]
+    transcript_loss: float
+    final_loss: float
+    steps: dict[str, StepRecord]
+    flags: tuple[str, ...]
+    """Which rules were broken; empty for a sound mechanism."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.flags
+
+
+def all_trajectories(locations: int, length: int) -> NDArray[np.int64]:
+    """Every trajectory of a length over so many locations, one per column."""
+    return np.array(list(product(range(locations), repeat=length)), dtype=np.int64).T
+
+
+def measure(mechanism: Mechanism, length: int) -> Measurement:
+    """Walk every choice for every input and compare all pairs."""
+    inputs = all_trajectories(len(mechanism.locations), length)
+    witness = StepWitness()
+    parts = []
+    for program, secret in mechanism.parts(inputs):
+        distinct, where = distinct_secrets(secret)
+        outcomes = explore(program, distinct, witness)
+        parts.append((outcomes, np.arange(inputs.shape[1]) if where is None else where))
+    transcript = _transcript_loss([_worst(outcomes)[np.ix_(at, at)] for outcomes, at in parts])
+    spent = {Fraction(0)}
+    for outcomes, _ in parts:
+        costs = frozenset().union(*(outcome.spent for outcome in outcomes.values()))
+        spent = {a + b for a in spent for b in costs}
+    final = _final_loss(mechanism, parts, witness)
+    flags = set(witness.flags)
+    if spent != {mechanism.epsilon}:
+        flags.add("budget")
+    if transcript > mechanism.epsilon + _MEASURING_ERROR:
+        flags.add("transcript")
+    return Measurement(
+        mechanism.epsilon,
+        frozenset(spent),
+        transcript,
+        final,
+        witness.steps,
+        tuple(sorted(flags)),
+    )
+
+
+def _worst(outcomes: dict[Any, Outcome]) -> Floats:
+    ratios = np.stack([outcome.log_ratio for outcome in outcomes.values()])
+    return np.asarray(ratios.max(axis=0))
+
+
+def _transcript_loss(log_ratios: list[Floats]) -> float:
+    with np.errstate(invalid="ignore"):
+        total = np.sum(log_ratios, axis=0)
+    total[np.isnan(total)] = -np.inf
+    return _upper(float(total.max()))
+
+
+def _final_loss(
+    mechanism: Mechanism,
+    parts: list[tuple[dict[Any, Outcome], NDArray[np.int64]]],
+    witness: StepWitness,
+) -> float:
+    """Compare the laws of the reported trajectory, with all combinations finished at once."""
+    combination = np.indices([len(outcomes) for outcomes, _ in parts]).reshape(len(parts), -1)
+    released, chance = [], np.ones((len(parts[0][1]), combination.shape[1]))
+    for (outcomes, where), index in zip(parts, combination, strict=True):
+        table = np.exp([outcome.log_probability for outcome in outcomes.values()])
+        chance *= table[:, where][index].T
+        values = np.array(list(outcomes))[index]
+        released.append(tuple(values.T) if values.ndim == 2 else values)
+    size = len(mechanism.locations)
+    final = np.zeros((chance.shape[0], 0))
+    for reported, path in walk(
+        lambda _, choose: mechanism.finish(released, choose), None, witness
+    ):
+        code = np.ravel_multi_index(tuple(reported), (size,) * len(reported))
+        if not final.shape[1]:
+            final = np.zeros((chance.shape[0], size ** len(reported)))
+        toss = math.exp(path.log_probability[0])
+        for row, weight in zip(final, chance, strict=True):
+            row += toss * np.bincount(code, weight, minlength=len(row))
+    return _spread(final)
+
+
+def _spread(law: Floats) -> float:
+    """The largest log-ratio between two rows."""
+    possible = law[:, law.any(axis=0)]
+    if not possible.all():
+        return math.inf
+    return _upper(float((np.log(possible.max(axis=0)) - np.log(possible.min(axis=0))).max()))
+
+
+def _upper(loss: float) -> float:
+    return loss if loss in (0.0, math.inf) else loss + _MEASURING_ERROR

@@ -1,0 +1,71 @@
+"""Small maps on which every choice can be walked: shapes that have broken mechanisms before."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from nomadp.locations import LocationSet
+
+__all__ = ["EDGE_MAPS", "FAMILIES", "edge_map", "family_map"]
+
+_KM_PER_DEGREE = 111.195
+_CENTRE = (41.88, -87.63)
+
+Plane = list[tuple[float, float]]
+"""Kilometres east and north of the centre."""
+
+
+def _line(size: int) -> Plane:
+    return [(2.0 * k, 0.0) for k in range(size)]
+
+
+def _polygon(size: int) -> Plane:
+    turns = [2 * math.pi * (k + 0.1) / size for k in range(size)]
+    return [(3 * math.sin(turn), 3 * math.cos(turn)) for turn in turns]
+
+
+def _two_clusters(size: int) -> Plane:
+    return [(10.0 * (k % 2) + 0.2 * (k // 2), 0.1 * k) for k in range(size)]
+
+
+def _outlier(size: int) -> Plane:
+    return [(0.3 * k, 0.2 * (k * k % 3)) for k in range(size - 1)] + [(15.0, 9.0)]
+
+
+def _random(size: int) -> Plane:
+    rng = np.random.default_rng(size)
+    return [(float(east), float(north)) for east, north in rng.uniform(0, 8, (size, 2))]
+
+
+FAMILIES: dict[str, Callable[[int], Plane]] = {
+    "line": _line,
+    "polygon": _polygon,
+    "two clusters": _two_clusters,
+    "outlier": _outlier,
+    "random": _random,
+}
+
+EDGE_MAPS: dict[str, list[tuple[float, float]]] = {
+    "coincident": [(10.0, 20.0), (10.0, 20.0), (10.1, 20.0), (10.0, 20.2)],
+    "date line": [(0.1, 179.95), (0.0, -179.95), (-0.1, 180.0), (0.05, -180.0)],
+    "pole": [(90.0, 0.0), (89.9, 10.0), (89.9, 130.0), (89.8, -110.0)],
+}
+"""Latitudes and longitudes where geometry goes wrong first."""
+
+
+def family_map(family: str, size: int) -> LocationSet:
+    """A map of one of the families with so many locations."""
+    east, north = np.array(FAMILIES[family](size)).T
+    lat = _CENTRE[0] + north / _KM_PER_DEGREE
+    lng = _CENTRE[1] + east / (_KM_PER_DEGREE * math.cos(math.radians(_CENTRE[0])))
+    return _named(lat.tolist(), lng.tolist())
+
+
+def edge_map(name: str) -> LocationSet:
+    lat, lng = zip(*EDGE_MAPS[name], strict=True)
+    return _named(list(lat), list(lng))
+
+
+def _named(lat: list[float], lng: list[float]) -> LocationSet:
+    return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)

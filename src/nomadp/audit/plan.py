@@ -1,0 +1,107 @@
+"""Which maps, lengths and options an audit walks: small enough to finish, yet wide."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import MECHANISMS, PUBLISHED, Mechanism, make_mechanism
+
+__all__ = [
+    "DEFAULT_EPSILONS",
+    "DEFAULT_LENGTHS",
+    "AuditRequest",
+    "Configuration",
+    "configurations",
+]
+
+DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
+DEFAULT_LENGTHS = (1, 2, 3)
+_RADIUS_CELLS = 3  # the bound holds for any resolution, so the audit may use few cells
+_GRANULARITIES = (2, 4, 6)
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What to audit; by default every registered mechanism, and the gallery of broken ones."""
+
+    mechanisms: tuple[str, ...] = tuple(MECHANISMS)
+    epsilons: tuple[Fraction, ...] = DEFAULT_EPSILONS
+    lengths: tuple[int, ...] = DEFAULT_LENGTHS
+    published: tuple[str, ...] = ("tp-as-published-not-private",)
+    gallery: tuple[str, ...] | None = None
+    """Names of exhibits; None means all of them."""
+    draws: int = 10_000_000
+    """For the test of the sampler against each kind of law; 0 leaves it out."""
+    thorough: bool = False
+    """Larger maps and every granularity at every length: minutes instead of seconds."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One mechanism on one map, for trajectories of one length."""
+
+    mechanism: Mechanism
+    map_name: str
+    length: int
+
+
+def configurations(request: AuditRequest) -> Iterator[Configuration]:
+    """Everything the request asks for, in the order of its rows."""
+    for name in request.mechanisms:
+        for epsilon in request.epsilons:
+            for length in request.lengths:
+                yield from _of_row(name, epsilon, length, thorough=request.thorough)
+    for name in request.published:
+        yield from _published(name, request)
+
+
+def _of_row(
+    name: str, epsilon: Fraction, length: int, *, thorough: bool
+) -> Iterator[Configuration]:
+    for map_name, locations in _maps(length, thorough=thorough):
+        for options in _options(name, length, thorough=thorough):
+            mechanism = make_mechanism(name, locations, epsilon, **options)
+            yield Configuration(mechanism, map_name, length)
+
+
+def _published(name: str, request: AuditRequest) -> Iterator[Configuration]:
+    # On a line most fine sectors are empty, and there the union tells all.
+    locations = family_map("line", 7)
+    options = {"granularity": 12} | (
+        {"resolution": _RADIUS_CELLS} if name in _WITH_RADIUS else {}
+    )
+    for epsilon in request.epsilons:
+        mechanism = make_mechanism(name, locations, epsilon, **options)
+        yield Configuration(mechanism, "line of 7", 2)
+
+
+def _maps(length: int, *, thorough: bool) -> Iterator[tuple[str, LocationSet]]:
+    sizes = [4]
+    if thorough and length <= 3:
+        sizes = [4, 5] if length == 3 else [4, 5, 6, 7]
+    for family in FAMILIES:
+        for size in sizes:
+            yield f"{family} of {size}", family_map(family, size)
+    for name in EDGE_MAPS:
+        yield name, edge_map(name)
+
+
+_WITH_RADIUS = {
+    name for name, kind in (MECHANISMS | PUBLISHED).items() if hasattr(kind, "resolution")
+}
+_WITH_SECTORS = {
+    name for name, kind in (MECHANISMS | PUBLISHED).items() if hasattr(kind, "granularity")
+}
+
+
+def _options(name: str, length: int, *, thorough: bool) -> list[dict[str, Any]]:
+    radius = {"resolution": _RADIUS_CELLS} if name in _WITH_RADIUS else {}
+    if name not in _WITH_SECTORS or length == 1:
+        return [radius]
+    # Long trajectories in a disc have the most paths: there only the granularity in use.
+    if name in _WITH_RADIUS and length >= 3 and not thorough:
+        return [radius]
+    return [radius | {"granularity": granularity} for granularity in _GRANULARITIES]

@@ -1,0 +1,204 @@
+"""Run an audit and say what it found: one row per mechanism, epsilon and length."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from nomadp.audit.certificate import StepRecord
+from nomadp.audit.gallery import GALLERY
+from nomadp.audit.loss import Measurement, measure
+from nomadp.audit.plan import AuditRequest, Configuration, configurations
+from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
+from nomadp.budget import format_epsilon
+from nomadp.errors import DomainError
+
+__all__ = ["AuditReport", "AuditRow", "GalleryRow", "StepRow", "run_audit"]
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is to do."""
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """The worst single draw of one kind: what it may cost, and what it did."""
+
+    step: str
+    share: Fraction
+    loss: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"step": self.step, "share": str(self.share), "loss": number(self.loss)}
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """The worst over all maps and granularities walked."""
+
+    mechanism: str
+    epsilon: Fraction
+    length: int
+    configurations: int
+    spent: tuple[Fraction, ...]
+    transcript_loss: float
+    final_loss: float
+    worst_map: str
+    steps: tuple[StepRow, ...]
+    flags: tuple[str, ...]
+    private: bool
+    """Whether the mechanism claims to be private; the as-published ones do not."""
+
+    @property
+    def ok(self) -> bool:
+        """Sound and claimed to be, or flagged as it must be."""
+        return self.private == (not self.flags)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "epsilon": str(self.epsilon),
+            "length": self.length,
+            "configurations": self.configurations,
+            "spent": [str(spent) for spent in self.spent],
+            "transcript_loss": number(self.transcript_loss),
+            "final_loss": number(self.final_loss),
+            "worst_map": self.worst_map,
+            "steps": [step.as_dict() for step in self.steps],
+            "flags": list(self.flags),
+            "private": self.private,
+            "ok": self.ok,
+        }
+
+
+@dataclass(frozen=True)
+class GalleryRow:
+    """One broken variant and the rules that caught it."""
+
+    name: str
+    explanation: str
+    epsilon: Fraction
+    transcript_loss: float
+    final_loss: float
+    flagged_by: tuple[str, ...]
+
+    @property
+    def flagged(self) -> bool:
+        return bool(self.flagged_by)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "explanation": self.explanation,
+            "epsilon": str(self.epsilon),
+            "transcript_loss": number(self.transcript_loss),
+            "final_loss": number(self.final_loss),
+            "flagged_by": list(self.flagged_by),
+            "flagged": self.flagged,
+        }
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """Everything an audit found; ``ok`` when all of it is as it must be."""
+
+    rows: tuple[AuditRow, ...]
+    gallery: tuple[GalleryRow, ...]
+    sampler: tuple[SamplerRow, ...]
+
+    @property
+    def ok(self) -> bool:
+        sound = all(row.ok for row in self.rows) and all(row.ok for row in self.sampler)
+        return sound and all(row.flagged for row in self.gallery)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "ok": self.ok,
+            "mechanisms": [row.as_dict() for row in self.rows],
+            "gallery": [row.as_dict() for row in self.gallery],
+            "sampler": [row.as_dict() for row in self.sampler],
+        }
+
+
+def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditReport:
+    """Walk everything the request names; raises nothing for a leak, the report tells."""
+    exhibits = tuple(GALLERY) if request.gallery is None else request.gallery
+    if unknown := [name for name in exhibits if name not in GALLERY]:
+        raise DomainError(f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}")
+    todo = list(configurations(request))
+    channels = specimens() if request.draws else {}
+    total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels)
+    step = _Counter(total, progress)
+    grouped: dict[tuple[str, Fraction, int], list[tuple[Configuration, Measurement]]] = {}
+    for one in todo:
+        key = (one.mechanism.name, one.mechanism.epsilon, one.length)
+        grouped.setdefault(key, []).append((one, step(measure(one.mechanism, one.length))))
+    gallery = [step(_exhibited(name, e)) for name in exhibits for e in request.epsilons]
+    sampler = [
+        step(check_sampler(name, channel, secret, request.draws))
+        for name, (channel, secret) in channels.items()
+    ]
+    rows = tuple(_row(found) for found in grouped.values())
+    return AuditReport(rows, tuple(gallery), tuple(sampler))
+
+
+@dataclass
+class _Counter:
+    """Passes a result on and tells how far things are."""
+
+    total: int
+    progress: Progress | None
+    done: int = 0
+
+    def __call__(self, result: T) -> T:
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+        return result
+
+
+def _row(found: list[tuple[Configuration, Measurement]]) -> AuditRow:
+    first = found[0][0]
+    worst, _ = max(found, key=lambda pair: pair[1].transcript_loss)
+    measurements = [measurement for _, measurement in found]
+    return AuditRow(
+        mechanism=first.mechanism.name,
+        epsilon=first.mechanism.epsilon,
+        length=first.length,
+        configurations=len(found),
+        spent=tuple(sorted(set().union(*(m.spent for m in measurements)))),
+        transcript_loss=max(m.transcript_loss for m in measurements),
+        final_loss=max(m.final_loss for m in measurements),
+        worst_map=worst.map_name,
+        steps=_worst_steps(measurements),
+        flags=tuple(sorted(set().union(*(m.flags for m in measurements)))),
+        private=first.mechanism.private,
+    )
+
+
+def _worst_steps(measurements: list[Measurement]) -> tuple[StepRow, ...]:
+    worst: dict[str, StepRow] = {}
+    for measurement in measurements:
+        for name, record in measurement.steps.items():
+            row = StepRow(name, record.share, _loss(record))
+            if name not in worst or row.loss > worst[name].loss:
+                worst[name] = row
+    return tuple(worst.values())
+
+
+def _loss(record: StepRecord) -> float:
+    return math.inf if record.worst_ratio is None else math.log(record.worst_ratio)
+
+
+def _exhibited(name: str, epsilon: Fraction) -> GalleryRow:
+    exhibit = GALLERY[name]
+    found = measure(exhibit.build(epsilon), exhibit.length)
+    return GalleryRow(
+        name, exhibit.explanation, epsilon, found.transcript_loss, found.final_loss, found.flags
+    )
+
+
+def number(loss: float) -> float | str:
+    """A loss for JSON, which has no infinity; rounded up to six digits."""
+    return "infinite" if loss == math.inf else float(format_epsilon(loss))

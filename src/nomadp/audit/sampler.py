@@ -1,0 +1,107 @@
+"""Does the sampler follow the law? A chi-square test of millions of draws against it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from nomadp.audit.maps import family_map
+from nomadp.budget import as_epsilon
+from nomadp.drawing import draw_many
+from nomadp.laws import (
+    Channel,
+    Exponential,
+    RandomizedResponse,
+    SquareWave,
+    Subset,
+    probabilities,
+)
+from nomadp.randomness import SeededWords, Words
+
+__all__ = ["SamplerRow", "check_sampler", "specimens"]
+
+ALPHA = 1e-6
+"""How rarely a right sampler may be called wrong."""
+POWER = 0.99
+_BLOCK = 1_000_000
+
+
+@dataclass(frozen=True)
+class SamplerRow:
+    """How well the draws of one channel fit its law."""
+
+    law: str
+    draws: int
+    outputs: int
+    chi_square: float
+    limit: float
+    detectable_bias: float
+    """The smallest error of one output's probability found with probability `POWER`."""
+
+    @property
+    def ok(self) -> bool:
+        return self.chi_square <= self.limit
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "law": self.law,
+            "draws": self.draws,
+            "outputs": self.outputs,
+            "chi_square": round(self.chi_square, 3),
+            "limit": round(self.limit, 3),
+            "detectable_bias": float(f"{self.detectable_bias:.2g}"),
+            "ok": self.ok,
+        }
+
+
+def specimens() -> dict[str, tuple[Channel, int]]:
+    """One channel of every kind, with a secret for it."""
+    locations = family_map("random", 7)
+    everywhere, span_km = np.arange(7), locations.diameter_km
+    share = as_epsilon(1)
+
+    def three_nearest(location: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        return np.argsort(locations.distances_km(location), kind="stable")[:3]
+
+    return {
+        "randomised response": (RandomizedResponse(6, share), 2),
+        "exponential": (Exponential(locations, everywhere, span_km, share), 3),
+        "square wave": (SquareWave(64, share), 20),
+        "subset": (Subset(7, 3, three_nearest, share), 4),
+    }
+
+
+def check_sampler(
+    name: str, channel: Channel, secret: int, draws: int, words: Words | None = None
+) -> SamplerRow:
+    """Draw, count, and compare the counts with what the law expects."""
+    stream = (words or SeededWords(0)).bound_to(name).stream(0)
+    place = np.argsort(channel.outputs)
+    counts = np.zeros(len(channel.outputs), dtype=np.int64)
+    for start in range(0, draws, _BLOCK):
+        drawn = draw_many(channel, secret, stream.take(min(_BLOCK, draws - start)))
+        found = place[np.searchsorted(channel.outputs, drawn, sorter=place)]
+        counts += np.bincount(found, minlength=len(counts))
+    chance = probabilities(channel, secret)
+    expected = draws * chance
+    freedom = len(counts) - 1
+    return SamplerRow(
+        law=name,
+        draws=draws,
+        outputs=len(counts),
+        chi_square=float(((counts - expected) ** 2 / expected).sum()),
+        limit=float(stats.chi2.isf(ALPHA, freedom)),
+        detectable_bias=_detectable_bias(float(chance.max()), freedom, draws),
+    )
+
+
+def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
+    limit = stats.chi2.isf(ALPHA, freedom)
+
+    def missed(excess: float) -> float:
+        return float(stats.ncx2.cdf(limit, freedom, excess)) - (1 - POWER)
+
+    excess = optimize.brentq(missed, 1e-3, 100 * limit)
+    return math.sqrt(excess * chance * (1 - chance) / draws)

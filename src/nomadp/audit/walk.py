@@ -1,0 +1,164 @@
+"""Walk every choice a mechanism's program can make, for all inputs at once.
+
+The auditor runs the same lines as the client, with a `Choose` that does not draw: it follows
+one path of released values, and every branch it passes is walked later. The secret it hands
+to the program is the array of all possible secrets, so each path yields the probability of
+that transcript under every input.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.drawing import Task
+from nomadp.laws import Channel, Secret
+
+__all__ = ["Outcome", "Witness", "explore", "walk"]
+
+Floats = NDArray[np.float64]
+Witness = Callable[[str, Channel, Secret], Floats]
+"""Sees every law met on the way and returns its log-probabilities, (inputs, outputs)."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything about one value a program may return."""
+
+    log_probability: Floats
+    """Of the value, under each input."""
+    log_ratio: Floats
+    """Under input x against input x', of the transcript leading here where it is largest."""
+    spent: frozenset[Fraction]
+    """The budgets spent on the ways here; a sound mechanism has just one."""
+
+    def at(self, where: NDArray[np.int64] | None) -> "Outcome":
+        """The same for every input, when input k has the secret number ``where[k]``."""
+        if where is None:
+            return self
+        ratio = self.log_ratio[np.ix_(where, where)]
+        return Outcome(self.log_probability[where], ratio, self.spent)
+
+
+class Walk:
+    """A Choose that follows ``path`` and, beyond its end, always takes the first branch."""
+
+    def __init__(
+        self, path: tuple[int, ...], inputs: int, witness: Witness, explored: "_Explored"
+    ) -> None:
+        self.path = path
+        self._explored = explored
+        self.branches: list[tuple[int, ...]] = []
+        self.log_probability = np.zeros(inputs)
+        self.log_ratio = np.zeros((inputs, inputs))
+        self.spent = frozenset([Fraction(0)])
+        self._taken: tuple[int, ...] = ()
+        self._witness = witness
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        log_law = self._witness(step, channel, secret)
+        possible = np.flatnonzero(np.isfinite(log_law).any(axis=0))
+        taken = int(possible[self._branch(len(possible))])
+        column = log_law[:, taken]
+        self._pass(Outcome(column, _against(column), frozenset([channel.share])))
+        return int(channel.outputs[taken])
+
+    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
+        # Tasks depend on what was released before them, and that is the path taken so far.
+        if self._taken not in self._explored:
+            self._explored[self._taken] = self._combinations(tasks)
+        combinations = self._explored[self._taken]
+        values, outcomes = combinations[self._branch(len(combinations))]
+        for outcome in outcomes:
+            self._pass(outcome)
+        return values
+
+    def _combinations(
+        self, tasks: Sequence[Task[Any]]
+    ) -> list[tuple[list[Any], list[Outcome]]]:
+        per_task = []
+        for program, secret in tasks:
+            distinct, where = distinct_secrets(secret)
+            outcomes = explore(program, distinct, self._witness).items()
+            per_task.append([(value, outcome.at(where)) for value, outcome in outcomes])
+        return [
+            ([value for value, _ in chosen], [outcome for _, outcome in chosen])
+            for chosen in product(*per_task)
+        ]
+
+    def _branch(self, count: int) -> int:
+        if len(self._taken) < len(self.path):
+            here = self.path[len(self._taken)]
+        else:
+            here = 0
+            self.branches.extend((*self._taken, other) for other in range(1, count))
+        self._taken = (*self._taken, here)
+        return here
+
+    def _pass(self, outcome: Outcome) -> None:
+        self.log_probability = self.log_probability + outcome.log_probability
+        with np.errstate(invalid="ignore"):
+            total = self.log_ratio + outcome.log_ratio
+        self.log_ratio = _impossible_stays_impossible(total)
+        self.spent = frozenset(a + b for a in self.spent for b in outcome.spent)
+
+
+_Explored = dict[tuple[int, ...], list[tuple[list[Any], list[Outcome]]]]
+"""What the tasks met on each path may return: replaying it does not walk them again."""
+
+
+def walk(
+    program: Callable[[Any, Walk], Any], secret: Secret, witness: Witness
+) -> Iterator[tuple[Any, Walk]]:
+    """Every path through a program, with what it returns at the path's end."""
+    inputs = 1 if secret is None else np.shape(secret)[-1]
+    pending: list[tuple[int, ...]] = [()]
+    explored: _Explored = {}
+    while pending:
+        path = Walk(pending.pop(), inputs, witness, explored)
+        yield program(secret, path), path
+        pending.extend(path.branches)
+
+
+def explore(
+    program: Callable[[Any, Walk], Hashable], secret: Secret, witness: Witness
+) -> dict[Any, Outcome]:
+    """Every value a program may return, with its exact law and its worst transcript."""
+    outcomes: dict[Any, Outcome] = {}
+    for value, path in walk(program, secret, witness):
+        here = Outcome(path.log_probability, path.log_ratio, path.spent)
+        known = outcomes.get(value)
+        outcomes[value] = here if known is None else _either(known, here)
+    return outcomes
+
+
+def distinct_secrets(secret: Secret) -> tuple[Secret, NDArray[np.int64] | None]:
+    """The distinct ones among the secrets of all inputs, and which one each input has."""
+    if secret is None or np.ndim(secret) != 1:
+        return secret, None
+    distinct, where = np.unique(secret, return_inverse=True)
+    return distinct, where
+
+
+def _either(a: Outcome, b: Outcome) -> Outcome:
+    return Outcome(
+        np.logaddexp(a.log_probability, b.log_probability),
+        np.maximum(a.log_ratio, b.log_ratio),
+        a.spent | b.spent,
+    )
+
+
+def _against(log_probability: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        ratio = log_probability[:, None] - log_probability[None, :]
+    return _impossible_stays_impossible(ratio)
+
+
+def _impossible_stays_impossible(log_ratio: Floats) -> Floats:
+    # A transcript that input x cannot produce says nothing about x: -inf whatever it meets.
+    log_ratio[np.isnan(log_ratio)] = -np.inf
+    return log_ratio
