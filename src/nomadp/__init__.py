@@ -1,0 +1,101 @@
+"""NomaDP: trajectories collected under local differential privacy, with an audited guarantee.
+
+The public names, in the order the data flows. Each is imported when first used, so that
+``import nomadp`` and ``nomadp --help`` stay instant.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nomadp.analysis import evaluate
+    from nomadp.budget import as_epsilon
+    from nomadp.data.city import synthetic_city
+    from nomadp.data.tables import (
+        ReportTable,
+        read_locations,
+        read_reports,
+        read_trajectories,
+        write_locations,
+        write_reports,
+    )
+    from nomadp.engine import perturb_set
+    from nomadp.errors import (
+        AuditFailed,
+        BudgetError,
+        DomainError,
+        NomadpError,
+        NotPrivateError,
+        RandomnessUnavailable,
+        SchemaError,
+    )
+    from nomadp.locations import LocationSet
+    from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
+    from nomadp.randomness import words_for
+    from nomadp.trajectory import TrajectorySet
+else:
+    HOMES = {
+        "read_locations": "nomadp.data.tables",
+        "write_locations": "nomadp.data.tables",
+        "read_trajectories": "nomadp.data.tables",
+        "synthetic_city": "nomadp.data.city",
+        "LocationSet": "nomadp.locations",
+        "TrajectorySet": "nomadp.trajectory",
+        "as_epsilon": "nomadp.budget",
+        "Mechanism": "nomadp.mechanisms",
+        "make_mechanism": "nomadp.mechanisms",
+        "words_for": "nomadp.randomness",
+        "perturb_one": "nomadp.mechanisms",
+        "perturb_set": "nomadp.engine",
+        "ReportTable": "nomadp.data.tables",
+        "write_reports": "nomadp.data.tables",
+        "read_reports": "nomadp.data.tables",
+        "evaluate": "nomadp.analysis",
+        "NomadpError": "nomadp.errors",
+        "SchemaError": "nomadp.errors",
+        "DomainError": "nomadp.errors",
+        "BudgetError": "nomadp.errors",
+        "RandomnessUnavailable": "nomadp.errors",
+        "NotPrivateError": "nomadp.errors",
+        "AuditFailed": "nomadp.errors",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in HOMES:
+            raise AttributeError(f"module 'nomadp' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(HOMES[name]), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "read_locations",
+    "write_locations",
+    "read_trajectories",
+    "synthetic_city",
+    "LocationSet",
+    "TrajectorySet",
+    "as_epsilon",
+    "Mechanism",
+    "make_mechanism",
+    "words_for",
+    "perturb_one",
+    "perturb_set",
+    "ReportTable",
+    "write_reports",
+    "read_reports",
+    "evaluate",
+    "NomadpError",
+    "SchemaError",
+    "DomainError",
+    "BudgetError",
+    "RandomnessUnavailable",
+    "NotPrivateError",
+    "AuditFailed",
+    "__version__",
+]

@@ -1,0 +1,215 @@
+"""How far reported trajectories are from the true ones, beside what no information gives.
+
+Pure functions of (true, reported); nothing here draws. Every trajectory weighs the same,
+whatever its length. A score means little alone: the floors say what an answer that never
+looked at the data would have got (the best constant, a uniformly random location).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.errors import DomainError
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = [
+    "Evaluation",
+    "Scores",
+    "constant_answer",
+    "error_km_each",
+    "evaluate",
+    "matched_by_tid",
+    "normalised_error",
+    "range_query",
+    "uniform_answer",
+    "within_percent_each",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One answer's scores: a measured mechanism, or a floor."""
+
+    error_km: float
+    normalised_error: float
+    range_query: tuple[float, ...]
+    """Percent of points within each radius, in the order the radii were asked for."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a set of reports is worth, with its zero-information floors."""
+
+    trajectories: int
+    points: int
+    diameter_km: float
+    radii_km: tuple[float, ...]
+    measured: Scores
+    constant: Scores
+    uniform: Scores
+
+    @property
+    def answers(self) -> dict[str, Scores]:
+        """The three rows of every table: what was reported, then the two floors."""
+        return {"reported": self.measured, "constant": self.constant, "uniform": self.uniform}
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "trajectories": self.trajectories,
+            "points": self.points,
+            "diameter_km": self.diameter_km,
+            "scores": {name: self._row(scores) for name, scores in self.answers.items()},
+        }
+
+    def _row(self, scores: Scores) -> dict[str, object]:
+        range_query = zip(self.radii_km, scores.range_query, strict=True)
+        return {
+            "normalised_error": scores.normalised_error,
+            "error_km": scores.error_km,
+            "range_query_percent": {f"{radius:g}": percent for radius, percent in range_query},
+        }
+
+
+def evaluate(
+    locations: LocationSet,
+    true: TrajectorySet,
+    reported: TrajectorySet,
+    radii_km: Sequence[float],
+) -> Evaluation:
+    """All scores of ``reported``, trajectory k against trajectory k, and both floors."""
+    distance_km = _point_errors_km(locations, true, reported)
+    return Evaluation(
+        trajectories=len(true),
+        points=len(true.locations),
+        diameter_km=locations.diameter_km,
+        radii_km=tuple(map(float, radii_km)),
+        measured=_scores(locations, true, distance_km, radii_km),
+        constant=constant_answer(locations, true, radii_km),
+        uniform=uniform_answer(locations, true, radii_km),
+    )
+
+
+def normalised_error(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
+) -> float:
+    """NE: the mean error of a trajectory, as a share of the largest distance in the set."""
+    return _normalised(locations, float(error_km_each(locations, true, reported).mean()))
+
+
+def range_query(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, radius_km: float
+) -> float:
+    """PRQ: percent of a trajectory's points reported within ``radius_km``, on average."""
+    return float(within_percent_each(locations, true, reported, radius_km).mean())
+
+
+def error_km_each(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
+) -> Floats:
+    """The mean error in km of every trajectory."""
+    return _mean_per_trajectory(true, _point_errors_km(locations, true, reported))
+
+
+def within_percent_each(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, radius_km: float
+) -> Floats:
+    """The percentage of every trajectory's points reported within ``radius_km``."""
+    distance_km = _point_errors_km(locations, true, reported)
+    return 100 * _mean_per_trajectory(true, (distance_km <= radius_km).astype(np.float64))
+
+
+def constant_answer(
+    locations: LocationSet, true: TrajectorySet, radii_km: Sequence[float] = ()
+) -> Scores:
+    """The floor of always answering the medoid of the public set: no data, no randomness."""
+    distance_km = locations.distances_km(locations.medoid)[true.locations]
+    return _scores(locations, true, distance_km, radii_km)
+
+
+def uniform_answer(
+    locations: LocationSet, true: TrajectorySet, radii_km: Sequence[float] = ()
+) -> Scores:
+    """The exact expectation of answering a uniformly random location of the public set."""
+    visited, of_point = np.unique(true.locations, return_inverse=True)
+    mean_km = np.empty(len(visited))
+    share = np.empty((len(radii_km), len(visited)))
+    # Row by row: a table of all visited against all locations need not fit in memory.
+    for k, location in enumerate(visited.tolist()):
+        row_km = locations.distances_km(location)
+        mean_km[k] = row_km.mean()
+        share[:, k] = [(row_km <= radius).mean() for radius in radii_km]
+    error_km = float(_mean_per_trajectory(true, mean_km[of_point]).mean())
+    return Scores(
+        error_km=error_km,
+        normalised_error=_normalised(locations, error_km),
+        range_query=tuple(
+            100 * float(_mean_per_trajectory(true, row[of_point]).mean()) for row in share
+        ),
+    )
+
+
+def matched_by_tid(true: TrajectorySet, reported: TrajectorySet) -> TrajectorySet:
+    """``reported`` in the order of ``true``; refuses unless the two have the same tids."""
+    position = {tid: k for k, tid in enumerate(reported.tids)}
+    missing = sum(tid not in position for tid in true.tids)
+    extra = len(reported) - (len(true) - missing)
+    if missing or extra:
+        raise DomainError(
+            "reports must carry the tids of the trajectories to be compared with them, but "
+            f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
+            "trajectory; unlinked reports have random ids and cannot be compared"
+        )
+    return reported.select([position[tid] for tid in true.tids])
+
+
+def _scores(
+    locations: LocationSet, true: TrajectorySet, distance_km: Floats, radii_km: Sequence[float]
+) -> Scores:
+    error_km = float(_mean_per_trajectory(true, distance_km).mean())
+    within = [(distance_km <= radius).astype(np.float64) for radius in radii_km]
+    return Scores(
+        error_km=error_km,
+        normalised_error=_normalised(locations, error_km),
+        range_query=tuple(
+            100 * float(_mean_per_trajectory(true, hit).mean()) for hit in within
+        ),
+    )
+
+
+def _point_errors_km(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
+) -> Floats:
+    _check_same_shape(true, reported)
+    return locations.distances_between_km(true.locations, reported.locations)
+
+
+def _mean_per_trajectory(true: TrajectorySet, per_point: Floats) -> Floats:
+    # No trajectory is empty, so every slice of reduceat is the trajectory it should be.
+    means: Floats = np.add.reduceat(per_point, true.offsets[:-1]) / true.lengths
+    return means
+
+
+def _normalised(locations: LocationSet, error_km: float) -> float:
+    # A set whose locations all coincide has no largest distance, and no error either.
+    return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
+
+
+def _check_same_shape(true: TrajectorySet, reported: TrajectorySet) -> None:
+    if len(true) == 0:
+        raise DomainError("there must be at least one trajectory to evaluate, got none")
+    if len(true) != len(reported):
+        raise DomainError(
+            f"every trajectory must have one report, got {len(true)} trajectories and "
+            f"{len(reported)} reports"
+        )
+    different = int((true.lengths != reported.lengths).sum())
+    if different:
+        raise DomainError(
+            "a report must have as many points as its trajectory, and "
+            f"{different} of {len(true)} do not; were they made from these trajectories?"
+        )

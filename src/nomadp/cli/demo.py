@@ -1,0 +1,43 @@
+"""``nomadp demo``: one page that shows what this does, on a simulated city."""
+
+from pathlib import Path
+
+import click
+
+from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.output import print_json
+from nomadp.cli.progress import progress_bar
+
+__all__ = ["demo"]
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=EXISTING,
+    default=Path("demo-output"),
+    show_default=True,
+    metavar="DIR",
+    help="The folder to write the page into.",
+)
+@click.option("--quick", is_flag=True, help="A smaller city and fewer settings.")
+@jobs_option
+@json_option
+def demo(*, out: Path, quick: bool, jobs: int | None, as_json: bool) -> None:
+    """Perturb a simulated city with every mechanism and write one page that opens offline.
+
+    The page shows true and perturbed journeys on a map, errors against epsilon beside what no
+    information gives, where the budget goes, and the audit. No person's data is involved.
+
+    \b
+    Example:
+      nomadp demo --out demo-output
+    """
+    from nomadp.demo import build_demo, pieces_of_work
+
+    with progress_bar("building the demo", pieces_of_work(quick=quick)) as bar:
+        page = build_demo(out, quick=quick, jobs=jobs or default_jobs(), progress=bar.advance)
+    if as_json:
+        print_json({"page": str(page)})
+    else:
+        click.echo(f"{page} (open it in a browser; it needs no network)")

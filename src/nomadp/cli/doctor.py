@@ -1,0 +1,83 @@
+"""``nomadp doctor``: what is installed, and whether what privacy rests on works."""
+
+import importlib.util
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import click
+
+import nomadp
+from nomadp.cli.options import default_jobs, json_option
+from nomadp.cli.output import print_json, print_table
+
+__all__ = ["doctor"]
+
+REQUIRED = ("numpy", "scipy", "pyarrow", "cryptography", "click", "rich")
+PAPER_SETS = ("nyc", "chi", "cle", "cps")
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(context: click.Context, /, *, as_json: bool) -> None:
+    """Versions, cores, extras and the randomness source; exit 1 if something needed is absent.
+
+    \b
+    Example:
+      nomadp doctor --json
+    """
+    findings = _findings()
+    healthy = all(findings[name] for name in REQUIRED) and findings["randomness"] == "works"
+    if as_json:
+        print_json({**findings, "ok": healthy})
+    else:
+        rows = [[name, str(found or "absent")] for name, found in findings.items()]
+        print_table(
+            ["what", "found"], [*rows, ["verdict", "ready" if healthy else "not ready"]]
+        )
+    if not healthy:
+        context.exit(1)
+
+
+def _findings() -> dict[str, Any]:
+    return {
+        "nomadp": nomadp.__version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        **{name: _version(name) for name in REQUIRED},
+        "numba": _version("numba"),
+        "cores": default_jobs(),
+        "randomness": _randomness(),
+        "paper data": _paper_data(),
+    }
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    if importlib.util.find_spec(package) is None:
+        return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"
+
+
+def _randomness() -> str:
+    try:
+        from nomadp.randomness import words_for
+
+        stream = words_for(None).stream(0)
+        return "works" if stream.next() != stream.next() else "repeats itself"
+    except Exception as error:  # a diagnosis reports every failure instead of stopping at it
+        return f"fails ({type(error).__name__})"
+
+
+def _paper_data() -> str:
+    folder = os.environ.get("NOMADP_DATA")
+    if not folder:
+        return "not looked for (NOMADP_DATA is not set; only the paper's experiments need it)"
+    found = [name for name in PAPER_SETS if (Path(folder) / name / "locations.csv").is_file()]
+    return f"{len(found)} of {len(PAPER_SETS)} sets in NOMADP_DATA"

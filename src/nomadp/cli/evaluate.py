@@ -1,0 +1,89 @@
+"""``nomadp evaluate``: what reports are worth, beside what no information gives."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nomadp.cli.options import EXISTING, ManyNumbers, json_option, kilometres, locations_option
+from nomadp.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from nomadp.analysis import Evaluation
+
+__all__ = ["evaluate"]
+
+ANSWERS = {
+    "reported": "reported",
+    "constant": "best constant (no information)",
+    "uniform": "uniform guess (no information)",
+}
+
+
+@click.command(cls=ManyNumbers)
+@click.argument("trajectories", type=EXISTING)
+@click.argument("reported", type=EXISTING)
+@locations_option
+@click.option(
+    "--radius-km",
+    "radii_km",
+    type=kilometres,
+    multiple=True,
+    default=(1.0, 2.0, 4.0),
+    metavar="KM...",
+    help="Radii of the range query; 1 2 4 by default.",
+)
+@json_option
+def evaluate(
+    *,
+    trajectories: Path,
+    reported: Path,
+    locations: Path,
+    radii_km: tuple[float, ...],
+    as_json: bool,
+) -> None:
+    """Error (NE) and range queries (PRQ) of REPORTED against the true TRAJECTORIES.
+
+    Trajectories and reports are matched by tid. The floors are what an answer without any
+    information gets: a mechanism that does not beat them taught nothing.
+
+    \b
+    Example:
+      nomadp evaluate trips.csv reports.csv --locations places.csv --radius-km 0.5 1 2
+    """
+    evaluation = _evaluation(trajectories, reported, locations, radii_km)
+    if as_json:
+        print_json(evaluation.as_dict())
+    else:
+        _print(evaluation)
+
+
+def _evaluation(
+    trajectories: Path, reported: Path, locations: Path, radii_km: tuple[float, ...]
+) -> "Evaluation":
+    from nomadp.analysis import evaluate, matched_by_tid
+    from nomadp.data.tables import read_locations, read_reports, read_trajectories
+
+    world = read_locations(locations)
+    true, _ = read_trajectories(trajectories, world)
+    reports, _ = read_reports(reported, world)
+    return evaluate(world, true, matched_by_tid(true, reports), radii_km)
+
+
+def _print(evaluation: "Evaluation") -> None:
+    click.echo(
+        f"{evaluation.trajectories} trajectories, {evaluation.points} points; "
+        f"largest distance {evaluation.diameter_km:.3f} km\n"
+    )
+    print_table(
+        ["answer", "NE", "error km", *(f"PRQ({r:g} km) %" for r in evaluation.radii_km)],
+        [
+            [
+                ANSWERS[name],
+                f"{scores.normalised_error:.4f}",
+                f"{scores.error_km:.3f}",
+                *(f"{percent:.2f}" for percent in scores.range_query),
+            ]
+            for name, scores in evaluation.answers.items()
+        ],
+    )

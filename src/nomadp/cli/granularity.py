@@ -1,0 +1,86 @@
+"""``nomadp granularity``: the paper's Table 1, as printed and corrected."""
+
+from typing import Any
+
+import click
+
+from nomadp.cli.options import ManyNumbers, json_option
+from nomadp.cli.output import print_json, print_table
+
+__all__ = ["granularity"]
+
+PAPER_EPSILONS = ("0.01", "0.05", "0.1", "0.5", "1", "2", "4", "8", "10")
+
+READINGS = {
+    "table": "as printed in the paper's Table 1",
+    "formula": "corrected, by the paper's own equation",
+}
+DIGITS = 8
+
+
+@click.command(cls=ManyNumbers)
+@click.option(
+    "--epsilon",
+    "epsilons",
+    multiple=True,
+    default=PAPER_EPSILONS,
+    metavar="E...",
+    help="Budgets of a whole trajectory; the paper's nine by default.",
+)
+@json_option
+def granularity(*, epsilons: tuple[str, ...], as_json: bool) -> None:
+    """How probably a direction survives at 2, 4, 6 and 12 sectors, and which is chosen.
+
+    The paper's table and its equation disagree: the table divides the probability of a wrong
+    sector once more by (g - 1). Both readings are shown; perturb offers both.
+
+    \b
+    Example:
+      nomadp granularity --epsilon 1 4 10
+    """
+    table = [row for rule in READINGS for row in _rows(epsilons, rule)]
+    if as_json:
+        print_json({"rows": table})
+        return
+    for rule, reading in READINGS.items():
+        click.echo(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
+        _print_rule([row for row in table if row["rule"] == rule])
+        click.echo()
+
+
+def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
+    from nomadp.budget import as_epsilon
+    from nomadp.mechanisms.granularity import (
+        CANDIDATES,
+        choose_granularity,
+        success_probability,
+    )
+
+    return [
+        {
+            "rule": rule,
+            "epsilon": text,
+            "probabilities": {
+                g: round(success_probability(epsilon, g, rule), DIGITS) for g in CANDIDATES
+            },
+            "chosen": choose_granularity(epsilon, rule),
+        }
+        for text, epsilon in [(text, as_epsilon(text)) for text in epsilons]
+    ]
+
+
+def _print_rule(rows: list[dict[str, Any]]) -> None:
+    candidates = rows[0]["probabilities"]
+    print_table(
+        ["epsilon", *(f"g={g} " for g in candidates)],
+        [
+            [
+                row["epsilon"],
+                *(
+                    f"{probability:.{DIGITS}f}{'*' if g == row['chosen'] else ' '}"
+                    for g, probability in row["probabilities"].items()
+                ),
+            ]
+            for row in rows
+        ],
+    )

@@ -1,0 +1,70 @@
+"""The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+import nomadp
+from nomadp.cli.exit_codes import report_failure
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "demo": "One page: a simulated city, perturbed, scored and audited.",
+    "perturb": "A file of trajectories in, a file of reports out.",
+    "evaluate": "What reports are worth, beside what no information gives.",
+    "explain": "What an epsilon promises, and where every part of it goes.",
+    "audit": "The exact privacy loss, by walking every choice.",
+    "granularity": "The paper's Table 1, as printed and corrected.",
+    "doctor": "What is installed, and whether the randomness works.",
+}
+"""In the order a newcomer meets them. Each is a module here, with a command of its name."""
+
+
+class CommandModules(click.Group):
+    """Imports a command's module when it is asked for, and turns failures into sentences."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # From the table above: the list of commands need not import a single one of them.
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"nomadp.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def main(  # type: ignore[override]  # click's own signature has overloads
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        arguments = list(sys.argv[1:] if args is None else args)
+        if not extra.pop("standalone_mode", True):
+            return super().main(arguments, prog_name, standalone_mode=False, **extra)
+        try:
+            code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
+        except Exception as error:
+            code = report_failure(error, as_json="--json" in arguments)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(
+    cls=CommandModules,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
+@click.version_option(nomadp.__version__, prog_name="nomadp", message="%(prog)s %(version)s")
+def main() -> None:
+    """Collect trajectories under local differential privacy, with an audited guarantee.
+
+    \b
+    Start here:
+      nomadp demo --out demo-output      a map of true and perturbed journeys
+      nomadp explain --epsilon 4 --length 5
+    """

@@ -1,0 +1,138 @@
+"""Options that several commands share, spelled once."""
+
+import math
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "EXISTING",
+    "ManyNumbers",
+    "chosen_options",
+    "default_jobs",
+    "jobs_option",
+    "json_option",
+    "kilometres",
+    "locations_option",
+    "mechanism_option",
+    "variant_options",
+]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+EXISTING = click.Path(path_type=Path)
+"""A path; whoever opens it says what is wrong with it, so that there is one wording."""
+
+
+def kilometres(text: str) -> float:
+    """A finite radius above zero; click's own range would let NaN through."""
+    try:
+        radius_km = float(text)
+    except ValueError:
+        radius_km = math.nan
+    if not 0 < radius_km < math.inf:
+        raise click.BadParameter(f"a radius must be a number of km above 0, got {text}")
+    return radius_km
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+locations_option = click.option(
+    "--locations",
+    type=EXISTING,
+    required=True,
+    metavar="FILE",
+    help="The public location set: CSV or Parquet with location_id, lat, lng.",
+)
+
+mechanism_option = click.option(
+    "--mechanism",
+    default="atp",
+    show_default=True,
+    metavar="NAME",
+    help="exp, tp or atp; NAME-as-published-not-private for experiments.",
+)
+
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="J",
+    help="Processes; by default one per core when the work is worth it.",
+)
+
+
+def variant_options(command: Decorated) -> Decorated:
+    """The choices inside a mechanism that the paper studies, each strictly epsilon-LDP."""
+    for option in (
+        click.option(
+            "--radius-km",
+            type=kilometres,
+            metavar="R",
+            help="atp: a fixed radius, not a private one.",
+        ),
+        click.option(
+            "--merge",
+            type=click.Choice(["coin", "first-index", "direction"]),
+            help="tp, atp: how the two copies become one.",
+        ),
+        click.option(
+            "--directions",
+            type=click.Choice(["both", "preceding"]),
+            help="tp, atp: which neighbouring pivots a direction is taken from.",
+        ),
+        click.option(
+            "--granularity",
+            type=click.Choice(["table", "formula", "2", "4", "6", "12"]),
+            help="tp, atp: sectors of a direction, or the rule that picks them.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Only what was asked for, so that every default stays where its mechanism states it."""
+    chosen = {
+        name: options[name]
+        for name in ("granularity", "directions", "merge", "radius_km")
+        if options.get(name) is not None
+    }
+    if str(chosen.get("granularity", "")).isdigit():
+        chosen["granularity"] = int(chosen["granularity"])
+    return chosen
+
+
+def default_jobs() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class ManyNumbers(click.Command):
+    """Lets a repeatable option take several numbers: ``--epsilon 1 2 4``."""
+
+    _number = re.compile(r"[-+]?(\d[\d./e+-]*|\.\d+|nan|inf|infinity)", re.IGNORECASE)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        repeatable = {
+            name
+            for parameter in self.params
+            if isinstance(parameter, click.Option) and parameter.multiple
+            for name in parameter.opts
+        }
+        spelled: list[str] = []
+        option = None  # the repeatable option whose numbers we are among
+        for argument in args:
+            if argument in repeatable:
+                option = argument
+            elif option is None or not self._number.fullmatch(argument):
+                option = None
+            elif spelled[-1] != option:
+                spelled.append(option)
+            spelled.append(argument)
+        return super().parse_args(ctx, spelled)

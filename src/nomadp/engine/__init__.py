@@ -1,0 +1,5 @@
+"""Where many trajectories are perturbed at once."""
+
+from nomadp.engine.local import perturb_set, unlinked
+
+__all__ = ["perturb_set", "unlinked"]

@@ -1,0 +1,93 @@
+"""``nomadp audit``: a thin command; what the audit finds is tested with the audit."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import nomadp.audit
+from nomadp.audit import AuditReport, AuditRequest, run_audit
+from nomadp.mechanisms import MECHANISMS
+from tests.cli.conftest import Run, as_json
+
+SMALL = ("audit", "--mechanism", "exp", "--epsilon", "1", "--length", "1", "2")
+
+
+def test_reports_the_loss_of_the_mechanism_asked_for(run: Run) -> None:
+    rows = as_json(run(*SMALL, "--json"))["mechanisms"]
+    assert [(row["mechanism"], row["epsilon"], row["length"]) for row in rows] == [
+        ("exp", "1", 1),
+        ("exp", "1", 2),
+    ]
+    assert all(0 < row["transcript_loss"] <= 1 and row["spent"] == ["1"] for row in rows)
+
+
+def test_the_table_says_that_the_claim_holds(run: Run) -> None:
+    result = run(*SMALL)
+    assert result.exit_code == 0
+    assert result.stdout.count("holds") == 2
+    assert "The worst single draw of each kind" in result.stdout
+    assert result.stdout.endswith("every check passed\n")
+
+
+def test_a_variant_is_measured_and_found_broken(run: Run) -> None:
+    report = as_json(run("audit", "--variant", "union", "--epsilon", "1", "--json"))
+    assert report["mechanisms"] == []
+    assert [row["name"] for row in report["gallery"]] == ["union"]
+    assert report["gallery"][0]["transcript_loss"] == "infinite"
+
+
+def test_the_published_mechanism_is_measured_under_its_full_name(run: Run) -> None:
+    name = "tp-as-published-not-private"
+    report = as_json(run("audit", "--variant", name, "--epsilon", "1", "--json"))
+    (row,) = report["mechanisms"]
+    assert row["transcript_loss"] == "infinite"
+    assert row["final_loss"] > 3.5
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[AuditRequest]:
+    """What the command asks of the audit, without the minute the whole audit takes."""
+    asked: list[AuditRequest] = []
+
+    def note(request: AuditRequest, progress: Any) -> AuditReport:
+        asked.append(request)
+        return AuditReport((), (), ())
+
+    monkeypatch.setattr(nomadp.audit, "run_audit", note)
+    return asked
+
+
+def test_without_options_everything_is_audited(run: Run, requests: list[AuditRequest]) -> None:
+    assert run("audit").exit_code == 0
+    assert requests == [AuditRequest()]
+    assert set(requests[0].mechanisms) == set(MECHANISMS)
+
+
+def test_options_reach_the_audit(run: Run, requests: list[AuditRequest]) -> None:
+    run("audit", "--no-gallery", "--thorough", "--epsilon", "0.1", "2", "--length", "3")
+    expected = replace(
+        AuditRequest(),
+        gallery=(),
+        thorough=True,
+        epsilons=(Fraction(1, 10), Fraction(2)),
+        lengths=(3,),
+    )
+    assert requests == [expected]
+
+
+def test_a_claim_that_does_not_hold_is_exit_code_1(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flagged(request: AuditRequest, progress: Any) -> AuditReport:
+        report = run_audit(request, progress)
+        return replace(
+            report, rows=tuple(replace(r, flags=("transcript",)) for r in report.rows)
+        )
+
+    monkeypatch.setattr(nomadp.audit, "run_audit", flagged)
+    result = run(*SMALL)
+    assert result.exit_code == 1
+    assert "BROKEN (transcript)" in result.stdout
+    assert result.stdout.endswith("A CHECK FAILED\n")

@@ -1,0 +1,50 @@
+"""``nomadp doctor``: what is here, and whether what privacy rests on works."""
+
+import os
+from pathlib import Path
+
+import numpy
+import pytest
+
+import nomadp
+from tests.cli.conftest import Run, as_json
+
+
+def test_tells_versions_and_that_all_is_ready(run: Run) -> None:
+    found = as_json(run("doctor", "--json"))
+    assert found["ok"] is True
+    assert found["nomadp"] == nomadp.__version__
+    assert found["numpy"] == numpy.__version__
+    assert found["randomness"] == "works"
+    assert found["cores"] >= 1
+    assert "numba" in found
+
+
+def test_the_table_ends_with_a_verdict(run: Run) -> None:
+    assert run("doctor").stdout.splitlines()[-1].split() == ["verdict", "ready"]
+
+
+def test_failing_randomness_is_exit_code_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(count: int) -> bytes:
+        raise OSError("no entropy")
+
+    monkeypatch.setattr(os, "urandom", fails)
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "fails (RandomnessUnavailable)" in result.stdout
+
+
+def test_a_missing_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nomadp.cli.doctor.REQUIRED", ("numpy", "no_such_package"))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "no_such_package  absent" in result.stdout
+
+
+def test_counts_the_papers_sets_it_can_see(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOMADP_DATA", str(folder))
+    (folder / "nyc").mkdir()
+    (folder / "nyc" / "locations.csv").touch()
+    assert as_json(run("doctor", "--json"))["paper data"] == "1 of 4 sets in NOMADP_DATA"

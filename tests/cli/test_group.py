@@ -1,0 +1,82 @@
+"""The ``nomadp`` command itself: quick, light, and each command with an example."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import nomadp
+from nomadp.cli.group import COMMANDS
+from tests.cli.conftest import Run
+
+HEAVY = ("numpy", "scipy", "pyarrow", "rich", "cryptography", "importlib.metadata")
+
+
+def in_a_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_help_answers_within_a_fifth_of_a_second() -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        assert in_a_process("-m", "nomadp", "--help").returncode == 0
+        return time.perf_counter() - start
+
+    # The quickest of several: what else the machine is doing is not what is tested.
+    assert min(seconds() for _ in range(7)) < 0.2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)]
+)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys, contextlib, io\n"
+        "from nomadp.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    try: main(sys.argv[1:])\n"
+        "    except SystemExit as stopped: assert not stopped.code\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = in_a_process("-c", code, *arguments)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_an_example_and_offers_json(command: str, run: Run) -> None:
+    text = run(command, "--help").stdout
+    assert f"Example:\n    nomadp {command}" in text
+    assert "--json" in text
+
+
+def test_help_lists_every_command(run: Run) -> None:
+    text = run("--help").stdout
+    for command, summary in COMMANDS.items():
+        assert f"{command} " in text
+        assert summary in text
+
+
+def test_tells_its_version(run: Run) -> None:
+    assert run("--version").stdout == f"nomadp {nomadp.__version__}\n"
+
+
+def test_a_refusal_in_a_real_process_is_one_line_and_exit_code_2(
+    tmp_path: Path,
+) -> None:
+    done = in_a_process(
+        *("-m", "nomadp", "perturb", "none.csv", "--locations", "none.csv", "--epsilon", "4"),
+        *("--out", str(tmp_path / "reports.csv")),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("nomadp: none.csv cannot be read")
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_a_command_shows_the_help_and_exit_code_2(run: Run) -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert "Commands:" in result.stderr

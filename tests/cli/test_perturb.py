@@ -1,0 +1,206 @@
+"""``nomadp perturb``: what is written, what is said, and what never leaves."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.data.tables import read_locations
+from tests.cli.conftest import PLACES, Run, as_json, write
+
+NOT_PRIVATE = "tp-as-published-not-private"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_writes_one_report_of_the_same_length_per_trajectory(
+    folder: Path, perturb: Run
+) -> None:
+    result = perturb()
+    assert result.exit_code == 0
+    assert (
+        result.stdout
+        == "3 trajectories (7 points) perturbed by atp at epsilon 4 each: reports.csv\n"
+    )
+    reports = rows(folder / "reports.csv")
+    assert [row["tid"] for row in reports] == ["t1"] * 3 + ["t2"] * 2 + ["t3"] * 2
+    assert [row["seq"] for row in reports] == ["0", "1", "2", "0", "1", "0", "1"]
+    assert {row["location_id"] for row in reports} <= set(PLACES)
+
+
+def test_users_and_times_never_leave(folder: Path, perturb: Run) -> None:
+    assert perturb().exit_code == 0
+    assert list(rows(folder / "reports.csv")[0]) == ["tid", "seq", "location_id"]
+    content = (folder / "reports.csv").read_text() + (
+        folder / "reports.csv.meta.json"
+    ).read_text()
+    assert not [word for word in ("zoe", "bob", "2012") if word in content]
+
+
+def test_the_metadata_says_how_the_reports_were_made(folder: Path, perturb: Run) -> None:
+    assert perturb("--epsilon", "0.1").exit_code == 0
+    metadata = json.loads((folder / "reports.csv.meta.json").read_text())
+    assert metadata["mechanism"] == "atp"
+    assert metadata["mechanism_version"] == 1
+    assert metadata["epsilon"] == "1/10"
+    assert metadata["rng"] == "system"
+    assert metadata["private"] is True
+    assert metadata["location_set_sha256"] == read_locations(folder / "places.csv").sha256
+
+
+def test_parquet_carries_the_same_metadata_inside(folder: Path, perturb: Run) -> None:
+    assert perturb("--out", "reports.parquet", "--seed", "1").exit_code == 0
+    table = pq.read_table(folder / "reports.parquet")
+    assert table.column_names == ["tid", "seq", "location_id"]
+    assert json.loads(table.schema.metadata[b"nomadp"])["rng"] == "seeded"
+
+
+def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, perturb: Run) -> None:
+    first, second = (
+        (perturb("--seed", "7"), (folder / "reports.csv").read_bytes()) for _ in range(2)
+    )
+    assert first[1] == second[1]
+    assert "not private against somebody who knows the seed" in first[0].stderr
+    metadata = json.loads((folder / "reports.csv.meta.json").read_text())
+    assert (metadata["rng"], metadata["private"]) == ("seeded", False)
+
+
+def test_without_a_seed_two_runs_differ_and_warn_of_nothing(folder: Path, perturb: Run) -> None:
+    lines = ["tid,seq,location_id"]
+    lines += [f"t{k},{seq},{PLACES[(k + seq) % 9]}" for k in range(30) for seq in range(3)]
+    write(folder / "trips.csv", *lines)
+    results = [(perturb(), (folder / "reports.csv").read_bytes()) for _ in range(2)]
+    assert results[0][1] != results[1][1]
+    assert "seed" not in results[0][0].stderr
+
+
+def test_json_tells_the_same_as_the_metadata(folder: Path, perturb: Run) -> None:
+    summary = as_json(perturb("--json", "--merge", "direction", "--granularity", "6"))
+    metadata = json.loads((folder / "reports.csv.meta.json").read_text())
+    assert metadata.items() <= summary.items()
+    assert summary["params"]["merge"] == "direction"
+    assert summary["params"]["granularity"] == 6
+    assert (summary["trajectories"], summary["points"]) == (3, 7)
+
+
+def test_says_which_columns_it_read(perturb: Run) -> None:
+    assert "columns uid,tid,seq,location_id are read" in perturb().stderr
+
+
+def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(
+    folder: Path, perturb: Run
+) -> None:
+    write(
+        folder / "trips.csv",
+        "uid,tid,datetime,lat,lng",
+        "zoe,t1,2012-04-03T19:00:00Z,40.0001,-74.0",
+        "zoe,t1,2012-04-03T18:00:00Z,41.0,-74.0",
+    )
+    result = perturb("--json")
+    assert as_json(result)["snapped"]["points"] == 2
+    assert "2 points moved to their nearest locations" in result.stderr
+    assert "50.0% moved over 1 km" in result.stderr
+
+
+def test_unlinked_reports_have_random_ids_in_their_own_order(
+    folder: Path, perturb: Run
+) -> None:
+    assert as_json(perturb("--unlink", "--json"))["linked"] is False
+    reports = rows(folder / "reports.csv")
+    ids = list(dict.fromkeys(row["tid"] for row in reports))
+    assert ids == sorted(ids)
+    assert [len(bytes.fromhex(one)) for one in ids] == [16, 16, 16]
+    first_ids = ids
+    perturb("--unlink")
+    assert not set(first_ids) & {row["tid"] for row in rows(folder / "reports.csv")}
+
+
+def test_a_variant_that_is_not_private_has_to_be_accepted(folder: Path, perturb: Run) -> None:
+    result = perturb("--mechanism", NOT_PRIVATE)
+    assert result.exit_code == 1
+    assert "infinite" in result.stderr
+    assert "--accept-not-private" in result.stderr
+    assert not list(folder.glob("*reports*"))
+
+
+def test_an_accepted_variant_is_marked_and_its_loss_printed(folder: Path, perturb: Run) -> None:
+    result = perturb("--mechanism", NOT_PRIVATE, "--accept-not-private")
+    assert result.exit_code == 0
+    assert "exceeds 3.5 at epsilon 1" in result.stderr
+    assert json.loads((folder / "reports.csv.meta.json").read_text())["private"] is False
+
+
+@pytest.mark.parametrize("mechanism", ["tp", "atp"])
+def test_single_points_have_to_be_accepted(mechanism: str, folder: Path, perturb: Run) -> None:
+    write(folder / "trips.csv", "tid,seq,location_id", "t,0,place-a")
+    assert perturb("--mechanism", mechanism).exit_code == 2
+    assert perturb("--mechanism", mechanism, "--single-points").exit_code == 0
+    assert len(rows(folder / "reports.csv")) == 1
+
+
+def test_exp_takes_single_points_as_they_are(folder: Path, perturb: Run) -> None:
+    write(folder / "trips.csv", "tid,seq,location_id", "t,0,place-a")
+    assert perturb("--mechanism", "exp").exit_code == 0
+
+
+def test_failing_randomness_means_no_output(
+    folder: Path, perturb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(count: int) -> bytes:
+        raise OSError("no entropy")
+
+    monkeypatch.setattr(os, "urandom", fails)
+    result = perturb()
+    assert result.exit_code == 1
+    assert "randomness" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not list(folder.glob("*reports*"))
+
+
+def test_a_failure_while_writing_leaves_the_old_reports_and_nothing_else(
+    folder: Path, perturb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert perturb().exit_code == 0
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    result = perturb()
+    assert result.exit_code in (1, 2)
+    assert "No space left" in result.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+MANY = [f"t{k},{seq},{PLACES[k * seq % 9]}" for k in range(150) for seq in range(2 + k % 3)]
+
+
+@pytest.mark.parametrize("mechanism", ["exp", "tp", "atp"])
+def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores(
+    mechanism: str, folder: Path
+) -> None:
+    write(folder / "trips.csv", "tid,seq,location_id", *MANY)
+    written = []
+    for jobs, hash_seed in (("1", "0"), ("2", "1")):
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "nomadp", "perturb", "trips.csv"),
+                *("--locations", "places.csv", "--mechanism", mechanism, "--epsilon", "2"),
+                *("--seed", "11", "--jobs", jobs, "--unlink", "--out", f"{jobs}.csv"),
+            ],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        )
+        written.append((folder / f"{jobs}.csv").read_bytes())
+    assert written[0] == written[1]

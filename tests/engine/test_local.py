@@ -1,0 +1,153 @@
+"""Many trajectories on one machine: the result depends on the words and on nothing else."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+
+from nomadp.engine import perturb_set, unlinked
+from nomadp.engine.local import CHUNK
+from nomadp.errors import DomainError, RandomnessUnavailable
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
+from nomadp.randomness import KeyedWords, SeededWords, Words, WordStream
+from nomadp.trajectory import TrajectorySet
+
+COUNT = 2 * CHUNK + 3  # three pieces of work, the last one short
+
+
+@pytest.fixture(scope="module")
+def grid() -> LocationSet:
+    lat, lng = np.divmod(np.arange(36), 6)
+    return LocationSet.from_columns([f"p{k}" for k in range(36)], lat / 100, lng / 100)
+
+
+@pytest.fixture(scope="module")
+def journeys(grid: LocationSet) -> TrajectorySet:
+    rng = np.random.default_rng(2)
+    lists = [rng.integers(len(grid), size=rng.integers(1, 6)) for _ in range(COUNT)]
+    return TrajectorySet.from_lists(
+        lists, tids=[f"journey {k}" for k in range(COUNT)], size=len(grid)
+    )
+
+
+@pytest.fixture(scope="module")
+def mechanism(grid: LocationSet) -> Mechanism:
+    return make_mechanism("exp", grid, 1)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_result_does_not_depend_on_the_number_of_processes(
+    name: str, grid: LocationSet, journeys: TrajectorySet
+) -> None:
+    mechanism = make_mechanism(name, grid, 4)
+    alone = perturb_set(mechanism, journeys, SeededWords(5), jobs=1)
+    shared = perturb_set(mechanism, journeys, SeededWords(5), jobs=2)
+    assert alone == shared
+    assert alone != perturb_set(mechanism, journeys, SeededWords(6), jobs=1)
+
+
+def test_trajectory_k_draws_from_stream_k(
+    mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    words = SeededWords(7)
+    reported = perturb_set(mechanism, journeys, words)
+    words_of_mechanism = words.bound_to(mechanism.identity)
+    for k in range(len(journeys)):
+        alone = perturb_one(mechanism, journeys[k], words_of_mechanism.stream(k))
+        assert tuple(reported[k].tolist()) == alone
+
+
+def test_reports_keep_order_tids_and_lengths(
+    mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    reported = perturb_set(mechanism, journeys, KeyedWords(), jobs=2)
+    assert reported.tids == journeys.tids
+    assert reported.lengths.tolist() == journeys.lengths.tolist()
+
+
+def test_one_seed_gives_two_mechanisms_independent_words(
+    grid: LocationSet, journeys: TrajectorySet
+) -> None:
+    # At nearly equal epsilons the same words would give nearly the same reports.
+    first, second = (
+        perturb_set(make_mechanism("exp", grid, epsilon), journeys, SeededWords(1)).locations
+        for epsilon in ("1", "1.000001")
+    )
+    assert np.mean(first == second) < 0.25
+
+
+def test_two_runs_without_a_seed_differ(mechanism: Mechanism, journeys: TrajectorySet) -> None:
+    first, second = (perturb_set(mechanism, journeys, KeyedWords()) for _ in range(2))
+    assert first != second
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_every_trajectory_once(
+    mechanism: Mechanism, journeys: TrajectorySet, jobs: int
+) -> None:
+    seen: list[int] = []
+    perturb_set(mechanism, journeys, SeededWords(1), jobs=jobs, progress=seen.append)
+    assert sorted(seen) == [3, CHUNK, CHUNK]
+
+
+class WordsThatRunOut(SeededWords):
+    """A source that fails in the middle of the second piece of work."""
+
+    def bound_to(self, purpose: str) -> Words:
+        return self
+
+    def stream(self, index: int) -> WordStream:
+        if index == CHUNK + 6:
+            raise RandomnessUnavailable("the source ran out")
+        return super().stream(index)
+
+
+def test_a_failing_source_of_words_means_no_output(
+    mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    with pytest.raises(RandomnessUnavailable, match="the source ran out"):
+        perturb_set(mechanism, journeys, WordsThatRunOut(1))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_in_any_process_is_raised_here(mechanism: Mechanism, jobs: int) -> None:
+    lists = [[0, 1] for _ in range(COUNT)]
+    lists[CHUNK + 6] = [0, len(mechanism.locations)]  # made for a larger set
+    journeys = TrajectorySet.from_lists(lists, size=len(mechanism.locations) + 1)
+    with pytest.raises(DomainError, match="public set of 36"):
+        perturb_set(mechanism, journeys, SeededWords(1), jobs=jobs)
+    assert not multiprocessing.active_children()
+
+
+def test_an_interruption_leaves_no_process_behind(
+    mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perturb_set(mechanism, journeys, SeededWords(1), jobs=2, progress=interrupt)
+    assert not multiprocessing.active_children()
+
+
+def test_no_trajectories_give_no_reports(mechanism: Mechanism) -> None:
+    nobody = TrajectorySet.from_lists([], size=36)
+    assert len(perturb_set(mechanism, nobody, SeededWords(1), jobs=2)) == 0
+
+
+def test_refuses_less_than_one_process(mechanism: Mechanism, journeys: TrajectorySet) -> None:
+    with pytest.raises(ValueError, match="jobs must be at least 1, got jobs=0"):
+        perturb_set(mechanism, journeys, SeededWords(1), jobs=0)
+
+
+def test_unlinked_reports_keep_their_points_and_nothing_else(journeys: TrajectorySet) -> None:
+    reports = unlinked(journeys, KeyedWords())
+    assert sorted(map(tuple, _lists(reports))) == sorted(map(tuple, _lists(journeys)))
+    assert list(reports.tids) == sorted(set(reports.tids))
+    assert all(len(bytes.fromhex(tid)) == 16 for tid in reports.tids)
+    assert not set(reports.tids) & set(unlinked(journeys, KeyedWords()).tids)
+
+
+def _lists(journeys: TrajectorySet) -> list[list[int]]:
+    return [journeys[k].tolist() for k in range(len(journeys))]
