@@ -1,0 +1,153 @@
+"""What the page reports: a simulated city, perturbed every way, scored; and the audit."""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_percent_each
+from nomadp.audit import AuditReport, AuditRequest, run_audit
+from nomadp.data.city import City, synthetic_city
+from nomadp.demo.parallel import run_all
+from nomadp.demo.plan import DemoPlan, Setting
+from nomadp.engine.local import perturb_set
+from nomadp.geometry import Floats
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["Findings", "Progress", "Run", "Study", "explore", "journeys_to_show"]
+
+Progress = Callable[[int], None]
+"""Told how many pieces of work were finished since it was last called."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One mechanism at one epsilon."""
+
+    evaluation: Evaluation
+    error_half_width: float
+    """Of the 95 % interval of the normalised error, over journeys."""
+    range_half_width: tuple[float, ...]
+    """Likewise of the percentage within each radius."""
+    draws: TrajectorySet
+    """Reports of the shown journeys: all of the first, then all of the second..."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is perturbed: the plan, its city, and the journeys the map shows."""
+
+    plan: DemoPlan
+    city: City
+    shown: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was found, before it is turned into a page."""
+
+    study: Study
+    runs: dict[Setting, Run]
+    audit: AuditReport
+
+    @property
+    def floors(self) -> Evaluation:
+        """Any evaluation: the floors do not depend on what was reported."""
+        return self.runs[self.study.plan.settings[0]].evaluation
+
+
+def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
+    """Perturb, score and audit everything in the plan; ``jobs`` 0 means one per core."""
+    city = synthetic_city(plan.seed, places=plan.places, trips=plan.trips)
+    study = Study(plan, city, journeys_to_show(city, plan.shown))
+    audits, settings = plan.audits, plan.settings
+    calls: list[Callable[[Study], Run | AuditReport]] = [
+        *(partial(_perturbed, setting) for setting in settings),
+        *(partial(_audited, request) for request in audits),
+    ]
+    found: dict[int, Run | AuditReport] = {}
+    # Last is slowest; started first, so that no core ends up waiting for another.
+    for position, result in run_all(study, calls[::-1], jobs or os.cpu_count() or 1):
+        found[len(calls) - 1 - position] = result
+        progress(1)
+    results = [found[k] for k in range(len(calls))]
+    runs = [result for result in results if isinstance(result, Run)]
+    return Findings(
+        study,
+        dict(zip(settings, runs, strict=True)),
+        _merged([result for result in results if isinstance(result, AuditReport)]),
+    )
+
+
+def journeys_to_show(city: City, count: int) -> tuple[int, ...]:
+    """Journeys of all lengths, wide before narrow; how well they are reported plays no part."""
+    lengths = city.trajectories.lengths
+    extent_km = np.array([_extent_km(city, k) for k in range(len(lengths))])
+    middle = (int(lengths.min()) + int(lengths.max())) / 2
+    kinds = sorted(set(lengths.tolist()), key=lambda length: (abs(length - middle), length))
+    queues = []
+    for length in kinds:
+        alike = np.flatnonzero(lengths == length)
+        alike = alike[np.argsort(-extent_km[alike], kind="stable")]
+        wanted = min(len(alike), math.ceil(count / len(kinds)))
+        queues.append(alike[(np.arange(wanted) + 1) * len(alike) // (wanted + 1)])
+    turns = max(map(len, queues))
+    picked = [int(queue[k]) for k in range(turns) for queue in queues if k < len(queue)]
+    return tuple(picked[:count])
+
+
+def _extent_km(city: City, k: int) -> float:
+    path = city.trajectories[k]
+    return float(city.locations.distances_km(int(path[0]))[path].max())
+
+
+def _perturbed(setting: Setting, study: Study) -> Run:
+    name, epsilon = setting
+    plan, locations = study.plan, study.city.locations
+    mechanism = make_mechanism(name, locations, epsilon)
+    words = SeededWords(plan.seed).bound_to(mechanism.identity)
+    true = study.city.trajectories.select(range(plan.evaluated))
+    again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
+    # One call, so that every report, scored or shown, draws from a stream of its own.
+    reported = perturb_set(mechanism, _joined(true, again), words)
+    scored = reported.select(range(len(true)))
+    error_km = error_km_each(locations, true, scored)
+    return Run(
+        evaluation=evaluate(locations, true, scored, plan.radii_km),
+        error_half_width=_half_width(error_km) / locations.diameter_km,
+        range_half_width=tuple(
+            _half_width(within_percent_each(locations, true, scored, radius_km))
+            for radius_km in plan.radii_km
+        ),
+        draws=reported.select(range(len(true), len(reported))),
+    )
+
+
+def _half_width(score: Floats) -> float:
+    """Of the 95 % interval of a mean over journeys."""
+    return 1.96 * float(score.std(ddof=1)) / math.sqrt(len(score))
+
+
+def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
+    return TrajectorySet(
+        np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+        np.concatenate([first.locations, second.locations]),
+        tuple(str(k) for k in range(len(first) + len(second))),
+    )
+
+
+def _audited(request: AuditRequest, study: Study) -> AuditReport:
+    return run_audit(request)
+
+
+def _merged(reports: Sequence[AuditReport]) -> AuditReport:
+    return AuditReport(
+        rows=tuple(row for report in reports for row in report.rows),
+        gallery=tuple(row for report in reports for row in report.gallery),
+        sampler=tuple(row for report in reports for row in report.sampler),
+    )

@@ -1,0 +1,257 @@
+"use strict";
+// Two maps of the same city that move together. Coordinates come in kilometres east and north.
+
+const view = { x: 0, y: 0, zoom: 1 };
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+const city = (() => {
+  const { x, y } = data.places;
+  const [west, east] = [Math.min(...x), Math.max(...x)];
+  const [south, north] = [Math.min(...y), Math.max(...y)];
+  return {
+    x: (west + east) / 2, y: (south + north) / 2, width: east - west || 1, height: north - south || 1,
+  };
+})();
+Object.assign(view, { x: city.x, y: city.y });
+
+class CityMap {
+  constructor(canvas, paint) {
+    this.canvas = canvas;
+    this.pen = canvas.getContext("2d");
+    this.paint = paint;
+    new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  get scale() {
+    const { clientWidth, clientHeight } = this.canvas;
+    return view.zoom * Math.min((clientWidth - 36) / city.width, (clientHeight - 36) / city.height);
+  }
+
+  at(x, y) {
+    const { clientWidth, clientHeight } = this.canvas;
+    return [clientWidth / 2 + (x - view.x) * this.scale, clientHeight / 2 - (y - view.y) * this.scale];
+  }
+
+  place(index) {
+    return this.at(data.places.x[index], data.places.y[index]);
+  }
+
+  draw() {
+    const { canvas, pen } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (!width || !height) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    this.places();
+    this.paint(this);
+    this.scaleBar(height);
+  }
+
+  places() {
+    const { pen } = this;
+    const radius = Math.min(3.4, 1.5 * Math.sqrt(view.zoom));
+    pen.fillStyle = colour("place");
+    pen.beginPath();
+    for (let index = 0; index < data.places.x.length; index += 1) {
+      const [x, y] = this.place(index);
+      pen.moveTo(x + radius, y);
+      pen.arc(x, y, radius, 0, 2 * Math.PI);
+    }
+    pen.fill();
+  }
+
+  scaleBar(height) {
+    const { pen } = this;
+    const length = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50].find((step) => step * this.scale > 56) || 100;
+    const [left, bottom] = [16, height - 16];
+    pen.strokeStyle = pen.fillStyle = colour("soft");
+    pen.lineWidth = 1;
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.moveTo(left, bottom - 4);
+    pen.lineTo(left, bottom);
+    pen.lineTo(left + length * this.scale, bottom);
+    pen.lineTo(left + length * this.scale, bottom - 4);
+    pen.stroke();
+    pen.font = `11px ${colour("sans")}`;
+    pen.textAlign = "left";
+    pen.textBaseline = "alphabetic";
+    pen.fillText(`${length} km`, left + 4, bottom - 5);
+  }
+
+  line(spots, { ink, width = 1, alpha = 1, dash = [] }) {
+    const { pen } = this;
+    pen.save();
+    pen.globalAlpha = alpha;
+    pen.strokeStyle = ink;
+    pen.lineWidth = width;
+    pen.lineJoin = pen.lineCap = "round";
+    pen.setLineDash(dash);
+    pen.beginPath();
+    spots.forEach(([x, y], step) => (step ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+    pen.stroke();
+    pen.restore();
+  }
+
+  /** The chosen journey: a line with a pale edge, arrows on its way, numbered points. */
+  journey(spots, ink, highlighted) {
+    this.line(spots, { ink: colour("map"), width: 7, alpha: 0.85 });
+    this.line(spots, { ink, width: 2.5 });
+    for (let step = 1; step < spots.length; step += 1) this.arrow(spots[step - 1], spots[step], ink);
+    const groups = new Map();
+    spots.forEach((spot, step) => {
+      const key = spot.map((value) => value.toFixed(1)).join();
+      groups.set(key, { spot, steps: [...(groups.get(key)?.steps || []), step] });
+    });
+    for (const { spot, steps } of groups.values()) {
+      this.badge(spot, steps.map((step) => step + 1).join("·"), ink, steps.includes(highlighted));
+    }
+  }
+
+  arrow([x1, y1], [x2, y2], ink) {
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    if (length < 54) return;
+    const { pen } = this;
+    pen.save();
+    pen.translate(x1 + (x2 - x1) * 0.58, y1 + (y2 - y1) * 0.58); // past the middle: a way back stays legible
+    pen.rotate(Math.atan2(y2 - y1, x2 - x1));
+    pen.fillStyle = ink;
+    pen.beginPath();
+    pen.moveTo(6, 0);
+    pen.lineTo(-5, 5);
+    pen.lineTo(-5, -5);
+    pen.fill();
+    pen.restore();
+  }
+
+  badge([x, y], text, ink, highlighted) {
+    const { pen } = this;
+    pen.font = `600 11px ${colour("sans")}`;
+    const half = Math.max(0, pen.measureText(text).width / 2 - 4);
+    pen.beginPath();
+    pen.roundRect(x - half - 9, y - 9, 2 * half + 18, 18, 9);
+    pen.fillStyle = ink;
+    pen.strokeStyle = colour("map");
+    pen.lineWidth = 2;
+    pen.stroke();
+    pen.fill();
+    if (highlighted) {
+      pen.beginPath();
+      pen.roundRect(x - half - 13, y - 13, 2 * half + 26, 26, 13);
+      pen.strokeStyle = ink;
+      pen.stroke();
+    }
+    pen.fillStyle = colour("map");
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(text, x, y + 0.5);
+  }
+
+  ring([x, y], ink) {
+    const { pen } = this;
+    pen.beginPath();
+    pen.arc(x, y, 4.5, 0, 2 * Math.PI);
+    pen.fillStyle = colour("map");
+    pen.fill();
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1.5;
+    pen.stroke();
+  }
+}
+
+function zoomBy(factor, about = [view.x, view.y]) {
+  const zoom = Math.min(40, Math.max(0.8, view.zoom * factor));
+  const kept = view.zoom / zoom;
+  view.x = about[0] + (view.x - about[0]) * kept;
+  view.y = about[1] + (view.y - about[1]) * kept;
+  view.zoom = zoom;
+}
+
+function wholeCity() {
+  Object.assign(view, { x: city.x, y: city.y, zoom: 1 });
+}
+
+/** The kilometres east and north of a pointer on a map. */
+function under(map, event) {
+  const box = map.canvas.getBoundingClientRect();
+  return [
+    view.x + (event.clientX - box.left - box.width / 2) / map.scale,
+    view.y - (event.clientY - box.top - box.height / 2) / map.scale,
+  ];
+}
+
+/** One finger or the mouse drags, two fingers pinch; a page still scrolls up and down. */
+function dragWith(map, redraw) {
+  const fingers = new Map();
+  map.canvas.addEventListener("pointerdown", (event) => {
+    fingers.set(event.pointerId, event);
+    map.canvas.setPointerCapture(event.pointerId);
+  });
+  map.canvas.addEventListener("pointermove", (event) => {
+    const before = fingers.get(event.pointerId);
+    if (!before) return;
+    const other = [...fingers.values()].find(({ pointerId }) => pointerId !== event.pointerId);
+    if (other) {
+      const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      zoomBy(apart(event) / Math.max(1, apart(before)), under(map, event));
+    } else {
+      view.x -= (event.clientX - before.clientX) / map.scale;
+      view.y += (event.clientY - before.clientY) / map.scale;
+    }
+    fingers.set(event.pointerId, event);
+    redraw();
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    map.canvas.addEventListener(end, (event) => fingers.delete(event.pointerId));
+  }
+}
+
+function steerWith(map, redraw) {
+  map.canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = 40 / map.scale;
+    const moves = {
+      ArrowLeft: () => { view.x -= step; },
+      ArrowRight: () => { view.x += step; },
+      ArrowUp: () => { view.y += step; },
+      ArrowDown: () => { view.y -= step; },
+      "+": () => zoomBy(1.4),
+      "=": () => zoomBy(1.4),
+      "-": () => zoomBy(1 / 1.4),
+      0: wholeCity,
+    };
+    if (!moves[event.key]) return;
+    event.preventDefault();
+    moves[event.key]();
+    redraw();
+  });
+}
+
+/** Drag, pinch, ctrl + wheel, keys and buttons move both maps; returns how to redraw them. */
+function moveTogether(maps) {
+  const redraw = () => maps.forEach((map) => map.draw());
+  for (const map of maps) {
+    dragWith(map, redraw);
+    steerWith(map, redraw);
+    // A plain wheel scrolls the page: a map must not be a trap.
+    map.canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      zoomBy(Math.exp(-event.deltaY / 240), under(map, event));
+      redraw();
+    }, { passive: false });
+  }
+  const zooms = { in: () => zoomBy(1.5), out: () => zoomBy(1 / 1.5), all: wholeCity };
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => {
+      zooms[button.dataset.zoom]();
+      redraw();
+    });
+  }
+  return redraw;
+}

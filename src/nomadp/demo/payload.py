@@ -1,0 +1,157 @@
+"""What the page's scripts read: the findings as plain numbers, and the budget splits.
+
+Coordinates leave here as kilometres east and north of the city's middle, and errors as
+kilometres, so that the page itself does no geography.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nomadp.analysis.metrics import Scores
+from nomadp.data.city import City
+from nomadp.demo.experiment import Findings
+from nomadp.geometry import Floats, haversine_km
+from nomadp.mechanisms import make_mechanism
+
+__all__ = ["LABELS", "TITLES", "payload"]
+
+LABELS = {"exp": "EXP", "tp": "TP", "atp": "ATP"}
+TITLES = {
+    "exp": "every point on its own",
+    "tp": "pivots, then directions seen from them",
+    "atp": "pivots and directions inside a noisy disc",
+}
+
+
+def payload(findings: Findings) -> dict[str, Any]:
+    """Everything the page draws, ready for JSON."""
+    plan, city = findings.study.plan, findings.study.city
+    x_km, y_km = _flat_km(city)
+    return {
+        "places": {
+            "id": list(city.locations.ids),
+            "x": _rounded(x_km, 3),
+            "y": _rounded(y_km, 3),
+        },
+        "mechanisms": [
+            {"name": name, "label": LABELS[name], "title": TITLES[name]}
+            for name in plan.mechanisms
+        ],
+        "epsilons": list(plan.epsilons),
+        "draws": plan.draws,
+        "journeys": [_journey(city, k) for k in findings.study.shown],
+        "central_km": [_central_km(city, k) for k in findings.study.shown],
+        "reports": {
+            name: {epsilon: _reports(findings, name, epsilon) for epsilon in plan.epsilons}
+            for name in plan.mechanisms
+        },
+        "curves": _curves(findings),
+        "budget": {name: _splits(city, name) for name in plan.mechanisms},
+    }
+
+
+def _flat_km(city: City) -> tuple[Floats, Floats]:
+    """Kilometres along the middle's parallel and meridian: flat enough for a city."""
+    lat, lng = city.locations.lat, city.locations.lng
+    lat0, lng0 = float(lat.mean()), float(lng.mean())
+    east = np.sign(lng - lng0) * haversine_km(lat0, lng0, lat0, lng)
+    north = np.sign(lat - lat0) * haversine_km(lat0, lng0, lat, lng0)
+    return east, north
+
+
+def _journey(city: City, k: int) -> dict[str, Any]:
+    path = city.trajectories[k]
+    legs_km = city.locations.distances_between_km(path[:-1], path[1:])
+    return {"places": path.tolist(), "km": round(float(legs_km.sum()), 2)}
+
+
+def _central_km(city: City, k: int) -> list[float]:
+    """What always answering with the most central location misses by, point by point."""
+    locations = city.locations
+    return _rounded(locations.distances_km(locations.medoid)[city.trajectories[k]], 3)
+
+
+def _reports(findings: Findings, name: str, epsilon: str) -> list[list[list[list[float]]]]:
+    """By journey, then by draw: the reported locations and their errors in km."""
+    draws = findings.runs[name, epsilon].draws
+    study = findings.study
+    count, locations = study.plan.draws, study.city.locations
+    table = []
+    for position, journey in enumerate(study.shown):
+        true = study.city.trajectories[journey]
+        reports = [draws[position * count + k] for k in range(count)]
+        table.append(
+            [
+                [report.tolist(), _rounded(locations.distances_between_km(true, report), 3)]
+                for report in reports
+            ]
+        )
+    return table
+
+
+def _curves(findings: Findings) -> dict[str, Any]:
+    plan, runs = findings.study.plan, findings.runs
+    of = {name: [runs[name, epsilon] for epsilon in plan.epsilons] for name in plan.mechanisms}
+    floors = findings.floors
+    return {
+        "radii_km": list(plan.radii_km),
+        "error": {
+            name: _rounded([run.evaluation.measured.normalised_error for run in of[name]], 5)
+            for name in of
+        },
+        "error_half_width": {
+            name: _rounded([run.error_half_width for run in of[name]], 5) for name in of
+        },
+        "range": {
+            name: [
+                _rounded([run.evaluation.measured.range_query[k] for run in of[name]], 3)
+                for k in range(len(plan.radii_km))
+            ]
+            for name in of
+        },
+        "range_half_width": {
+            name: [
+                _rounded([run.range_half_width[k] for run in of[name]], 3)
+                for k in range(len(plan.radii_km))
+            ]
+            for name in of
+        },
+        "floors": {
+            "error": {
+                "constant": round(floors.constant.normalised_error, 5),
+                "uniform": round(floors.uniform.normalised_error, 5),
+            },
+            "range": {
+                "constant": _range(floors.constant),
+                "uniform": _range(floors.uniform),
+            },
+        },
+    }
+
+
+def _range(scores: Scores) -> list[float]:
+    return _rounded(scores.range_query, 3)
+
+
+def _splits(city: City, name: str) -> dict[str, list[dict[str, Any]]]:
+    """By length, every step with its exact share of epsilon as [numerator, denominator]."""
+    mechanism = make_mechanism(name, city.locations, 1)
+    longest = int(city.trajectories.lengths.max())
+    return {
+        str(length): [
+            {
+                "name": step.name,
+                "copy": step.copy,
+                "count": step.count,
+                "share": [step.share.numerator, step.share.denominator],
+            }
+            for step in mechanism.split(length).steps
+        ]
+        for length in range(1, longest + 1)
+    }
+
+
+def _rounded(values: Sequence[float] | Floats, digits: int) -> list[float]:
+    return [round(float(value), digits) for value in values]

@@ -1,0 +1,33 @@
+"""A demonstration small enough to be made once for all of these tests."""
+
+from pathlib import Path
+
+import pytest
+
+from nomadp.demo.document import render
+from nomadp.demo.experiment import Findings, explore
+from nomadp.demo.plan import DemoPlan
+
+TINY = DemoPlan(
+    places=40,
+    trips=60,
+    evaluated=20,
+    shown=6,
+    draws=2,
+    epsilons=("1", "4"),
+    audited_epsilons=("1",),
+    audited_lengths=(1,),
+    sampler_draws=10_000,
+)
+
+
+@pytest.fixture(scope="session")
+def findings() -> Findings:
+    return explore(TINY, 1, lambda count: None)
+
+
+@pytest.fixture(scope="session")
+def page_file(findings: Findings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "index.html"
+    path.write_text(render(findings), encoding="utf-8")
+    return path

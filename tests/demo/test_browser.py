@@ -1,0 +1,210 @@
+"""The page as a person meets it, in a real Chromium."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nomadp.data.city import City
+from nomadp.demo.document import render
+from nomadp.demo.experiment import Findings
+from nomadp.locations import LocationSet
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium on this machine (Debian's package chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Visit:
+    """One tab, and everything that went wrong in it."""
+
+    def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
+        options = {"reduced_motion": "reduce", "viewport": {"width": 1280, "height": 900}}
+        self.context = browser.new_context(**(options | context))  # type: ignore[arg-type]
+        self.page: Page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.troubles.append("dialog"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def map(self, name: str) -> str:
+        return str(
+            self.page.evaluate(f"document.getElementById('map-{name}').toDataURL('image/png')")
+        )
+
+    def choose(self, group: str, value: str) -> None:
+        self.page.check(f"input[name={group}][value='{value}']", force=True)
+
+
+@pytest.fixture
+def visit(browser: "Browser", page_file: Path) -> Iterator[Visit]:
+    visited = Visit(browser, page_file)
+    yield visited
+    visited.context.close()
+    assert visited.troubles == []
+
+
+def test_opens_from_a_file_without_a_word_on_the_console(visit: Visit, page_file: Path) -> None:
+    assert visit.page.title().startswith("NomaDP")
+    assert visit.page.locator("h1").is_visible()
+    assert visit.requests == [page_file.as_uri()]
+
+
+def test_another_journey_changes_both_maps_and_the_table(visit: Visit) -> None:
+    before = visit.map("true"), visit.map("reported")
+    visit.choose("journey", "1")
+    after = visit.map("true"), visit.map("reported")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    assert visit.page.locator("#journey-name").inner_text().startswith("Journey 2 of 6")
+    points = visit.page.evaluate("data.journeys[1].places.length")
+    assert visit.page.locator("#point-errors tr").count() == points
+
+
+def test_next_and_previous_lead_back(visit: Visit) -> None:
+    start = visit.map("true")
+    visit.page.click("#next")
+    assert visit.map("true") != start
+    visit.page.click("#previous")
+    assert visit.map("true") == start
+
+
+@pytest.mark.parametrize(("group", "value"), [("mechanism", "exp"), ("epsilon", "1")])
+def test_another_mechanism_or_epsilon_changes_the_report_only(
+    visit: Visit, group: str, value: str
+) -> None:
+    before = visit.map("true"), visit.map("reported")
+    visit.choose(group, value)
+    assert visit.map("true") == before[0]
+    assert visit.map("reported") != before[1]
+
+
+def test_drawing_again_changes_the_report_only(visit: Visit) -> None:
+    before = visit.map("true"), visit.map("reported")
+    visit.page.click("#redraw")
+    assert visit.map("true") == before[0]
+    assert visit.map("reported") != before[1]
+
+
+def test_a_click_on_the_true_map_picks_the_journey_there(visit: Visit) -> None:
+    spot = visit.page.evaluate(
+        """() => {
+          const canvas = document.getElementById("map-true");
+          const own = new Set(data.journeys[0].places);
+          const place = data.journeys[3].places.find((p) => !own.has(p));
+          return new CityMap(canvas, () => {}).place(place);
+        }"""
+    )
+    visit.page.locator("#map-true").click(position={"x": spot[0], "y": spot[1]})
+    assert visit.page.evaluate("store.state.journey") != 0
+
+
+def test_maps_move_together_from_the_keyboard(visit: Visit) -> None:
+    before = visit.map("true"), visit.map("reported")
+    visit.page.focus("#map-true")
+    visit.page.keyboard.press("+")
+    visit.page.keyboard.press("ArrowLeft")
+    assert visit.map("true") != before[0]
+    assert visit.map("reported") != before[1]
+    visit.page.keyboard.press("0")
+    assert (visit.map("true"), visit.map("reported")) == before
+
+
+def test_arrow_keys_choose_among_mechanisms(visit: Visit) -> None:
+    visit.page.focus("input[name=mechanism][value=atp]")
+    visit.page.keyboard.press("ArrowLeft")
+    assert visit.page.evaluate("store.state.mechanism") == "tp"
+
+
+@pytest.mark.parametrize("chart", ["error", "range"])
+def test_charts_draw_every_mechanism_and_both_floors(visit: Visit, chart: str) -> None:
+    drawn = visit.page.locator(f"#chart-{chart} [data-series]")
+    names = {drawn.nth(k).get_attribute("data-series") for k in range(drawn.count())}
+    assert names == {"exp", "tp", "atp", "constant", "uniform"}
+    assert drawn.count() == 5
+    label = visit.page.locator(f"#chart-{chart} svg").get_attribute("aria-label") or ""
+    assert "best constant" in label
+
+
+def test_budget_bars_follow_the_length(visit: Visit) -> None:
+    visit.page.locator("#length").fill("2")
+    assert visit.page.locator("#budget .bar-row").count() == 3
+    words = visit.page.locator(".segment-direction").first.get_attribute("aria-label") or ""
+    assert words.startswith("TP, copy 1: 1 direction draw of 3/8 ε = 1.5 each.")
+    assert "2 points" in (visit.page.locator("#shares-caption").text_content() or "")
+
+
+def test_the_promise_follows_epsilon_and_is_rounded_up(visit: Visit) -> None:
+    assert visit.page.locator("#odds").inner_text() == "54.6"
+    visit.choose("epsilon", "1")
+    assert visit.page.locator("#odds").inner_text() == "2.72"
+
+
+def test_a_phone_scrolls_in_one_direction_only(browser: "Browser", page_file: Path) -> None:
+    visited = Visit(browser, page_file, viewport={"width": 390, "height": 844}, is_mobile=True)
+    assert visited.page.evaluate("document.documentElement.scrollWidth") == 390
+    visited.context.close()
+    assert visited.troubles == []
+
+
+def test_dark_and_light_are_different_and_maps_are_crisp(
+    browser: "Browser", page_file: Path
+) -> None:
+    looks = {}
+    for scheme in ("light", "dark"):
+        visited = Visit(browser, page_file, color_scheme=scheme, device_scale_factor=2)
+        looks[scheme] = visited.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        pixels, points = visited.page.evaluate(
+            "(({ width, clientWidth }) => [width, clientWidth])(byId('map-true'))"
+        )
+        assert pixels == 2 * points
+        visited.context.close()
+    assert looks["light"] != looks["dark"]
+
+
+def test_names_of_places_are_shown_and_never_run(
+    browser: "Browser", findings: Findings, tmp_path: Path
+) -> None:
+    city = findings.study.city
+    names = [f"</script><img src=x onerror=alert({k})>" for k in range(len(city.locations))]
+    hostile = City(
+        LocationSet.from_columns(names, city.locations.lat, city.locations.lng),
+        city.trajectories,
+    )
+    file = tmp_path / "hostile.html"
+    study = replace(findings.study, city=hostile)
+    file.write_text(render(replace(findings, study=study)), encoding="utf-8")
+    visited = Visit(browser, file)
+    assert "<img src=x onerror=alert(" in visited.page.locator("#point-errors").inner_text()
+    assert visited.page.locator("img").count() == 0
+    visited.context.close()
+    assert visited.troubles == []

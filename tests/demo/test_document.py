@@ -1,0 +1,107 @@
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import nomadp
+from nomadp.demo.document import embedded_json
+from nomadp.demo.experiment import Findings
+
+LOADING = {"src", "href", "srcset", "action", "poster", "data", "background", "formaction"}
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would load or run, and the words a person would read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.inline: list[str] = []
+        self.policy = ""
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in LOADING]
+        self.inline += [name for name, _ in attrs if name.startswith("on") or name == "style"]
+        if ("http-equiv", "Content-Security-Policy") in attrs:
+            self.policy = dict(attrs)["content"] or ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def inside(tag: str, source: str) -> str:
+    """The text of the one element of this tag that has no attributes."""
+    (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", source, flags=re.DOTALL)
+    return str(text)
+
+
+def hashed(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@pytest.fixture(scope="module")
+def source(page_file: Path) -> str:
+    return page_file.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def read(source: str) -> Reader:
+    reader = Reader()
+    reader.feed(source)
+    return reader
+
+
+def test_the_page_loads_nothing(read: Reader, source: str) -> None:
+    assert [address for address in read.loads if not address.startswith("#")] == []
+    assert not {"link", "iframe", "object", "embed", "base", "form"} & set(read.tags)
+    style = inside("style", source)
+    assert "@import" not in style
+    assert "url(" not in style
+    # The one address in the page is a name: SVG's namespace.
+    assert set(re.findall(r"\bhttps?:[^\s\"'<]+", source)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_only_this_style_and_script_may_run(read: Reader, source: str) -> None:
+    assert read.policy == (
+        f"default-src 'none'; style-src {hashed(inside('style', source))}; "
+        f"script-src {hashed(inside('script', source))}; base-uri 'none'; form-action 'none'"
+    )
+    assert read.inline == []
+
+
+def test_nothing_is_left_to_fill_in(source: str) -> None:
+    without_scripts = re.sub(r"<script.*?</script>", "", source, flags=re.DOTALL)
+    assert not re.findall(r"\$[a-z_]+", without_scripts)
+
+
+def test_the_footer_says_how_to_repeat_the_page(findings: Findings, read: Reader) -> None:
+    assert findings.study.city.locations.sha256 in read.text
+    assert nomadp.__version__ in read.text
+    assert "nomadp demo" in read.text
+    assert "Simulated data." in read.text
+
+
+def test_the_guarantee_is_stated_with_what_it_does_not_cover(source: str) -> None:
+    words = " ".join(re.sub(r"<[^>]+>", " ", source).split())
+    assert "ε-local differential privacy over all journeys of the same public length" in words
+    assert "Revealed how many points it has" in words
+    assert "Never sent timestamps and user ids" in words
+
+
+def test_json_cannot_close_its_element() -> None:
+    hostile = {"id": "</script><script>alert(1)</script><!--&\u2028"}
+    text = embedded_json(hostile)
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == hostile
+
+
+def test_json_refuses_numbers_that_are_none() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        embedded_json({"loss": float("inf")})

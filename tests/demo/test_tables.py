@@ -1,0 +1,71 @@
+import math
+from dataclasses import replace
+
+from nomadp.demo.experiment import Findings
+from nomadp.demo.tables import (
+    Cell,
+    audit_details,
+    audit_table,
+    curve_tables,
+    gallery_table,
+    paragraphs,
+    table,
+)
+
+
+def test_text_never_becomes_markup() -> None:
+    hostile = "<img src=x onerror=alert(1)>&"
+    made = table(hostile, [Cell(hostile)], [[Cell(hostile, '"><b>')]]) + paragraphs([hostile])
+    assert "<img" not in made
+    assert "<b>" not in made
+    assert made.count("&lt;img src=x onerror=alert(1)&gt;&amp;") == 4
+
+
+def test_rows_are_named_by_their_first_column() -> None:
+    made = table(
+        "c", [Cell("Name"), Cell("Value", "number")], [[Cell("x"), Cell("1", "number")]]
+    )
+    assert '<th scope="col" class="">Name</th>' in made
+    assert '<th scope="row" class="">x</th>' in made
+    assert '<td  class="number">1</td>' in made
+
+
+def test_curve_tables_hold_every_number_and_both_floors(findings: Findings) -> None:
+    made = curve_tables(findings)
+    for run in findings.runs.values():
+        scores = run.evaluation.measured
+        assert f"{scores.normalised_error:.4f} ± {run.error_half_width:.4f}" in made
+        assert f"{scores.range_query[1]:.2f} ± {run.range_half_width[1]:.2f}" in made
+    assert made.count("best constant") == made.count(">uniform<") == 1 + 3
+    assert f"{findings.floors.constant.normalised_error:.4f}" in made
+
+
+def test_the_audit_table_shows_the_worst_length(findings: Findings) -> None:
+    audit = findings.audit
+    first = audit.rows[0]
+    longer = replace(first, length=2, transcript_loss=0.91234, final_loss=0.81111)
+    made = audit_table(replace(audit, rows=(first, longer)))
+    assert ">0.9124<" in made
+    assert ">0.8112<" in made
+    assert made.count("✓ holds") == 1
+    assert "1 and 2 points" in made
+
+
+def test_one_leaking_length_breaks_the_verdict(findings: Findings) -> None:
+    audit = findings.audit
+    leaking = replace(audit.rows[0], length=2, flags=("budget",), transcript_loss=math.inf)
+    made = replace(audit, rows=(audit.rows[0], leaking))
+    assert "✗ broken" in audit_table(made)
+    assert "✓ holds" not in audit_table(made)
+    assert "∞" in audit_table(made)
+    assert audit_details(made).count("✗ broken") == 1
+
+
+def test_every_exhibit_is_shown_flagged_or_missed(findings: Findings) -> None:
+    audit = findings.audit
+    shown = len(audit.gallery) + sum(not row.private for row in audit.rows)
+    assert gallery_table(audit).count("✓ flagged") == shown
+    first, *others = audit.gallery
+    missed = gallery_table(replace(audit, gallery=(replace(first, flagged_by=()), *others)))
+    assert missed.count("✗ missed") == 1
+    assert missed.count("✓ flagged") == shown - 1
