@@ -1,0 +1,64 @@
+"""The tree tells the story: imports only point backwards.
+
+The order has one home, the import-linter contract in pyproject.toml. This reads the same order
+and checks it on its own, import by import.
+"""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "nomadp"
+# The public names of __init__ are lazy: see test_public_names.
+MODULES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
+
+
+def layers() -> list[set[str]]:
+    """Lowest first."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (
+        c for c in config["tool"]["importlinter"]["contracts"] if c["type"] == "layers"
+    )
+    return [set(re.findall(r"\w+", line)) for line in reversed(contract["layers"])]
+
+
+LAYER = {name: height for height, names in enumerate(layers()) for name in names}
+
+
+def top_name(module: Path) -> str:
+    return module.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_names(module: Path) -> set[str]:
+    """The parts of nomadp that a module imports, also inside functions and for types."""
+    dotted: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            dotted |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            dotted |= {f"{node.module}.{alias.name}" for alias in node.names}
+    inside = {name.split(".")[1] for name in dotted if name.startswith("nomadp.")}
+    return inside - {"__version__"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_imports_only_point_backwards(module: Path) -> None:
+    here = top_name(module)
+    forward = {name for name in imported_names(module) - {here} if LAYER[name] >= LAYER[here]}
+    assert not forward, f"{here} may not import {', '.join(sorted(forward))}"
+
+
+def test_every_module_has_its_place() -> None:
+    assert {top_name(module) for module in MODULES} <= LAYER.keys()
+
+
+def test_the_order_is_the_one_the_readers_are_told() -> None:
+    order = ["errors", "budget", "locations", "trajectory", "drawing", "mechanisms", "data"]
+    order += ["analysis", "demo", "cli"]
+    assert sorted(order, key=LAYER.__getitem__) == order
+    assert len({LAYER[name] for name in order}) == len(order)
