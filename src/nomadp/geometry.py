@@ -88,10 +88,10 @@ def distance_km(a: Places, b: Places) -> Floats:
 
 
 def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
-    """The sector in which `a` sees `b`: 0 is centred on north, then clockwise.
+    """The sector in which `a` sees `b`: 0 is centred on east, then clockwise.
 
-    floor(((bearing + pi/g) mod 2 pi) / (2 pi/g)) for g sectors, half-open, decided exactly by
-    the side of each border on which `b` lies. A place sees itself in sector 0.
+    floor(((bearing - pi/2 + pi/g) mod 2 pi) / (2 pi/g)) for g sectors, half-open, decided
+    exactly by the side of each border on which `b` lies. A place sees itself in sector 0.
     """
     if not 1 <= granularity <= MAX_GRANULARITY:
         raise ValueError(
@@ -99,12 +99,13 @@ def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
             f"got granularity={granularity}"
         )
     north, east = _direction(a, b)
-    north = np.where((north == 0) & (east == 0), 1.0, north)
-    in_first_half = _is_ahead(north, east, _border(0, granularity))
+    right = -north
+    ahead = np.where((north == 0) & (east == 0), 1.0, east)
+    in_first_half = _is_past(ahead, right, _border(0, granularity))
     seen = np.zeros(north.shape, dtype=np.uint8)
     for k in range(1, granularity):
-        ahead = _is_ahead(north, east, _border(k, granularity))
-        seen += ahead | ~in_first_half if 2 * k <= granularity else ahead & ~in_first_half
+        past = _is_past(ahead, right, _border(k, granularity))
+        seen += past | ~in_first_half if 2 * k <= granularity else past & ~in_first_half
     return seen
 
 
@@ -190,7 +191,7 @@ def _direction(a: Places, b: Places) -> tuple[Floats, Floats]:
 
 
 def _border(k: int, granularity: int) -> tuple[float, float]:
-    """North and east components of the border at which sector k begins.
+    """Components ahead and to the right of the border at which sector k begins.
 
     Reduced to the first quarter turn, so that opposite borders are exact negatives and the
     four cardinal directions are exact.
@@ -198,15 +199,15 @@ def _border(k: int, granularity: int) -> tuple[float, float]:
     turn = Fraction(2 * k - 1, 2 * granularity) % 1
     quarter, rest = divmod(turn, Fraction(1, 4))
     angle = 2 * math.pi * float(rest)
-    north, east = math.cos(angle), math.sin(angle)
+    ahead, right = math.cos(angle), math.sin(angle)
     for _ in range(quarter):
-        north, east = -east, north
-    return north, east
+        ahead, right = -right, ahead
+    return ahead, right
 
 
-def _is_ahead(north: Floats, east: Floats, border: tuple[float, float]) -> NDArray[np.bool_]:
+def _is_past(ahead: Floats, right: Floats, border: tuple[float, float]) -> NDArray[np.bool_]:
     """Whether a direction lies on the border or less than half a turn clockwise of it."""
-    border_north, border_east = border
-    side = border_north * east - border_east * north
-    along = border_north * north + border_east * east
+    border_ahead, border_right = border
+    side = border_ahead * right - border_right * ahead
+    along = border_ahead * ahead + border_right * right
     return np.asarray((side > 0) | ((side == 0) & (along > 0)))
