@@ -16,14 +16,16 @@ from nomadp.budget import exp_lower
 from nomadp.errors import BudgetError, DomainError
 from nomadp.mechanisms import MECHANISMS, make_mechanism, perturb_one
 from nomadp.randomness import SeededWords, WordStream
+from nomadp.trajectory import TrajectorySet
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(4)]
 pytestmark = pytest.mark.parametrize("name", sorted(MECHANISMS))
 
 
 def coarse(name, locations, epsilon):
-    """The mechanism with as few radius cells as an exact law can be walked with."""
-    options = {"resolution": 2} if hasattr(MECHANISMS[name], "resolution") else {}
+    """The mechanism with as few cells as an exact law can be walked with."""
+    few = {"resolution": 2, "grid": 2}
+    options = {option: n for option, n in few.items() if hasattr(MECHANISMS[name], option)}
     return make_mechanism(name, locations, epsilon, **options)
 
 
@@ -92,6 +94,32 @@ def test_samples_follow_the_exact_law(name):
     assert set(seen) <= set(expected)
     statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
     assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+
+
+@pytest.mark.parametrize("trajectory", [(0, 2), (1,)])
+def test_bulk_samples_follow_the_exact_law(name, trajectory):
+    mechanism = coarse(name, triangle(), 4)
+    law = final_law(mechanism, part_laws(mechanism, trajectory))
+    draws = 4_000
+    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
+    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
+    seen = Counter(map(tuple, reported.tolist()))
+    expected = {y: draws * float(p) for y, p in law.items()}
+    assert set(seen) <= set(expected)
+    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
+    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+
+
+def test_bulk_work_can_be_cut_anywhere(name):
+    mechanism = make_mechanism(name, scattered(30), 3)
+    rng = np.random.default_rng(1)
+    some = TrajectorySet.from_lists(
+        [rng.integers(0, 30, n % 5 + 1) for n in range(20)], size=30
+    )
+    whole = mechanism.perturb_many(some, SeededWords(2)).tolist()
+    first = mechanism.perturb_many(some.select(range(7)), SeededWords(2)).tolist()
+    rest = mechanism.perturb_many(some.select(range(7, 20)), SeededWords(2), 7).tolist()
+    assert first + rest == whole
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])

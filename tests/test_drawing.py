@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.drawing import Drawing, draw, draw_many, high_product
-from nomadp.laws import FairCoin, RandomizedResponse, SquareWave
-from nomadp.randomness import SeededWords
+from nomadp.laws import RandomizedResponse, SquareWave, Uniform
+from nomadp.randomness import SeededWords, WordStream
 
 WORD = st.integers(min_value=0, max_value=2**64 - 1)
 
@@ -49,6 +49,24 @@ def test_many_draws_equal_single_draws_bit_for_bit():
 def test_each_draw_takes_exactly_one_word():
     drawing, words = Drawing(SeededWords(2).stream(0)), SeededWords(2).stream(0)
     tosses = drawing.each(
-        [(lambda secret, choose: choose("coin", FairCoin(), secret), None)] * 9
+        [(lambda secret, choose: choose("coin", Uniform(2), secret), None)] * 9
     )
-    assert tosses == [draw(FairCoin(), None, words.next()) for _ in range(9)]
+    assert tosses == [draw(Uniform(2), None, words.next()) for _ in range(9)]
+
+
+def test_a_uniform_number_takes_one_word_and_is_never_0_or_1():
+    drawing, words = Drawing(SeededWords(2).stream(0)), SeededWords(2).stream(0)
+    assert [drawing.uniform() for _ in range(9)] == pytest.approx(
+        [words.next() / 2**64 for _ in range(9)], abs=2.0**-52
+    )
+
+    class Constant(WordStream):
+        def __init__(self, word):
+            super().__init__()
+            self.word = word
+
+        def _more(self, count):
+            return self.word.to_bytes(8, "little") * (count // 8)
+
+    lowest, highest = (Drawing(Constant(word)).uniform() for word in (0, 2**64 - 1))
+    assert 0 < lowest == 1 - highest < 2.0**-52

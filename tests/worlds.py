@@ -1,7 +1,7 @@
 """Small worlds that tests share, and a second, naive way of finding a mechanism's exact law."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -25,6 +25,15 @@ def scattered(size: int, seed: int = 0) -> LocationSet:
 
 def small_map(size: int = 4) -> LocationSet:
     return family_map("random", size)
+
+
+def exactly_worst(channel, secrets) -> Fraction:
+    """The largest probability ratio by plain rational arithmetic, one pair at a time."""
+    weight = channel.weights(np.asarray(secrets))
+    law = [[Fraction(int(w), int(row.sum())) for w in row] for row in weight]
+    return max(
+        max(a / b, b / a) for x, y in combinations(law, 2) for a, b in zip(x, y, strict=True)
+    )
 
 
 class Replay:

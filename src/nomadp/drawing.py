@@ -46,6 +46,13 @@ class Drawing:
     def each(self, tasks: Sequence[Task[T]]) -> list[T]:
         return [program(secret, self) for program, secret in tasks]
 
+    def uniform(self) -> float:
+        """The middle of one of 2^52 cells of (0, 1), for laws that are not finite.
+
+        No `Choose` has it but this one: what is drawn from floats cannot be enumerated.
+        """
+        return ((self._words.next() >> 12) + 0.5) * 2.0**-52
+
 
 def draw(channel: Channel, secret: Secret, word: int) -> int:
     """The output that one uniform 64-bit word picks."""

@@ -60,6 +60,10 @@ class Words(ABC):
     def stream(self, index: int) -> WordStream:
         """The words of trajectory number ``index``, always from their beginning."""
 
+    @abstractmethod
+    def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
+        """The first ``width`` words of each of these streams, for bulk work."""
+
     def bound_to(self, purpose: str) -> "Words":
         """A source of its own for one purpose: no words may ever serve two mechanisms."""
         return self
@@ -75,6 +79,10 @@ class SystemWords(Words):
 
     def stream(self, index: int) -> WordStream:
         return _SystemStream()
+
+    def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
+        # Asked again for more, the rows must begin with the same words: that takes a key.
+        raise TypeError("bulk work needs words it can ask for again; use KeyedWords()")
 
 
 class _CipherStream(WordStream):
@@ -100,6 +108,15 @@ class KeyedWords(Words):
 
     def stream(self, index: int) -> WordStream:
         return _CipherStream(self._key, index)
+
+    def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
+        # The counter mode's blocks, encrypted all at once: the words that `stream` gives.
+        blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
+        blocks[..., 0] = indices[:, None]
+        blocks[..., 1] = np.arange(blocks.shape[1])
+        encryptor = Cipher(algorithms.AES256(self._key), modes.ECB()).encryptor()  # noqa: S305
+        stream = np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u8")
+        return stream.astype(np.uint64).reshape(len(indices), -1)[:, :width]
 
     def bound_to(self, purpose: str) -> Words:
         bound = KeyedWords(hmac.digest(self._key, purpose.encode(), "sha256"))

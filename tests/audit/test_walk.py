@@ -8,7 +8,7 @@ import pytest
 
 from nomadp.audit.certificate import StepWitness
 from nomadp.audit.walk import explore
-from nomadp.laws import FairCoin, RandomizedResponse
+from nomadp.laws import RandomizedResponse, Uniform
 
 THIRD = RandomizedResponse(2, Fraction(1))
 LOSS = math.log(THIRD.bound)
@@ -59,7 +59,7 @@ def test_independent_answers_are_the_same_as_answers_in_a_row():
 def test_forgetting_an_answer_keeps_it_in_the_transcript_but_not_in_the_law():
     def forget(secret, choose):
         respond(secret, choose)
-        return choose("coin", FairCoin(), None)
+        return choose("coin", Uniform(2), None)
 
     found = explore(forget, np.array([0, 1]), StepWitness())
     for outcome in found.values():

@@ -46,6 +46,12 @@ def test_the_published_mechanism_is_measured_under_its_full_name(run: Run) -> No
     assert row["final_loss"] > 3.5
 
 
+def test_what_has_no_finite_law_is_refused_with_the_reason(run: Run) -> None:
+    result = run("audit", "--mechanism", "exp", "--mechanism", "tracs-d")
+    assert result.exit_code == 2
+    assert "needs finite laws, and tracs-d has none" in result.stderr
+
+
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[AuditRequest]:
     """What the command asks of the audit, without the minute the whole audit takes."""

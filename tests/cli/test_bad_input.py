@@ -81,9 +81,22 @@ BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
     "epsilon in words": (["--epsilon", "low"], "got epsilon=low"),
     "unknown mechanism": (
         ["--mechanism", "APT"],
-        "unknown mechanism 'APT'; choose one of exp, tp, atp (did you mean atp?)",
+        "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram "
+        "(did you mean atp?)",
     ),
-    "an option of another mechanism": (["--mechanism", "exp", "--merge", "coin"], "merge"),
+    "an option of another mechanism": (
+        ["--mechanism", "exp", "--merge", "coin"],
+        "exp takes no options, got merge",
+    ),
+    "more near locations than there are": (
+        ["--mechanism", "brr", "--near-count", "10"],
+        "from 1 to the 9 locations there are, got near_count=10",
+    ),
+    "a step bound of half the map": (
+        ["--mechanism", "cgm", "--step-bound", "0.5"],
+        "step_bound must be above 0 and below 1/2",
+    ),
+    "a certain failure": (["--mechanism", "cgm", "--delta", "1"], "got delta=1"),
     "unknown granularity": (["--granularity", "5"], "'5' is not one of"),
     "radius zero": (["--radius-km", "0"], "a number of km above 0, got 0"),
     "radius NaN": (["--radius-km", "nan"], "a number of km above 0, got nan"),

@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS
 from tests.cli.conftest import Run, as_json
 
 
-@pytest.mark.parametrize("mechanism", ["exp", "tp", "atp"])
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, *EXPERIMENTAL])
 @pytest.mark.parametrize("length", ["1", "2", "5", "100"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1/3", "4"])
 def test_the_shares_add_up_to_epsilon_exactly(
@@ -65,8 +66,13 @@ def test_fewer_directions_change_the_split(run: Run) -> None:
     assert both["total"] == preceding["total"] == "1"
 
 
-def test_promises_nothing_for_what_is_not_private(run: Run) -> None:
-    name = "atp-as-published-not-private"
+def test_a_number_of_locations_needs_no_map(run: Run) -> None:
+    arguments = ("--mechanism", "brr", "--near-count", "50", "--epsilon", "1", "--length", "3")
+    assert as_json(run("explain", *arguments, "--json"))["params"]["near_count"] == 50
+
+
+@pytest.mark.parametrize("name", ["atp-as-published-not-private", *EXPERIMENTAL])
+def test_promises_nothing_for_what_is_not_private(run: Run, name: str) -> None:
     told = as_json(
         run("explain", "--mechanism", name, "--epsilon", "1", "--length", "3", "--json")
     )

@@ -1,10 +1,13 @@
 """Options several commands share: numbers after one option, and choices left alone."""
 
+from dataclasses import fields
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from nomadp.cli.options import ManyNumbers, chosen_options
+from nomadp.cli.options import VARIANTS, ManyNumbers, chosen_options
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED
 
 
 @click.command(cls=ManyNumbers)
@@ -40,3 +43,10 @@ def test_only_what_was_asked_for_is_passed_on() -> None:
     }
     assert chosen_options({"granularity": "12"}) == {"granularity": 12}
     assert chosen_options({"granularity": "table"}) == {"granularity": "table"}
+
+
+def test_the_options_are_those_of_the_mechanisms() -> None:
+    kinds = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}.values()
+    options = {field.name for kind in kinds for field in fields(kind)}
+    left_to_the_api = {"locations", "epsilon", "resolution"}
+    assert VARIANTS.keys() == options - left_to_the_api

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.data.tables import read_locations
+from nomadp.mechanisms import EXPERIMENTAL
 from tests.cli.conftest import PLACES, Run, as_json, write
 
 NOT_PRIVATE = "tp-as-published-not-private"
@@ -138,6 +139,37 @@ def test_an_accepted_variant_is_marked_and_its_loss_printed(folder: Path, pertur
     assert json.loads((folder / "reports.csv.meta.json").read_text())["private"] is False
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "options"),
+    [
+        ("brr", {"near_count": 2}),
+        ("l-srr", {"groups": 3}),
+        ("ngram", {"grid": 2, "max_step_km": 2.5}),
+    ],
+)
+def test_the_baselines_and_their_options_are_at_hand(
+    mechanism: str, options: dict[str, float], perturb: Run
+) -> None:
+    spelled = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    summary = as_json(perturb("--mechanism", mechanism, *spelled, "--json"))
+    assert summary["private"] is True
+    assert options.items() <= summary["params"].items()
+
+
+@pytest.mark.parametrize("mechanism", EXPERIMENTAL)
+def test_what_draws_floats_has_to_be_accepted_and_is_marked(
+    mechanism: str, folder: Path, perturb: Run
+) -> None:
+    refused = perturb("--mechanism", mechanism)
+    assert refused.exit_code == 1
+    assert "--accept-not-private" in refused.stderr
+    assert not list(folder.glob("*reports*"))
+    accepted = perturb("--mechanism", mechanism, "--accept-not-private")
+    assert accepted.exit_code == 0
+    assert "not private" in accepted.stderr
+    assert json.loads((folder / "reports.csv.meta.json").read_text())["private"] is False
+
+
 @pytest.mark.parametrize("mechanism", ["tp", "atp"])
 def test_single_points_have_to_be_accepted(mechanism: str, folder: Path, perturb: Run) -> None:
     write(folder / "trips.csv", "tid,seq,location_id", "t,0,place-a")
@@ -146,9 +178,12 @@ def test_single_points_have_to_be_accepted(mechanism: str, folder: Path, perturb
     assert len(rows(folder / "reports.csv")) == 1
 
 
-def test_exp_takes_single_points_as_they_are(folder: Path, perturb: Run) -> None:
+@pytest.mark.parametrize("mechanism", ["exp", "brr", "l-srr", "ngram", *EXPERIMENTAL])
+def test_without_directions_single_points_are_taken_as_they_are(
+    mechanism: str, folder: Path, perturb: Run
+) -> None:
     write(folder / "trips.csv", "tid,seq,location_id", "t,0,place-a")
-    assert perturb("--mechanism", "exp").exit_code == 0
+    assert perturb("--mechanism", mechanism, "--accept-not-private").exit_code == 0
 
 
 def test_failing_randomness_means_no_output(

@@ -4,6 +4,7 @@ import multiprocessing
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nomadp.engine import perturb_set, unlinked
 from nomadp.engine.local import CHUNK
@@ -34,6 +35,12 @@ def journeys(grid: LocationSet) -> TrajectorySet:
 @pytest.fixture(scope="module")
 def mechanism(grid: LocationSet) -> Mechanism:
     return make_mechanism("exp", grid, 1)
+
+
+@pytest.fixture(scope="module")
+def plain(grid: LocationSet) -> Mechanism:
+    """One that has no kernels, so that processes share its work."""
+    return make_mechanism("tp-as-published-not-private", grid, 1)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -84,11 +91,19 @@ def test_two_runs_without_a_seed_differ(mechanism: Mechanism, journeys: Trajecto
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_every_trajectory_once(
-    mechanism: Mechanism, journeys: TrajectorySet, jobs: int
+    plain: Mechanism, mechanism: Mechanism, journeys: TrajectorySet, jobs: int
 ) -> None:
     seen: list[int] = []
-    perturb_set(mechanism, journeys, SeededWords(1), jobs=jobs, progress=seen.append)
+    perturb_set(plain, journeys, SeededWords(1), jobs=jobs, progress=seen.append)
     assert sorted(seen) == [3, CHUNK, CHUNK]
+    seen.clear()
+    perturb_set(mechanism, journeys, SeededWords(1), jobs=jobs, progress=seen.append)
+    assert sum(seen) == len(journeys)
+
+
+def test_processes_give_the_same_as_this_one(plain: Mechanism, journeys: TrajectorySet) -> None:
+    alone, shared = (perturb_set(plain, journeys, SeededWords(5), jobs=j) for j in (1, 2))
+    assert alone == shared
 
 
 class WordsThatRunOut(SeededWords):
@@ -102,16 +117,28 @@ class WordsThatRunOut(SeededWords):
             raise RandomnessUnavailable("the source ran out")
         return super().stream(index)
 
-
-def test_a_failing_source_of_words_means_no_output(
-    mechanism: Mechanism, journeys: TrajectorySet
-) -> None:
-    with pytest.raises(RandomnessUnavailable, match="the source ran out"):
-        perturb_set(mechanism, journeys, WordsThatRunOut(1))
+    def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
+        if CHUNK + 6 in indices:
+            raise RandomnessUnavailable("the source ran out")
+        return super().rows(indices, width)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failure_in_any_process_is_raised_here(mechanism: Mechanism, jobs: int) -> None:
+def test_a_failing_source_of_words_means_no_output(
+    plain: Mechanism, mechanism: Mechanism, journeys: TrajectorySet, jobs: int
+) -> None:
+    for one in (plain, mechanism):
+        with pytest.raises(RandomnessUnavailable, match="the source ran out"):
+            perturb_set(one, journeys, WordsThatRunOut(1), jobs=jobs)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", ["exp", "tp-as-published-not-private"])
+def test_a_failure_in_any_worker_is_raised_here(
+    name: str, grid: LocationSet, jobs: int
+) -> None:
+    mechanism = make_mechanism(name, grid, 1)
     lists = [[0, 1] for _ in range(COUNT)]
     lists[CHUNK + 6] = [0, len(mechanism.locations)]  # made for a larger set
     journeys = TrajectorySet.from_lists(lists, size=len(mechanism.locations) + 1)
@@ -121,13 +148,13 @@ def test_a_failure_in_any_process_is_raised_here(mechanism: Mechanism, jobs: int
 
 
 def test_an_interruption_leaves_no_process_behind(
-    mechanism: Mechanism, journeys: TrajectorySet
+    plain: Mechanism, journeys: TrajectorySet
 ) -> None:
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perturb_set(mechanism, journeys, SeededWords(1), jobs=2, progress=interrupt)
+        perturb_set(plain, journeys, SeededWords(1), jobs=2, progress=interrupt)
     assert not multiprocessing.active_children()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import exp_lower
-from nomadp.laws import Channel, Ints, Secret, distance_rows_km
+from nomadp.laws import Channel, Ints, Secret, TableExponential, distance_rows_km
 
 __all__ = ["StepRecord", "StepWitness", "worst_ratio"]
 
@@ -40,14 +40,14 @@ class StepWitness:
     _known: dict[tuple[Channel, bytes], Floats] = field(default_factory=dict)
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> Floats:
-        secrets = np.atleast_1d(np.asarray(0 if secret is None else secret))
-        key = (channel, secrets.tobytes())
+        read = b"" if secret is None else np.asarray(secret).tobytes()
+        key = (channel, read)
         if key not in self._known:
-            self._known[key] = self._examine(step, channel, secrets)
+            self._known[key] = self._examine(step, channel, secret)
         return self._known[key]
 
-    def _examine(self, step: str, channel: Channel, secrets: Ints) -> Floats:
-        weight = channel.weights(secrets)
+    def _examine(self, step: str, channel: Channel, secret: Secret) -> Floats:
+        weight = np.atleast_2d(channel.weights(secret))
         ratio = worst_ratio(weight)
         record = self.steps.setdefault(step, StepRecord(channel.share))
         record.laws += 1
@@ -60,7 +60,7 @@ class StepWitness:
                 record.worst_ratio = max(record.worst_ratio, ratio)
             if ratio > exp_lower(channel.share):
                 self.flags.add("step loss")
-        if _falls_too_fast(channel, secrets, weight):
+        if _falls_too_fast(channel, secret, weight):
             self.flags.add("scale")
         with np.errstate(divide="ignore"):
             log_law: Floats = np.log(weight) - np.log(weight.sum(axis=-1, keepdims=True))
@@ -83,12 +83,19 @@ def worst_ratio(weight: Ints) -> Fraction | None:
     return worst
 
 
-def _falls_too_fast(channel: Channel, secrets: Ints, weight: Ints) -> bool:
+def _falls_too_fast(channel: Channel, secret: Secret, weight: Ints) -> bool:
     scale = getattr(channel, "scale_per_km", None)
     if scale is None or not weight.all():
         return False
-    distance = distance_rows_km(channel.locations, secrets)[:, channel.outputs]  # type: ignore[attr-defined]
+    distance = np.atleast_2d(_public_distances_km(channel, secret))
     log_weight = np.log(weight)
     fall = np.abs(log_weight[:, :, None] - log_weight[:, None, :])
     allowed = scale * np.abs(distance[:, :, None] - distance[:, None, :])
     return bool((fall > allowed + _ROUNDING).any())
+
+
+def _public_distances_km(channel: Channel, secret: Secret) -> Floats:
+    """From the public map or table itself, not by the words of the law that is examined."""
+    if isinstance(channel, TableExponential):
+        return np.asarray(channel.table_km[np.asarray(secret)])
+    return distance_rows_km(channel.locations, secret)[..., channel.outputs]  # type: ignore[attr-defined]

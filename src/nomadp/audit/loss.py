@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.audit.certificate import StepRecord, StepWitness
-from nomadp.audit.walk import Outcome, distinct_secrets, explore, walk
+from nomadp.audit.finish import finished
+from nomadp.audit.walk import Outcome, distinct_secrets, explore
 from nomadp.mechanisms.base import Mechanism
 
 __all__ = ["Measurement", "all_trajectories", "measure"]
 
 Floats = NDArray[np.float64]
-_MEASURING_ERROR = 1e-9  # of a sum of at most a few hundred logarithms of exact integers
+_MEASURING_ERROR = 1e-10  # of a few hundred logarithms of exact integers, added up in floats
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
     for outcomes, _ in parts:
         costs = frozenset().union(*(outcome.spent for outcome in outcomes.values()))
         spent = {a + b for a in spent for b in costs}
-    final = _final_loss(mechanism, parts, witness)
+    final = _final_loss(mechanism, parts)
     flags = set(witness.flags)
     if spent != {mechanism.epsilon}:
         flags.add("budget")
@@ -90,9 +91,7 @@ def _transcript_loss(log_ratios: list[Floats]) -> float:
 
 
 def _final_loss(
-    mechanism: Mechanism,
-    parts: list[tuple[dict[Any, Outcome], NDArray[np.int64]]],
-    witness: StepWitness,
+    mechanism: Mechanism, parts: list[tuple[dict[Any, Outcome], NDArray[np.int64]]]
 ) -> float:
     """Compare the laws of the reported trajectory, with all combinations finished at once."""
     combination = np.indices([len(outcomes) for outcomes, _ in parts]).reshape(len(parts), -1)
@@ -104,15 +103,12 @@ def _final_loss(
         released.append(tuple(values.T) if values.ndim == 2 else values)
     size = len(mechanism.locations)
     final = np.zeros((chance.shape[0], 0))
-    for reported, path in walk(
-        lambda _, choose: mechanism.finish(released, choose), None, witness
-    ):
+    for reported, toss in finished(mechanism.finish, released):
         code = np.ravel_multi_index(tuple(reported), (size,) * len(reported))
         if not final.shape[1]:
             final = np.zeros((chance.shape[0], size ** len(reported)))
-        toss = math.exp(path.log_probability[0])
-        for row, weight in zip(final, chance, strict=True):
-            row += toss * np.bincount(code, weight, minlength=len(row))
+        for row, weight in zip(final, chance * toss, strict=True):
+            row += np.bincount(code, weight, minlength=len(row))
     return _spread(final)
 
 

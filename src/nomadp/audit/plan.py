@@ -7,7 +7,13 @@ from typing import Any
 
 from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import MECHANISMS, PUBLISHED, Mechanism, make_mechanism
+from nomadp.mechanisms import (
+    EXPERIMENTAL,
+    MECHANISMS,
+    PUBLISHED,
+    Mechanism,
+    make_mechanism,
+)
 
 __all__ = [
     "DEFAULT_EPSILONS",
@@ -19,8 +25,14 @@ __all__ = [
 
 DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 DEFAULT_LENGTHS = (1, 2, 3)
-_RADIUS_CELLS = 3  # the bound holds for any resolution, so the audit may use few cells
+_SMALL = {"resolution": 3, "grid": 2}
+"""The bounds hold for any number of cells, so the audit may use few."""
 _GRANULARITIES = (2, 4, 6)
+_VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "brr": [{}, {"near_count": 2}],
+    "l-srr": [{}, {"groups": 2}],
+    "ngram": [{}, {"max_step_km": 5.0}],
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,8 @@ class Configuration:
 
 def configurations(request: AuditRequest) -> Iterator[Configuration]:
     """Everything the request asks for, in the order of its rows."""
+    for name in EXPERIMENTAL.keys() & {*request.mechanisms}:
+        raise EXPERIMENTAL[name].refusal()
     for name in request.mechanisms:
         for epsilon in request.epsilons:
             for length in request.lengths:
@@ -70,9 +84,7 @@ def _of_row(
 def _published(name: str, request: AuditRequest) -> Iterator[Configuration]:
     # On a line most fine sectors are empty, and there the union tells all.
     locations = family_map("line", 7)
-    options = {"granularity": 12} | (
-        {"resolution": _RADIUS_CELLS} if name in _WITH_RADIUS else {}
-    )
+    options = {"granularity": 12} | _small(name)
     for epsilon in request.epsilons:
         mechanism = make_mechanism(name, locations, epsilon, **options)
         yield Configuration(mechanism, "line of 7", 2)
@@ -89,19 +101,19 @@ def _maps(length: int, *, thorough: bool) -> Iterator[tuple[str, LocationSet]]:
         yield name, edge_map(name)
 
 
-_WITH_RADIUS = {
-    name for name, kind in (MECHANISMS | PUBLISHED).items() if hasattr(kind, "resolution")
-}
-_WITH_SECTORS = {
-    name for name, kind in (MECHANISMS | PUBLISHED).items() if hasattr(kind, "granularity")
-}
-
-
 def _options(name: str, length: int, *, thorough: bool) -> list[dict[str, Any]]:
-    radius = {"resolution": _RADIUS_CELLS} if name in _WITH_RADIUS else {}
-    if name not in _WITH_SECTORS or length == 1:
-        return [radius]
+    small = _small(name)
+    if length == 1 or not _has(name, "granularity"):
+        return [small | variant for variant in _VARIANTS.get(name, [{}])]
     # Long trajectories in a disc have the most paths: there only the granularity in use.
-    if name in _WITH_RADIUS and length >= 3 and not thorough:
-        return [radius]
-    return [radius | {"granularity": granularity} for granularity in _GRANULARITIES]
+    if "resolution" in small and length >= 3 and not thorough:
+        return [small]
+    return [small | {"granularity": granularity} for granularity in _GRANULARITIES]
+
+
+def _small(name: str) -> dict[str, Any]:
+    return {option: few for option, few in _SMALL.items() if _has(name, option)}
+
+
+def _has(name: str, option: str) -> bool:
+    return hasattr((MECHANISMS | PUBLISHED).get(name), option)

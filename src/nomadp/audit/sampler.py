@@ -13,9 +13,14 @@ from nomadp.drawing import draw_many
 from nomadp.laws import (
     Channel,
     Exponential,
+    NearestLocations,
     RandomizedResponse,
     SquareWave,
+    Staircase,
     Subset,
+    TableExponential,
+    Uniform,
+    distance_rows_km,
     probabilities,
 )
 from nomadp.randomness import SeededWords, Words
@@ -61,15 +66,16 @@ def specimens() -> dict[str, tuple[Channel, int]]:
     locations = family_map("random", 7)
     everywhere, span_km = np.arange(7), locations.diameter_km
     share = as_epsilon(1)
-
-    def three_nearest(location: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        return np.argsort(locations.distances_km(location), kind="stable")[:3]
-
+    near, every = NearestLocations(locations, 3), NearestLocations(locations, 7)
+    table_km = distance_rows_km(locations, everywhere)
     return {
         "randomised response": (RandomizedResponse(6, share), 2),
         "exponential": (Exponential(locations, everywhere, span_km, share), 3),
         "square wave": (SquareWave(64, share), 20),
-        "subset": (Subset(7, 3, three_nearest, share), 4),
+        "exponential of a table": (TableExponential(table_km, everywhere, span_km, share), 5),
+        "subset": (Subset(7, 3, near, share), 4),
+        "staircase": (Staircase(7, 3, every, share), 1),
+        "uniform": (Uniform(6), 6),
     }
 
 

@@ -58,11 +58,15 @@ def explain(
 
 
 def _on_any_map(name: str, epsilon: str, options: dict[str, Any]) -> "Mechanism":
-    """A split depends on epsilon, length and options but on no location: two will do."""
+    """A split depends on epsilon, length and options but on no location: a few will do."""
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import make_mechanism
 
-    anywhere = LocationSet.from_columns(["a", "b"], [0.0, 0.0], [0.0, 1.0])
+    size = max(2, options.get("near_count", 0))  # among fewer locations it would be refused
+    ids = [str(k) for k in range(size)]
+    anywhere = LocationSet.from_columns(
+        ids, [0.0] * size, [180 * k / size for k in range(size)]
+    )
     return make_mechanism(name, anywhere, epsilon, **options)
 
 

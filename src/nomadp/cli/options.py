@@ -29,14 +29,14 @@ EXISTING = click.Path(path_type=Path)
 
 
 def kilometres(text: str) -> float:
-    """A finite radius above zero; click's own range would let NaN through."""
+    """A finite distance above zero; click's own range would let NaN through."""
     try:
-        radius_km = float(text)
+        distance_km = float(text)
     except ValueError:
-        radius_km = math.nan
-    if not 0 < radius_km < math.inf:
-        raise click.BadParameter(f"a radius must be a number of km above 0, got {text}")
-    return radius_km
+        distance_km = math.nan
+    if not 0 < distance_km < math.inf:
+        raise click.BadParameter(f"a distance must be a number of km above 0, got {text}")
+    return distance_km
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
@@ -54,7 +54,8 @@ mechanism_option = click.option(
     default="atp",
     show_default=True,
     metavar="NAME",
-    help="exp, tp or atp; NAME-as-published-not-private for experiments.",
+    help="exp, tp, atp, brr, l-srr or ngram; for experiments only: cgm, tracs-c, tracs-d, "
+    "tp-as-published-not-private, atp-as-published-not-private.",
 )
 
 jobs_option = click.option(
@@ -65,42 +66,75 @@ jobs_option = click.option(
 )
 
 
+VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
+    "granularity": click.option(
+        "--granularity",
+        type=click.Choice(["table", "formula", "2", "4", "6", "12"]),
+        help="tp, atp: sectors of a direction, or the rule that picks them.",
+    ),
+    "directions": click.option(
+        "--directions",
+        type=click.Choice(["both", "preceding"]),
+        help="tp, atp: which neighbouring pivots a direction is taken from.",
+    ),
+    "merge": click.option(
+        "--merge",
+        type=click.Choice(["coin", "first-index", "direction"]),
+        help="tp, atp: how the two copies become one.",
+    ),
+    "radius_km": click.option(
+        "--radius-km",
+        type=kilometres,
+        metavar="R",
+        help="atp: a fixed radius, not a private one.",
+    ),
+    "near_count": click.option(
+        "--near-count",
+        type=click.IntRange(1, 1_000_000),
+        metavar="K",
+        help="brr: how many nearest locations are the likelier ones.",
+    ),
+    "groups": click.option(
+        "--groups",
+        type=click.IntRange(min=2),
+        metavar="G",
+        help="l-srr: into how many groups locations are ordered.",
+    ),
+    "grid": click.option(
+        "--grid",
+        type=click.IntRange(1, 6),
+        metavar="G",
+        help="ngram: rows and columns of the regions.",
+    ),
+    "max_step_km": click.option(
+        "--max-step-km",
+        type=kilometres,
+        metavar="D",
+        help="ngram: a public bound of how far one step leads.",
+    ),
+    "delta": click.option(
+        "--delta", metavar="D", help="cgm: how probably its promise may fail."
+    ),
+    "step_bound": click.option(
+        "--step-bound",
+        type=float,
+        metavar="C",
+        help="cgm: how far one step leads, in parts of the set's width.",
+    ),
+}
+"""The choices inside a mechanism, by the name of its field; a default stays with it."""
+
+
 def variant_options(command: Decorated) -> Decorated:
-    """The choices inside a mechanism that the paper studies, each strictly epsilon-LDP."""
-    for option in (
-        click.option(
-            "--radius-km",
-            type=kilometres,
-            metavar="R",
-            help="atp: a fixed radius, not a private one.",
-        ),
-        click.option(
-            "--merge",
-            type=click.Choice(["coin", "first-index", "direction"]),
-            help="tp, atp: how the two copies become one.",
-        ),
-        click.option(
-            "--directions",
-            type=click.Choice(["both", "preceding"]),
-            help="tp, atp: which neighbouring pivots a direction is taken from.",
-        ),
-        click.option(
-            "--granularity",
-            type=click.Choice(["table", "formula", "2", "4", "6", "12"]),
-            help="tp, atp: sectors of a direction, or the rule that picks them.",
-        ),
-    ):
+    """Offer every choice inside a mechanism; one that has no such choice refuses it."""
+    for option in reversed(VARIANTS.values()):
         command = option(command)
     return command
 
 
 def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
     """Only what was asked for, so that every default stays where its mechanism states it."""
-    chosen = {
-        name: options[name]
-        for name in ("granularity", "directions", "merge", "radius_km")
-        if options.get(name) is not None
-    }
+    chosen = {name: options[name] for name in VARIANTS if options.get(name) is not None}
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
     return chosen

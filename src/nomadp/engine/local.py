@@ -1,20 +1,21 @@
 """Many trajectories on this machine, on one core or several.
 
 Trajectory number k draws only from stream k of the source, so the result is the same on
-any number of cores and in any order. Work is shared among processes, not threads: a
-mechanism is Python code, and a fresh process inherits no half-used state.
+any number of cores and in any order. A mechanism with kernels is shared among threads, which
+they let run side by side; any other is Python code and is shared among processes.
 """
 
 import signal
 from collections.abc import Callable, Generator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import closing
 from multiprocessing import get_context
+from threading import local
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nomadp.mechanisms import Mechanism, perturb_one
+from nomadp.laws import Ints
+from nomadp.mechanisms import Mechanism
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -24,13 +25,12 @@ Progress = Callable[[int], None]
 """Told how many trajectories were finished since it was last called."""
 
 CHUNK = 64
-"""Trajectories per piece of work: well under a second, so that an interruption is prompt."""
+"""Trajectories per piece of Python work: well under a second, so an interruption is prompt."""
+KERNEL_CHUNK = 16384
+"""The same for kernels."""
 
-Chunk = tuple[int, list[NDArray[np.int64]]]
-"""The index of the first trajectory, and the trajectories."""
-
-Piece = tuple[int, list[tuple[int, ...]]]
-"""The index of the first trajectory, and the outputs."""
+Piece = tuple[int, Ints]
+"""The index of the first trajectory, and the reported locations."""
 
 
 def perturb_set(
@@ -50,22 +50,18 @@ def perturb_set(
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
     words = words.bound_to(mechanism.identity)
-    chunks = _chunks(trajectories)
-    workers = min(jobs, len(chunks))
-    outputs: list[tuple[int, ...]] = [()] * len(trajectories)
+    starts = _starts(mechanism, trajectories, jobs)
+    reported = np.empty(len(trajectories.locations), dtype=np.int64)
     # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
-    with closing(
-        _in_processes(mechanism, words, chunks, workers)
-        if workers > 1
-        else _in_this_process(mechanism, words, chunks)
-    ) as finished:
+    with closing(_pieces(mechanism, words, trajectories, starts, jobs)) as finished:
         for start, piece in finished:
-            outputs[start : start + len(piece)] = piece
+            offset = trajectories.offsets[start]
+            reported[offset : offset + len(piece)] = piece
             if progress is not None:
-                progress(len(piece))
-    return TrajectorySet.from_lists(
-        outputs, tids=trajectories.tids, size=len(mechanism.locations)
-    )
+                progress(min(starts.step, len(trajectories) - start))
+    result = TrajectorySet(trajectories.offsets, reported, trajectories.tids)
+    result.check_size(len(mechanism.locations))
+    return result
 
 
 def unlinked(reported: TrajectorySet, words: Words) -> TrajectorySet:
@@ -77,42 +73,28 @@ def unlinked(reported: TrajectorySet, words: Words) -> TrajectorySet:
     return TrajectorySet(shuffled.offsets, shuffled.locations, tuple(ids[k] for k in order))
 
 
-def _chunks(trajectories: TrajectorySet) -> list[Chunk]:
-    indices = range(len(trajectories))
-    return [
-        (start, [trajectories[k] for k in indices[start : start + CHUNK]])
-        for start in indices[::CHUNK]
-    ]
+def _starts(mechanism: Mechanism, trajectories: TrajectorySet, jobs: int) -> range:
+    """Where each piece of work begins."""
+    size = CHUNK
+    if mechanism.has_kernels:
+        size = min(KERNEL_CHUNK, max(1, -(-len(trajectories) // jobs)))
+    return range(0, len(trajectories), size)
 
 
-def _perturb_chunk(mechanism: Mechanism, words: Words, chunk: Chunk) -> Piece:
-    start, trajectories = chunk
-    outputs = [
-        perturb_one(mechanism, trajectory, words.stream(start + k))
-        for k, trajectory in enumerate(trajectories)
-    ]
-    return start, outputs
-
-
-def _in_this_process(
-    mechanism: Mechanism, words: Words, chunks: list[Chunk]
+def _pieces(
+    mechanism: Mechanism, words: Words, trajectories: TrajectorySet, starts: range, jobs: int
 ) -> Generator[Piece, None, None]:
-    for chunk in chunks:
-        yield _perturb_chunk(mechanism, words, chunk)
+    def chunk(start: int) -> TrajectorySet:
+        return trajectories.select(range(start, min(start + starts.step, len(trajectories))))
 
-
-def _in_processes(
-    mechanism: Mechanism, words: Words, chunks: list[Chunk], workers: int
-) -> Generator[Piece, None, None]:
-    executor = ProcessPoolExecutor(
-        workers,
-        # Not fork: a copy of a process that has threads (Arrow's, BLAS's) may hang.
-        mp_context=get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(mechanism, words),
-    )
+    workers = min(jobs, len(starts))
+    if workers <= 1:
+        for start in starts:
+            yield start, mechanism.perturb_many(chunk(start), words, start)
+        return
+    executor = _executor(mechanism, words, workers)
     try:
-        pending = [executor.submit(_work, chunk) for chunk in chunks]
+        pending = [executor.submit(_work, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
     finally:
@@ -120,17 +102,30 @@ def _in_processes(
         executor.shutdown(cancel_futures=True)
 
 
-_assignment: tuple[Mechanism, Words] | None = None
-"""What a worker process perturbs with; sent once, when the worker starts."""
+def _executor(mechanism: Mechanism, words: Words, workers: int) -> Executor:
+    if mechanism.has_kernels:
+        return ThreadPoolExecutor(workers, initializer=_assign, initargs=(mechanism, words))
+    return ProcessPoolExecutor(
+        workers,
+        # Not fork: a copy of a process that has threads (Arrow's, BLAS's) may hang.
+        mp_context=get_context("spawn"),
+        initializer=_start_process,
+        initargs=(mechanism, words),
+    )
 
 
-def _start_worker(mechanism: Mechanism, words: Words) -> None:
-    global _assignment
+_assigned = local()
+"""What a worker perturbs with; given once, when the worker starts."""
+
+
+def _start_process(mechanism: Mechanism, words: Words) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    _assignment = mechanism, words
+    _assign(mechanism, words)
 
 
-def _work(chunk: Chunk) -> Piece:
-    if _assignment is None:
-        raise RuntimeError("a worker must be given its mechanism before its first chunk")
-    return _perturb_chunk(*_assignment, chunk)
+def _assign(mechanism: Mechanism, words: Words) -> None:
+    _assigned.mechanism, _assigned.words = mechanism, words
+
+
+def _work(start: int, trajectories: TrajectorySet) -> Piece:
+    return start, _assigned.mechanism.perturb_many(trajectories, _assigned.words, start)

@@ -1,32 +1,51 @@
 """The mechanisms by name. Registering one here is what gets it tested, audited and offered."""
 
 import difflib
+from dataclasses import fields
 from typing import Any
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.anchor import AnchoredPivotSampling
 from nomadp.mechanisms.base import Mechanism, perturb_one
+from nomadp.mechanisms.bipartite import BipartiteResponse
+from nomadp.mechanisms.cgm import CorrelatedGaussian
+from nomadp.mechanisms.continuous import ContinuousMechanism
 from nomadp.mechanisms.independent import IndependentPoints
+from nomadp.mechanisms.ngram import Ngram
 from nomadp.mechanisms.pivot import PivotSampling
 from nomadp.mechanisms.published import (
     PublishedAnchoredPivotSampling,
     PublishedPivotSampling,
 )
+from nomadp.mechanisms.staircase import StaircaseResponse
+from nomadp.mechanisms.tracs import CoordinateTracs, DirectionTracs
 
 __all__ = [
+    "EXPERIMENTAL",
     "MECHANISMS",
     "PUBLISHED",
     "AnchoredPivotSampling",
+    "BipartiteResponse",
     "IndependentPoints",
     "Mechanism",
+    "Ngram",
     "PivotSampling",
+    "StaircaseResponse",
     "make_mechanism",
     "perturb_one",
 ]
 
 MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in (IndependentPoints, PivotSampling, AnchoredPivotSampling)
+    kind.name: kind
+    for kind in (
+        IndependentPoints,
+        PivotSampling,
+        AnchoredPivotSampling,
+        BipartiteResponse,
+        StaircaseResponse,
+        Ngram,
+    )
 }
 """What may be used for people."""
 
@@ -35,22 +54,25 @@ PUBLISHED: dict[str, type[Mechanism]] = {
 }
 """What exists only to be measured; it has to be asked for by its full name."""
 
+EXPERIMENTAL: dict[str, type[ContinuousMechanism]] = {
+    kind.name: kind for kind in (CorrelatedGaussian, CoordinateTracs, DirectionTracs)
+}
+"""What is only compared with: drawn from floats, so that nothing is guaranteed for it."""
+
 
 def make_mechanism(
     name: str, locations: LocationSet, epsilon: Any, **options: Any
 ) -> Mechanism:
     """The mechanism called ``name``; options it does not have are refused."""
-    kinds = MECHANISMS | PUBLISHED
+    kinds = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
     if name not in kinds:
         close = difflib.get_close_matches(name.lower(), kinds, n=1)
         hint = f" (did you mean {close[0]}?)" if close else ""
         raise DomainError(
             f"unknown mechanism {name!r}; choose one of {', '.join(MECHANISMS)}{hint}"
         )
-    known = kinds[name].__dataclass_fields__.keys() - {"locations", "epsilon"}
+    known = {field.name for field in fields(kinds[name])} - {"locations", "epsilon"}
     if extra := options.keys() - known:
-        raise DomainError(
-            f"{name} takes the options {', '.join(sorted(known)) or 'none'}, "
-            f"got {', '.join(sorted(extra))}"
-        )
+        takes = f"only the options {', '.join(sorted(known))}" if known else "no options"
+        raise DomainError(f"{name} takes {takes}, got {', '.join(sorted(extra))}")
     return kinds[name](locations=locations, epsilon=epsilon, **options)

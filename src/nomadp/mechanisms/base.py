@@ -19,7 +19,8 @@ from nomadp.drawing import Choose, Drawing, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.randomness import WordStream
+from nomadp.randomness import Words, WordStream
+from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Mechanism", "Trajectory", "perturb_one"]
 
@@ -37,6 +38,10 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
+
+    vectorised: ClassVar[bool] = False
+    """Whether `perturb_many` is faster than one at a time. A class states it for itself: a
+    subclass may have another law, so it does not inherit the kernels of this one."""
 
     epsilon: Fraction
     locations: LocationSet
@@ -63,10 +68,29 @@ class Mechanism(ABC):
         """The reported trajectory: as many locations as the true one."""
         return self.finish(choose.each(self.parts(trajectory)), choose)
 
+    def perturb_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
+        """The reported locations of all trajectories, one after the other.
+
+        Trajectory k draws from stream ``first + k`` of words bound to this mechanism alone.
+        """
+        trajectories.check_size(len(self.locations))
+        return self._draw_many(trajectories, words, first)
+
+    @property
+    def has_kernels(self) -> bool:
+        return bool(vars(type(self)).get("vectorised"))
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        reported = [
+            perturb_one(self, trajectories[k], words.stream(first + k))
+            for k in range(len(trajectories))
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *map(np.asarray, reported)])
+
     def get_params(self) -> dict[str, Any]:
         """The options as plain values; the location set is named by its hash elsewhere."""
         options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "locations"}
-        return options | {"epsilon": str(self.epsilon)}
+        return {k: str(v) if isinstance(v, Fraction) else v for k, v in options.items()}
 
     def with_params(self, **changes: Any) -> Self:
         return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))

@@ -1,5 +1,6 @@
-"""EXP: every point of the trajectory perturbed on its own, with an equal share of epsilon."""
+"""Every point of the trajectory perturbed on its own, with an equal share of epsilon."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,18 +10,22 @@ from typing import ClassVar
 import numpy as np
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
-from nomadp.laws import Exponential, Secret
+from nomadp.drawing import Choose, Task, draw_many
+from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
 
-__all__ = ["IndependentPoints"]
+__all__ = ["IndependentPoints", "PointByPoint"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndependentPoints(Mechanism):
-    """EXP: the exponential mechanism over the whole set, once for each point."""
+class PointByPoint(Mechanism):
+    """A mechanism that is one channel over the whole set, used once for each point."""
 
-    name: ClassVar[str] = "exp"
+    @abstractmethod
+    def channel(self, share: Fraction) -> Channel:
+        """How one point is perturbed."""
 
     def split(self, length: int) -> Split:
         return Split(self.epsilon, (Step("point", 0, length, self.epsilon / length),))
@@ -30,11 +35,36 @@ class IndependentPoints(Mechanism):
         return [(partial(self._point, share), location) for location in trajectory]
 
     def _point(self, share: Fraction, location: Secret, choose: Choose) -> int:
-        everywhere = np.arange(len(self.locations))
-        span_km = self.locations.diameter_km
-        return choose(
-            "point", Exponential(self.locations, everywhere, span_km, share), location
-        )
+        return choose("point", self.channel(share), location)
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        # Points with the same law are drawn together: each with the word it would have alone.
+        lengths = trajectories.lengths
+        rows = words.rows(first + np.arange(len(trajectories)), int(lengths.max(initial=0)))
+        owner = np.repeat(np.arange(len(trajectories)), lengths)
+        position = np.arange(len(owner)) - trajectories.offsets[owner]
+        word, law = rows[owner, position], lengths[owner] * len(self.locations)
+        laws, which = np.unique(law + trajectories.locations, return_inverse=True)
+        ends = np.cumsum(np.bincount(which, minlength=len(laws)))
+        together = np.split(np.argsort(which, kind="stable"), ends[:-1])
+        reported = np.empty(len(owner), dtype=np.int64)
+        for code, points in zip(laws.tolist(), together, strict=True):
+            length, location = divmod(code, len(self.locations))
+            channel = self.channel(self.split(length).shares()["point"])
+            reported[points] = draw_many(channel, location, word[points])
+        return reported
 
     def finish(self, released: Sequence[int], choose: Choose) -> tuple[int, ...]:
         return tuple(released)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentPoints(PointByPoint):
+    """EXP: the exponential mechanism over the whole set."""
+
+    name: ClassVar[str] = "exp"
+    vectorised: ClassVar[bool] = True
+
+    def channel(self, share: Fraction) -> Channel:
+        everywhere = np.arange(len(self.locations))
+        return Exponential(self.locations, everywhere, self.locations.diameter_km, share)

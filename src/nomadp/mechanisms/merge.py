@@ -7,13 +7,16 @@ equation does not decide anything; these rules do.
 
 from collections.abc import Callable
 
+import numpy as np
+
 from nomadp.drawing import Choose
-from nomadp.laws import FairCoin, distance_rows_km
+from nomadp.laws import Ints, Uniform, distance_rows_km
 from nomadp.locations import LocationSet
 
-__all__ = ["MERGES"]
+__all__ = ["MERGES", "merge_many"]
 
 Points = tuple[int, ...]
+_AT_ONCE = 512  # rows of distances held at a time
 _SAME_KM = 1e-9  # two sums of distances this close are a tie
 
 
@@ -21,12 +24,12 @@ def _coin(locations: LocationSet, first: Points, second: Points, choose: Choose)
     """A fair coin for every position."""
     coins = choose.each([(_toss, None) for _ in first])
     return tuple(
-        pair[coin] for coin, pair in zip(coins, zip(first, second, strict=True), strict=False)
+        pair[coin] for coin, pair in zip(coins, zip(first, second, strict=True), strict=True)
     )
 
 
 def _toss(secret: None, choose: Choose) -> int:
-    return choose("merge", FairCoin(), secret)
+    return choose("merge", Uniform(2), secret)
 
 
 def _first_index(
@@ -53,3 +56,18 @@ MERGES: dict[str, Merge] = {
     "first-index": _first_index,
     "direction": _direction,
 }
+
+
+def merge_many(
+    rule: str, locations: LocationSet, copies: Ints, coins: Ints, positions: Ints
+) -> Ints:
+    """The same rules for all points of many trajectories; ``copies`` is (2, points)."""
+    first, second = copies[0], copies[1]
+    merged: Ints = np.where(coins == 0, first, second)
+    if rule == "direction":
+        merged = np.where(positions % 2 == 0, second, first)
+    elif rule == "first-index":
+        for start in range(0, len(first), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            merged[some] = _lowest_minimiser(locations, first[some], second[some])
+    return merged

@@ -1,0 +1,38 @@
+"""Finite laws in integer weights: the only source of randomness a mechanism may use.
+
+A *channel* is a public value. For every secret input it states integer weights over the same
+outputs; an output's probability is its weight over their sum, exactly. The client draws from
+it with one 64-bit word, the auditor enumerates it, the collector inverts it, and the fast
+kernels are tested against it: nobody writes a second copy.
+"""
+
+from nomadp.laws.channel import Channel, Ints, Secret, clamped, heaviest, probabilities
+from nomadp.laws.exponential import (
+    Disc,
+    Exponential,
+    TableExponential,
+    distance_rows_km,
+)
+from nomadp.laws.response import RandomizedResponse, Uniform
+from nomadp.laws.square_wave import SquareWave, square_wave_half_width
+from nomadp.laws.subset import NearestLocations, Staircase, Subset
+
+__all__ = [
+    "Channel",
+    "Disc",
+    "Exponential",
+    "Ints",
+    "NearestLocations",
+    "RandomizedResponse",
+    "Secret",
+    "SquareWave",
+    "Staircase",
+    "Subset",
+    "TableExponential",
+    "Uniform",
+    "clamped",
+    "distance_rows_km",
+    "heaviest",
+    "probabilities",
+    "square_wave_half_width",
+]

@@ -1,0 +1,142 @@
+"""The exponential mechanism: what is nearer is likelier, over a public domain.
+
+With a distance as score and any public upper bound of the domain's width as ``span_km``, the
+weight e^(-share d / 2 span) costs share for inputs anywhere, inside the domain or not.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, clamped, heaviest
+from nomadp.locations import LocationSet
+
+__all__ = ["Disc", "Exponential", "TableExponential", "distance_rows_km"]
+
+Floats = NDArray[np.float64]
+
+
+class DistanceLaw(Channel):
+    """Weights that fall exponentially with a distance, clamped so that no error can leak."""
+
+    span_km: float
+
+    @abstractmethod
+    def distances_km(self, secret: Secret) -> Floats:
+        """From each secret to every output (last axis), up to a constant for each secret."""
+
+    @property
+    def scale_per_km(self) -> float:
+        return float(self.share) / (2 * self.span_km) if self.span_km > 0 else 0.0
+
+    def weights(self, secret: Secret) -> Ints:
+        ceiling = heaviest(UNIT, self.share / 2)
+        raw = ceiling * np.exp(-self.scale_per_km * self.distances_km(secret))
+        return clamped(raw, UNIT, ceiling)
+
+    @property
+    def bound(self) -> Fraction:
+        # One factor for the weight itself, one for the total it is divided by.
+        return Fraction(heaviest(UNIT, self.share / 2), UNIT) ** 2
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._law() == other._law()
+
+    def __hash__(self) -> int:
+        return hash(self._law())
+
+    @abstractmethod
+    def _law(self) -> tuple[object, ...]:
+        """Everything that fixes the law."""
+
+
+@dataclass(frozen=True)
+class Disc:
+    """All locations within ``radius_km`` of a released anchor."""
+
+    anchor: int
+    radius_km: float
+
+
+@dataclass(frozen=True, eq=False)
+class Exponential(DistanceLaw):
+    """Over locations of the set; the input is any location, inside the domain or not.
+
+    When the domain lies in a disc, distances count from where the disc begins, so that the
+    largest weight is near its ceiling for every input.
+    """
+
+    locations: LocationSet
+    domain: Ints = field(repr=False)
+    span_km: float
+    share: Fraction
+    disc: Disc | None = None
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if not len(self.domain):
+            raise ValueError("the domain of an exponential law must hold at least one location")
+
+    @property
+    def outputs(self) -> Ints:
+        return self.domain
+
+    def distances_km(self, secret: Secret) -> Floats:
+        row = distance_rows_km(self.locations, secret)
+        distance = row[..., self.domain]
+        if self.disc is None:
+            return distance
+        outside = row[..., self.disc.anchor] - self.disc.radius_km
+        nearer: Floats = distance - np.maximum(0.0, outside)[..., None]
+        return nearer
+
+    def _law(self) -> tuple[object, ...]:
+        facts = (self.span_km, self.share, self.disc)
+        return (self.locations.sha256, self.domain.tobytes(), *facts)
+
+
+@dataclass(frozen=True, eq=False)
+class TableExponential(DistanceLaw):
+    """Over anything with a public table of distances: inputs are rows, outputs are columns."""
+
+    table_km: Floats = field(repr=False)
+    columns: Ints = field(repr=False)
+    """What each column stands for."""
+    span_km: float
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if not len(self.columns) or self.table_km.shape[1:] != self.columns.shape:
+            raise ValueError(
+                "a table of distances must have one column per output and at least one, got "
+                f"{self.table_km.shape} for {len(self.columns)} outputs"
+            )
+
+    @property
+    def outputs(self) -> Ints:
+        return self.columns
+
+    def distances_km(self, secret: Secret) -> Floats:
+        row = np.asarray(secret)
+        if np.any((row < 0) | (row >= len(self.table_km))):
+            raise IndexError(
+                f"input must be in [0, {len(self.table_km)}); its value is withheld"
+            )
+        distance: Floats = self.table_km[row]
+        return distance
+
+    def _law(self) -> tuple[object, ...]:
+        facts = (self.table_km.shape, self.span_km, self.share)
+        return (self.table_km.tobytes(), self.columns.tobytes(), *facts)
+
+
+def distance_rows_km(locations: LocationSet, secret: Secret) -> Floats:
+    """Distances from each secret location to every location, along a new last axis."""
+    secrets = np.asarray(secret)
+    if secrets.ndim == 0:
+        return locations.distances_km(int(secrets))
+    return np.stack([locations.distances_km(int(one)) for one in secrets])

@@ -1,0 +1,72 @@
+"""Randomised response, and the draw that reads no secret at all."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from nomadp.laws.channel import Channel, Ints, Secret, check_share, heaviest
+
+__all__ = ["RandomizedResponse", "Uniform"]
+
+_RESPONSE_UNIT = 2**32
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(Channel):
+    """k-RR: the true value with odds of at most e^share to 1 against each other one."""
+
+    size: int
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if self.size < 2:
+            raise ValueError(f"size must be at least 2, got size={self.size}")
+
+    @cached_property
+    def outputs(self) -> Ints:
+        return np.arange(self.size)
+
+    def weights(self, secret: Secret) -> Ints:
+        value = np.asarray(secret)
+        if np.any((value < 0) | (value >= self.size)):
+            raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
+        true = value[..., None] == self.outputs
+        return np.where(true, heaviest(_RESPONSE_UNIT, self.share), _RESPONSE_UNIT)
+
+    @property
+    def bound(self) -> Fraction:
+        return Fraction(heaviest(_RESPONSE_UNIT, self.share), _RESPONSE_UNIT)
+
+
+@dataclass(frozen=True)
+class Uniform(Channel):
+    """One of ``size`` values with equal chances: costs nothing, because it reads no secret.
+
+    It may be told a *released* number instead, and is then one of the first so many values.
+    (Told a secret it would leak, and the auditor would flag its support.)
+    """
+
+    size: int
+    share: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"size must be at least 1, got size={self.size}")
+
+    @cached_property
+    def outputs(self) -> Ints:
+        return np.arange(self.size)
+
+    def weights(self, secret: Secret) -> Ints:
+        first = np.asarray(self.size if secret is None else secret)
+        if np.any((first < 1) | (first > self.size)):
+            raise ValueError(f"a uniform draw must be among 1 to {self.size} values")
+        possible: Ints = (self.outputs < first[..., None]).astype(np.int64)
+        return possible
+
+    @property
+    def bound(self) -> Fraction:
+        return Fraction(1)

@@ -1,0 +1,64 @@
+"""The square wave: a number, reported as one nearby."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heaviest
+
+__all__ = ["SquareWave", "square_wave_half_width"]
+
+
+@dataclass(frozen=True)
+class SquareWave(Channel):
+    """A number in [0, 1], cut into cells, reported as a cell nearby (Eq. 4).
+
+    Input cells are 0 .. resolution-1. Output cells reach ``reach`` further on both sides, and
+    output cell j stands for input cell j - reach. The bound holds for any resolution.
+    """
+
+    resolution: int
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if self.resolution < 1:
+            raise ValueError(f"resolution must be at least 1, got {self.resolution}")
+
+    @cached_property
+    def reach(self) -> int:
+        return math.floor(square_wave_half_width(float(self.share)) * self.resolution)
+
+    @cached_property
+    def outputs(self) -> Ints:
+        return np.arange(self.resolution + 2 * self.reach)
+
+    def cell(self, value: Any) -> Ints:
+        """The input cell of a number in [0, 1]."""
+        cells: Ints = np.floor(np.asarray(value) * self.resolution).astype(np.int64)
+        return cells.clip(0, self.resolution - 1)
+
+    def weights(self, secret: Secret) -> Ints:
+        away = np.abs(self.outputs - self.reach - np.asarray(secret)[..., None])
+        return np.where(away <= self.reach, heaviest(UNIT, self.share), UNIT)
+
+    @property
+    def bound(self) -> Fraction:
+        return Fraction(heaviest(UNIT, self.share), UNIT)
+
+
+def square_wave_half_width(share: float) -> float:
+    """The width b of the square wave (Eq. 4), stable from 1e-12 to 1e3."""
+    if share > 20:
+        decay = math.exp(-share)
+        return decay * (share - 1 + decay) / (2 * (1 - (1 + share) * decay))
+    term, above, below = 0.5, 0.0, 0.0  # term = share^k / (k+2)!
+    for k in range(120):
+        above += (k + 1) * term
+        below += term
+        term *= share / (k + 3)
+    return above * math.exp(-share) / (2 * below)

@@ -1,0 +1,123 @@
+"""Laws by rank: a public number of items, ordered by the secret, shares each weight.
+
+How many items have which weight is the same for every input, so the total is constant and
+the loss is the ratio of the largest weight to the smallest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from nomadp.laws.channel import Channel, Ints, Secret, check_share, heaviest, largest_unit
+from nomadp.locations import LocationSet
+
+__all__ = ["NearestLocations", "Staircase", "Subset"]
+
+
+@dataclass(frozen=True)
+class NearestLocations:
+    """The rule "so many locations nearest to the secret one", nearest first, ties by index."""
+
+    locations: LocationSet
+    count: int
+
+    def __call__(self, secret: Secret) -> Ints:
+        order = np.argsort(self.locations.distances_km(int(secret)), kind="stable")
+        return order[: self.count]
+
+
+class RankLaw(Channel):
+    """What laws by rank share: one row of weights at a time, within one public range."""
+
+    size: int
+
+    @cached_property
+    def outputs(self) -> Ints:
+        return np.arange(self.size)
+
+    @property
+    def lightest(self) -> int:
+        return largest_unit(self.size, self.share)
+
+    def weights(self, secret: Secret) -> Ints:
+        secrets = np.asarray(secret)
+        if secrets.ndim:
+            return np.stack([self.row(one) for one in secrets])
+        return self.row(secret)
+
+    def row(self, secret: Secret) -> Ints:
+        """The weights for one secret."""
+        raise NotImplementedError
+
+    @property
+    def bound(self) -> Fraction:
+        return Fraction(heaviest(self.lightest, self.share), self.lightest)
+
+
+@dataclass(frozen=True)
+class Subset(RankLaw):
+    """Two levels over ``size`` items: heavier for the ``near_count`` nearest to the secret.
+
+    ``nearest`` maps one secret to exactly that many distinct items.
+    """
+
+    size: int
+    near_count: int
+    nearest: Callable[[Secret], Ints] = field(repr=False)
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if not 1 <= self.near_count <= self.size:
+            raise ValueError(
+                f"near_count must be between 1 and size={self.size}, got {self.near_count}"
+            )
+
+    def row(self, secret: Secret) -> Ints:
+        near = np.zeros(self.size, dtype=bool)
+        near[self.nearest(secret)] = True
+        if np.count_nonzero(near) != self.near_count:
+            raise ValueError(f"nearest must name exactly {self.near_count} distinct items")
+        return np.where(near, heaviest(self.lightest, self.share), self.lightest)
+
+
+@dataclass(frozen=True)
+class Staircase(RankLaw):
+    """Steps of equal height over ``size`` items, cut at the same ranks for every secret.
+
+    ``order`` maps one secret to all items, nearest first. There are ``groups`` steps, equally
+    wide up to one item; with fewer items than that, every item is a step of its own.
+    """
+
+    size: int
+    groups: int
+    order: Callable[[Secret], Ints] = field(repr=False)
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if self.groups < 2 or self.size < 2:
+            raise ValueError(
+                "a staircase must have at least 2 groups and 2 items, "
+                f"got groups={self.groups}, size={self.size}"
+            )
+
+    @cached_property
+    def levels(self) -> Ints:
+        """The weight at each rank: an arithmetic progression over the groups, downwards."""
+        last = min(self.groups, self.size) - 1
+        group = np.arange(self.size) * (last + 1) // self.size
+        low = self.lightest
+        rise = heaviest(low, self.share) - low
+        steps = [low + rise * (last - k) // last for k in range(last + 1)]
+        return np.array(steps, dtype=np.int64)[group]
+
+    def row(self, secret: Secret) -> Ints:
+        weight = np.zeros(self.size, dtype=np.int64)
+        weight[self.order(secret)] = self.levels
+        if not weight.all():
+            raise ValueError(f"order must name each of the {self.size} items once")
+        return weight

@@ -1,0 +1,12 @@
+"""Numba loops: the same laws as the reference programs, many trajectories at once.
+
+No generator lives here: every trajectory brings its own row of random words, and what a row
+lacks is reported (`used` beyond its width) instead of made up. Randomised response and the
+square wave turn words into values exactly as the reference does. The exponential law is drawn
+by proposing a location of its domain uniformly and accepting it with probability
+weight / ceiling: the same law, without touching every location.
+
+Only this package knows numba. Without it the same lines run uncompiled: the same reports, a
+few hundred times slower. Importing this package imports nothing; its loops are imported by
+whoever has many trajectories to perturb, when they are there.
+"""

@@ -1,0 +1,98 @@
+"""One value of each kind of law, from a row of words."""
+
+import math
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+__all__ = ["below", "kernel", "near", "response", "square_wave", "weight_of", "within"]
+
+
+def kernel(loop: Any) -> Any:
+    """Compile a loop where numba is installed; without it the same lines run as they are."""
+    if find_spec("numba") is None:
+        return loop
+    from numba import njit
+
+    return njit(cache=True, nogil=True)(loop)
+
+
+_MASK = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_UNIT = 2**24
+_RESPONSE_UNIT = 2**32
+
+
+@kernel
+def below(words: Any, used: int, total: int) -> Any:
+    """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
+    if used >= len(words):
+        return 0
+    word, bound = words[used], np.uint64(total)
+    low, high = word & _MASK, word >> _HALF
+    bound_low, bound_high = bound & _MASK, bound >> _HALF
+    middle = high * bound_low + ((low * bound_low) >> _HALF)
+    carry = low * bound_high + (middle & _MASK)
+    return np.int64(high * bound_high + (middle >> _HALF) + (carry >> _HALF))
+
+
+@kernel
+def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
+    """The exponential law's integer weight, clamped into [2^24, ceiling]."""
+    weight = ceiling * math.exp(-scale_per_km * distance_km)
+    if not weight >= _UNIT:
+        return np.int64(_UNIT)
+    return np.int64(min(weight, ceiling))
+
+
+@kernel
+def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
+    """One location of the domain, and the words used so far; law: (scale, offset, ceiling)."""
+    ceiling = np.int64(law[2])
+    while True:
+        proposed = domain[below(words, used, len(domain))]
+        threshold = below(words, used + 1, ceiling)
+        used += 2
+        weight = weight_of(row_km[proposed] - law[1], law[0], ceiling)
+        if threshold < weight or used > len(words):
+            return proposed, used
+
+
+@kernel
+def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
+    """Randomised response over ``size`` values, with one word."""
+    target = below(words, used, heavy + (size - 1) * _RESPONSE_UNIT)
+    before = true * _RESPONSE_UNIT
+    if target < before:
+        return target // _RESPONSE_UNIT
+    if target < before + heavy:
+        return true
+    return (target - heavy) // _RESPONSE_UNIT + 1
+
+
+@kernel
+def square_wave(words: Any, used: int, cell: int, wave: Any) -> int:
+    """An output cell, with one word; cells `cell` to `cell + 2 reach` are the near ones."""
+    resolution, reach, heavy = wave[0], wave[1], wave[2]
+    near = 2 * reach + 1
+    target = below(words, used, near * heavy + (resolution - 1) * _UNIT)
+    before = cell * _UNIT
+    if target < before:
+        return target // _UNIT
+    if target < before + near * heavy:
+        return cell + (target - before) // heavy
+    return (target - near * heavy) // _UNIT + near
+
+
+@kernel
+def within(row_km: Any, order: Any, limit_km: float) -> int:
+    """How many locations are at most that far, when ``order`` sorts them by distance."""
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        if row_km[order[middle]] <= limit_km:
+            low = middle + 1
+        else:
+            high = middle
+    return low
