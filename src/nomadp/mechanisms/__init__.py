@@ -7,6 +7,7 @@ from typing import Any
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.anchor import AnchoredPivotSampling
+from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.base import Mechanism, perturb_one
 from nomadp.mechanisms.bipartite import BipartiteResponse
 from nomadp.mechanisms.cgm import CorrelatedGaussian
@@ -32,6 +33,7 @@ __all__ = [
     "Ngram",
     "PivotSampling",
     "StaircaseResponse",
+    "WholeJourney",
     "make_mechanism",
     "perturb_one",
 ]
@@ -45,6 +47,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         BipartiteResponse,
         StaircaseResponse,
         Ngram,
+        WholeJourney,
     )
 }
 """What may be used for people."""

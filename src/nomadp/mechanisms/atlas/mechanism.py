@@ -1,0 +1,101 @@
+"""ATLAS: report the number of a journey that is probably near the true one.
+
+Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
+point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
+response over a public book of journeys, heavier for the k nearest to the truth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nomadp.budget import Split, Step
+from nomadp.drawing import Choose, Task
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.atlas.book import Atlas, build_atlas
+from nomadp.mechanisms.atlas.long import control_positions, interpolated
+from nomadp.mechanisms.atlas.near_count import best_near_count
+from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.rows import by_length, report_rows
+from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.bulk import TABLE_LIMIT
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["WholeJourney", "atlas_of"]
+
+
+@lru_cache(maxsize=32)
+def atlas_of(locations: LocationSet, length: int, size: int) -> Atlas:
+    return build_atlas(locations, length, size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeJourney(Mechanism):
+    """ATLAS: one draw for the whole trajectory."""
+
+    name: ClassVar[str] = "atlas"
+    vectorised: ClassVar[bool] = True
+
+    size: int = 8192
+    """Journeys in the atlas of each length."""
+    near_count: int | None = None
+    """Journeys that count as near; by default what errs least on the atlas' own journeys."""
+    control_points: int = 8
+    """Longer trajectories are reported through so many of their points, evenly spaced."""
+
+    def split(self, length: int) -> Split:
+        return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
+
+    def atlas(self, length: int) -> Atlas:
+        """The public book for trajectories of this length."""
+        return atlas_of(self.locations, min(length, self.control_points), self.size)
+
+    def channel(self, length: int) -> JourneyResponse:
+        """The law of the report."""
+        atlas = self.atlas(length)
+        near = self.near_count or best_near_count(atlas, self.epsilon)
+        return JourneyResponse(atlas, min(near, atlas.size), self.epsilon)
+
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+        return [(self._report, trajectory)]
+
+    def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+        length = len(trajectory)
+        seen = trajectory[control_positions(length, self.control_points)]
+        return (choose("journey", self.channel(length), seen), length)
+
+    def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
+        index, length = released[0]
+        length = int(np.max(length))
+        journey = self.atlas(length).journeys[index]
+        return tuple(interpolated(self.locations, journey.T, length))
+
+    @property
+    def has_kernels(self) -> bool:
+        return super().has_kernels and len(self.locations) <= TABLE_LIMIT
+
+    def report_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
+        """The reported row of its length's atlas for every trajectory."""
+        reports = np.empty(len(trajectories), dtype=np.int64)
+        for length, these in by_length(trajectories):
+            channel = self.channel(length)
+            positions = control_positions(length, self.control_points)
+            places = trajectories.locations[trajectories.offsets[these][:, None] + positions]
+            reports[these] = report_rows(channel, places, words.rows(first + these, 1))
+        return reports
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        if not self.has_kernels:
+            return super()._draw_many(trajectories, words, first)
+        reports = self.report_many(trajectories, words, first)
+        reported = np.empty(len(trajectories.locations), dtype=np.int64)
+        for length, these in by_length(trajectories):
+            control = self.atlas(length).journeys[reports[these]].T
+            where = trajectories.offsets[these] + np.arange(length)[:, None]
+            reported[where] = np.stack(interpolated(self.locations, control, length))
+        return reported

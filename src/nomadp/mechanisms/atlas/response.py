@@ -1,0 +1,55 @@
+"""The law of a report: two levels over the journeys of an atlas."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws import Channel, Ints, Secret, heaviest
+from nomadp.laws.channel import check_share
+from nomadp.mechanisms.atlas.book import Atlas
+
+__all__ = ["JourneyResponse", "nearest_first"]
+
+_UNIT = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class JourneyResponse(Channel):
+    """Two levels over the journeys of an atlas: heavier for the nearest ones to the secret."""
+
+    atlas: Atlas
+    near_count: int
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        check_share(self.share)
+        if not 1 <= self.near_count <= self.atlas.size:
+            raise ValueError(
+                f"near_count must be from 1 to {self.atlas.size}, got {self.near_count}"
+            )
+
+    @property
+    def outputs(self) -> Ints:
+        return np.arange(self.atlas.size)
+
+    def weights(self, secret: Secret) -> Ints:
+        distance = self.atlas.distances_km(np.asarray(secret))
+        return np.where(
+            nearest_first(distance, self.near_count), heaviest(_UNIT, self.share), _UNIT
+        )
+
+    @property
+    def bound(self) -> Fraction:
+        return Fraction(heaviest(_UNIT, self.share), _UNIT)
+
+
+def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Exactly ``count`` of the last axis: the smallest distances, ties by index."""
+    limit = np.partition(distance, count - 1, axis=-1)[..., count - 1, None]
+    near: NDArray[np.bool_] = distance < limit
+    tied = distance == limit
+    missing = count - near.sum(axis=-1, keepdims=True)
+    near |= tied & (np.cumsum(tied, axis=-1) <= missing)
+    return near

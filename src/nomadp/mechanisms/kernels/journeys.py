@@ -1,0 +1,77 @@
+"""ATLAS: which journey each trajectory reports."""
+
+from typing import Any
+
+import numpy as np
+
+from nomadp.mechanisms.kernels.draws import below, kernel
+
+__all__ = ["kth_smallest", "report_journeys"]
+
+_UNIT = 2**24
+_BINS = 1024
+
+
+@kernel
+def report_journeys(places: Any, words: Any, distance_km: Any, book: Any, law: Any) -> Any:
+    """The reported row of the atlas for each row of places, with one word each.
+
+    ``book`` holds the atlas by position, (length, size); ``law`` is (near_count, heavy).
+    """
+    near_count, heavy = law
+    size = book.shape[1]
+    reported = np.empty(len(places), dtype=np.int64)
+    total_km = np.empty(size)
+    for k in range(len(places)):
+        total_km[:] = 0.0
+        for position in range(places.shape[1]):
+            row_km, column = distance_km[places[k, position]], book[position]
+            for journey in range(size):
+                total_km[journey] += row_km[column[journey]]
+        target = below(words[k], 0, near_count * heavy + (size - near_count) * _UNIT)
+        reported[k] = _pick(total_km, near_count, target, heavy)
+    return reported
+
+
+@kernel
+def _pick(total_km: Any, near_count: int, target: int, heavy: int) -> int:
+    """The cell of the cumulated weights that ``target`` falls into."""
+    limit = kth_smallest(total_km, near_count)
+    tied_near = near_count
+    for distance in total_km:
+        tied_near -= distance < limit
+    for journey in range(len(total_km)):
+        weight = _UNIT
+        if total_km[journey] < limit:
+            weight = heavy
+        elif total_km[journey] == limit and tied_near > 0:
+            weight = heavy
+            tied_near -= 1
+        if target < weight:
+            return journey
+        target -= weight
+    return len(total_km) - 1
+
+
+@kernel
+def kth_smallest(values: Any, k: int) -> float:
+    """The k-th smallest value, counted from 1: count into bins, then sort one of them."""
+    low, high = values.min(), values.max()
+    if low == high:
+        return low
+    scale = (_BINS - 1) / (high - low)
+    counts = np.zeros(_BINS, dtype=np.int64)
+    for value in values:
+        counts[int((value - low) * scale)] += 1
+    chosen = before = 0
+    while before + counts[chosen] < k:
+        before += counts[chosen]
+        chosen += 1
+    inside = np.empty(counts[chosen])
+    found = 0
+    for value in values:
+        if int((value - low) * scale) == chosen:
+            inside[found] = value
+            found += 1
+    inside.sort()
+    return inside[k - 1 - before]

@@ -1,0 +1,126 @@
+"""ATLAS: one two-level draw for the whole trajectory, exactly epsilon."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from worlds import scattered, small_map
+
+from nomadp.audit import measure
+from nomadp.audit.certificate import worst_ratio
+from nomadp.budget import exp_lower
+from nomadp.mechanisms import perturb_one
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas.long import control_positions, interpolated
+from nomadp.mechanisms.atlas.near_count import best_near_count
+from nomadp.mechanisms.atlas.response import nearest_first
+from nomadp.mechanisms.kernels.journeys import kth_smallest
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.5, 2.5, 7.0]), min_size=1, max_size=30), st.data())
+def test_exactly_the_nearest_count_as_near_with_ties_by_index(values, data):
+    count = data.draw(st.integers(1, len(values)))
+    near = nearest_first(np.array(values), count)
+    expected = sorted(range(len(values)), key=lambda k: (values[k], k))[:count]
+    assert np.flatnonzero(near).tolist() == sorted(expected)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.data())
+def test_the_kernel_selects_the_same_limit(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    assert kth_smallest(np.array(values), k) == sorted(values)[k - 1]
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4", "10"])
+def test_the_law_is_certified_at_full_size(epsilon):
+    locations = scattered(300)
+    mechanism = WholeJourney(locations=locations, epsilon=epsilon)
+    channel = mechanism.channel(3)
+    rng = np.random.default_rng(1)
+    weight = channel.weights(rng.integers(0, 300, (3, 12)))
+    assert weight.shape == (12, 8192)
+    assert ((weight == weight.max()).sum(axis=1) == channel.near_count).all()
+    assert worst_ratio(weight) <= channel.bound <= exp_lower(mechanism.epsilon)
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 40])
+def test_any_atlas_keeps_epsilon_and_a_sampled_one_spends_all_of_it(size):
+    mechanism = WholeJourney(locations=small_map(4), epsilon=1, size=size)
+    for length in (1, 2, 3):
+        found = measure(mechanism, length)
+        assert found.ok
+        assert found.transcript_loss <= 1
+
+
+def test_any_number_of_near_journeys_keeps_epsilon():
+    for near in (1, 5, 16, 99):
+        mechanism = WholeJourney(locations=small_map(4), epsilon=2, size=16, near_count=near)
+        assert measure(mechanism, 2).ok
+
+
+def test_more_epsilon_means_fewer_near_journeys():
+    atlas = WholeJourney(locations=scattered(200), epsilon=1).atlas(3)
+    counts = [best_near_count(atlas, Fraction(e)) for e in (1, 4, 8, 12)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] >= 1
+
+
+def test_the_kernel_reports_bit_for_bit_what_the_program_does():
+    locations = scattered(120)
+    rng = np.random.default_rng(2)
+    some = TrajectorySet.from_lists(
+        [rng.integers(0, 120, n) for n in (1, 2, 2, 3, 5, 8, 9, 40)], size=120
+    )
+    mechanism = WholeJourney(locations=locations, epsilon=6, size=900)
+    words = SeededWords(5)
+    alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
+    assert mechanism.perturb_many(some, words).tolist() == [y for one in alone for y in one]
+
+
+def test_a_large_epsilon_reports_a_nearby_journey():
+    locations = scattered(60)
+    mechanism = WholeJourney(locations=locations, epsilon=16, size=8192)
+    trajectory = np.array([3, 9])
+    reported = perturb_one(mechanism, trajectory, SeededWords(1).stream(0))
+    off = locations.distances_between_km(trajectory, np.array(reported)).mean()
+    assert off < locations.diameter_km / 4
+
+
+@pytest.mark.parametrize(("length", "count"), [(1, 8), (8, 8), (9, 8), (100, 4), (17, 2)])
+def test_control_points_are_spread_from_the_first_to_the_last(length, count):
+    positions = control_positions(length, count)
+    assert len(positions) == min(length, count)
+    assert positions[0] == 0
+    assert positions[-1] == length - 1
+    assert (np.diff(positions) > 0).all()
+
+
+def test_between_control_points_the_journey_is_straight():
+    from nomadp.locations import LocationSet
+
+    line = LocationSet.from_columns([str(k) for k in range(11)], [0.0] * 11, np.arange(11) / 10)
+    assert interpolated(line, np.array([0, 10]), 11) == list(range(11))
+    both = interpolated(line, np.array([[0, 10], [10, 0]]), 11)
+    assert [y.tolist() for y in both] == [[k, 10 - k] for k in range(11)]
+
+
+def test_a_straight_journey_may_cross_the_date_line():
+    from nomadp.locations import LocationSet
+
+    here = LocationSet.from_columns(
+        ["w", "line", "e", "far"], [0.0] * 4, [179.0, 180.0, -179.0, 0.0]
+    )
+    assert interpolated(here, np.array([0, 2]), 3) == [0, 1, 2]
+
+
+def test_a_long_track_keeps_its_length_and_costs_one_draw():
+    mechanism = WholeJourney(locations=scattered(80), epsilon=4, size=500)
+    track = np.arange(70)
+    assert len(perturb_one(mechanism, track, SeededWords(1).stream(0))) == 70
+    assert [(s.name, s.count, s.share) for s in mechanism.split(70).steps] == [
+        ("journey", 1, 4)
+    ]
