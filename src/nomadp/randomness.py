@@ -114,7 +114,7 @@ class KeyedWords(Words):
         blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
         blocks[..., 0] = indices[:, None]
         blocks[..., 1] = np.arange(blocks.shape[1])
-        encryptor = Cipher(algorithms.AES256(self._key), modes.ECB()).encryptor()  # noqa: S305
+        encryptor = Cipher(algorithms.AES256(self._key), modes.ECB()).encryptor()
         stream = np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u8")
         return stream.astype(np.uint64).reshape(len(indices), -1)[:, :width]
 

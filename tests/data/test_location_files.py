@@ -13,7 +13,7 @@ from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.locations import LocationSet
 
 GOOD = "location_id,lat,lng\na,1.5,2.5\nb,-3.25,179.0\n"
-FORMATS = ("csv", "csv.gz", "parquet")
+FORMATS = ("csv", "csv.gz", "parquet", "geojson")
 
 
 def odd_set():
@@ -133,7 +133,7 @@ def test_reads_a_byte_order_mark_inside_gzip(tmp_path):
 def test_refuses_a_suffix_it_does_not_know(tmp_path):
     path = tmp_path / "places.xlsx"
     path.write_text(GOOD, encoding="utf-8")
-    with pytest.raises(SchemaError, match=r"must end in \.csv, \.csv\.gz or \.parquet"):
+    with pytest.raises(SchemaError, match=r"must end in \.csv, .* or \.geojson"):
         read_locations(path)
     with pytest.raises(SchemaError, match="must end in"):
         write_locations(path, odd_set())
@@ -194,4 +194,38 @@ def test_refuses_what_is_not_parquet(tmp_path, content):
     path = tmp_path / "places.parquet"
     path.write_bytes(content)
     with pytest.raises(SchemaError, match="must be a Parquet file, and is damaged or not one"):
+        read_locations(path)
+
+
+def test_reads_points_of_geojson_named_by_a_property_or_by_their_id(tmp_path):
+    path = tmp_path / "places.geojson"
+    path.write_text(
+        '{"type": "FeatureCollection", "features": ['
+        '{"type": "Feature", "id": 7, "geometry": {"type": "Point", "coordinates": [2, 1]}},'
+        '{"type": "Feature", "properties": {"location_id": "b"},'
+        ' "geometry": {"type": "Point", "coordinates": [4.5, 3, 100]}}]}',
+        encoding="utf-8",
+    )
+    found = read_locations(path)
+    assert (found.ids, found.lat.tolist(), found.lng.tolist()) == (
+        ("7", "b"),
+        [1.0, 3.0],
+        [2.0, 4.5],
+    )
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        '{"type": "Feature", "geometry": {"type": "Point", "coordinates": [2, 1]}}',
+        '{"type": "Feature", "id": 1, "geometry": {"type": "Point", "coordinates": [2]}}',
+        '{"type": "Feature", "id": 1, "geometry": {"type": "Polygon", "coordinates": []}}',
+    ],
+)
+def test_refuses_a_feature_that_is_no_named_point(tmp_path, feature):
+    path = tmp_path / "places.geojson"
+    path.write_text(
+        f'{{"type": "FeatureCollection", "features": [{feature}]}}', encoding="utf-8"
+    )
+    with pytest.raises(SchemaError, match="feature 1 must be a Point with the property"):
         read_locations(path)

@@ -1,1 +1,1 @@
-"""Where data comes from: files of locations, trajectories and reports, and a synthetic city."""
+"""Where data comes from: files of every kind, check-ins, campus walks, a synthetic city."""

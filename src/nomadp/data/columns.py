@@ -5,9 +5,10 @@ breaks. It is never quoted, nor kept in the chain of exceptions.
 """
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import Enum, auto
 from typing import Any
 
@@ -25,8 +26,11 @@ __all__ = [
     "Table",
     "Text",
     "TextCoder",
+    "Times",
+    "Wishes",
     "check",
     "decimals",
+    "points",
     "wholes",
 ]
 
@@ -40,13 +44,17 @@ class Kind(Enum):
     DECIMAL = auto()
     WHOLE = auto()
     MOMENT = auto()
+    MAYBE_MOMENT = auto()
+    """A moment, or nothing in the whole column."""
+    POINT = auto()
+    """A point of the map in one column: WKT in CSV, WKB in Parquet."""
 
 
 Choose = Callable[[Sequence[str]], Mapping[str, Kind]]
 """Given the header, the columns to read; refuses a header that lacks some."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Text:
     """A column of text: row k holds `values[codes[k]]`; values in order of appearance."""
 
@@ -55,12 +63,31 @@ class Text:
 
 
 @dataclass(frozen=True, repr=False)
+class Times:
+    """Microseconds since 1970 UTC, or whole numbers that only say what comes first."""
+
+    values: Indices
+    are_positions: bool
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How to read, where the file leaves a choice."""
+
+    zone: tzinfo | None = None
+    """What a moment without a time zone means; None refuses it."""
+    progress: Callable[[int, int], None] | None = None
+    """Told how many bytes were read, of how many."""
+
+
+@dataclass(frozen=True, repr=False)
 class Table:
     """The chosen columns of a file, and how to name one of its rows without its content."""
 
     path: str
     rows: int
-    column: Mapping[str, Any]  # Text for text, otherwise an array of shape (rows,)
+    # Text for text, Times or None for moments, (rows, 2) lng and lat for points, else (rows,).
+    column: Mapping[str, Any]
     where: Callable[[int], str]
 
 
@@ -115,10 +142,20 @@ def wholes(values: Sequence[str]) -> Indices:
 class Moments:
     """Microseconds since 1970 UTC, or plain positions if the first value is an integer."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: tzinfo | None = None, *, may_be_absent: bool = False) -> None:
+        self._zone = zone
         self._positions: bool | None = None
+        self._absent = None if may_be_absent else False
+
+    def times(self, values: Indices) -> Times | None:
+        """What the values that were added together are."""
+        return None if self._absent else Times(values, bool(self._positions))
 
     def add(self, values: Sequence[str]) -> Indices:
+        if self._absent is None and values:
+            self._absent = not values[0]
+        if self._absent:
+            return _nothing(values)
         if self._positions is None and values:
             self._positions = values[0].strip().lstrip("+-").isdigit()
         if self._positions:
@@ -130,10 +167,33 @@ class Moments:
         )
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
-                raise BadValue(
-                    k, "must have a time zone; add Z for UTC, or +02:00 and the like"
-                )
+                if self._zone is None:
+                    raise BadValue(k, NAIVE)
+                moments[k] = moment.replace(tzinfo=self._zone)
         return np.array([_microseconds(moment) for moment in moments], dtype=np.int64)
+
+
+NAIVE = (
+    "must have a time zone; add Z for UTC, or +02:00 and the like, or let "
+    "nomadp data convert --time-zone say where the clock stood"
+)
+_WKT = re.compile(r"\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(\S+)\s+(\S+)(?:\s+\S+)*\s*\)\s*", re.I)
+
+
+def points(values: Sequence[str]) -> Floats:
+    """Longitudes and latitudes from WKT, shape (rows, 2)."""
+    found = [_WKT.fullmatch(value) for value in values]
+    if None in found:
+        raise BadValue(found.index(None), "must be a point in WKT, such as POINT (8.5 47.4)")
+    flat = decimals([number for match in found if match for number in match.groups()])
+    return flat.reshape(-1, 2)
+
+
+def _nothing(values: Sequence[str]) -> Indices:
+    for k, value in enumerate(values):
+        if value:
+            raise BadValue(k, "must be empty as in the first row, or be given in every row")
+    return np.zeros(len(values), dtype=np.int64)
 
 
 def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> list[Any]:

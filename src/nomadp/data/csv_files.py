@@ -3,11 +3,12 @@
 import csv
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from nomadp.data.columns import (
     Table,
     Text,
     TextCoder,
+    Wishes,
     decimals,
+    points,
     wholes,
 )
+from nomadp.data.measured_file import MeasuredFile, Progress
 from nomadp.errors import SchemaError
 
 __all__ = ["read_csv"]
@@ -29,10 +33,10 @@ __all__ = ["read_csv"]
 PIECE_ROWS = 1 << 16
 
 
-def read_csv(path: Path, choose: Choose) -> Table:
+def read_csv(path: Path, choose: Choose, wishes: Wishes | None = None) -> Table:
     """The chosen columns of a comma-separated file whose first line names them."""
     try:
-        return _read(path, choose)
+        return _read(path, choose, wishes or Wishes())
     except UnicodeDecodeError:
         reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
     except (gzip.BadGzipFile, zlib.error, EOFError):
@@ -44,24 +48,20 @@ def read_csv(path: Path, choose: Choose) -> Table:
 
 
 @contextmanager
-def _records(path: Path) -> Iterator[Any]:
-    with _opened(path) as stream:
-        yield csv.reader(stream, strict=True)
+def _records(path: Path, progress: Progress | None = None) -> Iterator[Any]:
+    with MeasuredFile(path, progress) as file:
+        content = file.decoded(gzipped=path.suffix == ".gz")
+        text = TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        yield csv.reader(text, strict=True)
 
 
-def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def _read(path: Path, choose: Choose) -> Table:
-    with _records(path) as records:
+def _read(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    with _records(path, wishes.progress) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(f"{path} is empty; its first line must name the columns")
         kinds = choose(header)
-        reading = _Reading(path, {name: header.index(name) for name in kinds}, kinds)
+        reading = _Reading(path, header, kinds, wishes)
         while rows := list(islice(records, PIECE_ROWS)):
             reading.add([row for row in rows if row], len(header))
     return reading.table()
@@ -70,10 +70,17 @@ def _read(path: Path, choose: Choose) -> Table:
 class _Reading:
     """Columns that grow piece by piece, each of one kind."""
 
-    def __init__(self, path: Path, position: dict[str, int], kinds: Any) -> None:
+    def __init__(
+        self, path: Path, header: Sequence[str], kinds: Mapping[str, Kind], wishes: Wishes
+    ) -> None:
         self._path = path
-        self._position = position
+        self._position = {name: header.index(name) for name in kinds}
         self._coders = {name: TextCoder() for name in kinds if kinds[name] is Kind.TEXT}
+        self._clocks = {
+            name: Moments(wishes.zone, may_be_absent=kind is Kind.MAYBE_MOMENT)
+            for name, kind in kinds.items()
+            if kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
+        }
         self._convert = {name: self._converter(name, kind) for name, kind in kinds.items()}
         self._pieces: dict[str, list[Any]] = {name: [] for name in kinds}
         self._rows = 0
@@ -81,7 +88,9 @@ class _Reading:
     def _converter(self, name: str, kind: Kind) -> Any:
         if kind is Kind.TEXT:
             return self._coders[name].add
-        return {Kind.DECIMAL: decimals, Kind.WHOLE: wholes}.get(kind) or Moments().add
+        if name in self._clocks:
+            return self._clocks[name].add
+        return {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}[kind]
 
     def add(self, rows: Sequence[list[str]], width: int) -> None:
         if not set(map(len, rows)) <= {width}:
@@ -110,6 +119,8 @@ class _Reading:
         }
         for name, coder in self._coders.items():
             column[name] = Text(column[name], coder.values)
+        for name, clock in self._clocks.items():
+            column[name] = clock.times(column[name])
         return Table(str(path), self._rows, column, lambda row: _line(path, row))
 
 

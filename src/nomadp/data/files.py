@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from nomadp.data.columns import Choose, Kind, Table
+from nomadp.data.columns import Choose, Kind, Table, Wishes
 from nomadp.data.csv_files import read_csv
 from nomadp.data.parquet_files import read_parquet, write_parquet
 from nomadp.errors import SchemaError
@@ -16,30 +16,35 @@ from nomadp.errors import SchemaError
 __all__ = ["columns_or_refusal", "file_path", "is_parquet", "read_table", "write_table"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
+READABLE = (*SUFFIXES, ".geoparquet")
 
 
-def file_path(path: str | PathLike[str]) -> Path:
+def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """The path, if its suffix names a format we know."""
     found = Path(fspath(path))
-    if not found.name.endswith(SUFFIXES):
-        raise SchemaError(f"{found} must end in .csv, .csv.gz or .parquet to say what it is")
+    if not found.name.endswith(suffixes):
+        *others, last = suffixes
+        known = f"{', '.join(others)} or {last}"
+        raise SchemaError(f"{found} must end in {known} to say what it is")
     return found
 
 
 def is_parquet(path: Path) -> bool:
-    return path.suffix == ".parquet"
+    return path.suffix in (".parquet", ".geoparquet")
 
 
-def read_table(path: str | PathLike[str], choose: Choose) -> Table:
+def read_table(
+    path: str | PathLike[str], choose: Choose, wishes: Wishes | None = None
+) -> Table:
     """The columns that `choose` picks from the header; at least one row."""
-    found = file_path(path)
+    found = file_path(path, READABLE)
     try:
         found.open("rb").close()
     except OSError as error:
         raise SchemaError(f"{found} cannot be read: {error.strerror or error}") from error
     if found.stat().st_size == 0:
         raise SchemaError(f"{found} is empty")
-    table = (read_parquet if is_parquet(found) else read_csv)(found, choose)
+    table = (read_parquet if is_parquet(found) else read_csv)(found, choose, wishes)
     if not table.rows:
         raise SchemaError(f"{found} must have at least one row, and only names its columns")
     return table

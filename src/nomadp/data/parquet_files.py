@@ -1,12 +1,15 @@
 """Parquet in and out. Only the chosen columns are read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nomadp.data.columns import BadValue, Choose, Kind, Moments, Table, Text
+from nomadp.data.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
+from nomadp.data.wkb import read_points
 from nomadp.errors import SchemaError
 
 __all__ = ["read_metadata", "read_parquet", "write_parquet"]
@@ -14,7 +17,7 @@ __all__ = ["read_metadata", "read_parquet", "write_parquet"]
 METADATA_KEY = b"nomadp"
 
 
-def read_parquet(path: Path, choose: Choose) -> Table:
+def read_parquet(path: Path, choose: Choose, wishes: Wishes | None = None) -> Table:
     """The chosen columns of a Parquet file."""
     import pyarrow as pa  # slow to import, and only Parquet needs it
     import pyarrow.parquet as pq
@@ -28,25 +31,35 @@ def read_parquet(path: Path, choose: Choose) -> Table:
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
-    column = {name: _column(path, name, table[name], kind) for name, kind in kinds.items()}
+    zone = wishes.zone if wishes else None
+    convert = _converters(zone)
+    column = {
+        name: _column(partial(_refusal, path, name), table[name], kind, convert)
+        for name, kind in kinds.items()
+    }
     return Table(str(path), table.num_rows, column, _where)
 
 
-def read_metadata(path: Path) -> bytes | None:
-    """What `write_parquet` was given as metadata."""
+def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
+    """What `write_parquet` was given as metadata, or what another program put there."""
     import pyarrow.parquet as pq
 
     metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
-    return metadata.get(METADATA_KEY)
+    return metadata.get(key)
 
 
-def write_parquet(path: Path, column: Mapping[str, Any], metadata: bytes | None = None) -> None:
+def write_parquet(
+    path: Path,
+    column: Mapping[str, Any],
+    metadata: bytes | None = None,
+    key: bytes = METADATA_KEY,
+) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.table(dict(column))
     if metadata is not None:
-        table = table.replace_schema_metadata({METADATA_KEY: metadata})
+        table = table.replace_schema_metadata({key: metadata})
     pq.write_table(table, path)
 
 
@@ -54,22 +67,37 @@ def _where(row: int) -> str:
     return f"row {row + 1}"
 
 
-def _column(path: Path, name: str, chunks: Any, kind: Kind) -> Any:
-    if chunks.null_count:
-        first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
-        raise SchemaError(f"{path}: {_where(first)}: {name} must not be missing")
-    convert = {
+def _converters(zone: tzinfo | None) -> dict[Kind, Callable[[Any], Any]]:
+    return {
         Kind.TEXT: _text,
         Kind.DECIMAL: _decimals,
         Kind.WHOLE: _wholes,
-        Kind.MOMENT: _moments,
-    }[kind]
+        Kind.MOMENT: partial(_moments, zone=zone),
+        Kind.MAYBE_MOMENT: partial(_maybe_moments, zone=zone),
+        Kind.POINT: _points,
+    }
+
+
+def _refusal(path: Path, name: str, row: int, rule: str) -> SchemaError:
+    place = f"{_where(row)}: " if row != WHOLE_COLUMN else ""
+    return SchemaError(f"{path}: {place}{name} {rule}")
+
+
+def _column(
+    refusal: Callable[[int, str], SchemaError],
+    chunks: Any,
+    kind: Kind,
+    convert: Mapping[Kind, Callable[[Any], Any]],
+) -> Any:
+    nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
+    if chunks.null_count and not nothing:
+        first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
+        raise refusal(first, "must not be missing")
     try:
-        return convert(chunks)
+        return convert[kind](chunks)
     except BadValue as bad:
         row, rule = bad.row, bad.rule
-    place = f"{_where(row)}: " if row >= 0 else ""
-    raise SchemaError(f"{path}: {place}{name} {rule}")
+    raise refusal(row, rule)
 
 
 WHOLE_COLUMN = -1
@@ -115,15 +143,53 @@ def _wholes(chunks: Any) -> Any:
     return chunks.to_numpy().astype(np.int64)
 
 
-def _moments(chunks: Any) -> Any:
+def _moments(chunks: Any, zone: tzinfo | None) -> Times | None:
     import pyarrow as pa
 
     kind = chunks.type
     if pa.types.is_timestamp(kind):
         if kind.tz is None:
-            raise BadValue(WHOLE_COLUMN, "must have a time zone; store it as UTC timestamps")
-        return chunks.cast(pa.int64()).to_numpy()
+            chunks = _placed(chunks, zone)
+        micro = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
+        return Times(micro.cast(pa.int64()).to_numpy(), are_positions=False)
     if pa.types.is_integer(kind):
-        return _wholes(chunks)
-    text = _text(chunks)
-    return Moments().add([text.values[code] for code in text.codes])
+        return Times(_wholes(chunks), are_positions=True)
+    moments, text = Moments(zone), _text(chunks)
+    return moments.times(moments.add([text.values[code] for code in text.codes]))
+
+
+def _maybe_moments(chunks: Any, zone: tzinfo | None) -> Times | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
+    empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
+    if chunks.null_count or empty:
+        return None
+    return _moments(chunks, zone)
+
+
+def _placed(chunks: Any, zone: tzinfo | None) -> Any:
+    """Timestamps of a clock that stood in `zone`."""
+    import pyarrow.compute as pc
+
+    if zone is None:
+        raise BadValue(
+            WHOLE_COLUMN,
+            "must have a time zone; store it as UTC timestamps, or let nomadp data convert "
+            "--time-zone say where the clock stood",
+        )
+    # Like Python: the first of two equal hours in autumn.
+    return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
+
+
+def _points(chunks: Any) -> Any:
+    import pyarrow as pa
+
+    kind = chunks.type
+    binary = (
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    ) or pa.types.is_fixed_size_binary(kind)
+    if not binary:
+        raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
+    return read_points(chunks.to_pylist())

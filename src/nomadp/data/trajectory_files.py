@@ -5,16 +5,16 @@ No refusal quotes the file: rows are named by line, unknown ids are counted.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike, fspath
 
 import numpy as np
 
 from nomadp.data.columns import Indices, Kind, Table, Text, check
 from nomadp.data.files import columns_or_refusal, read_table
+from nomadp.data.grouping import grouped
 from nomadp.data.location_files import coordinates
+from nomadp.data.snapping import SnapSummary, snapped_to
 from nomadp.errors import DomainError, SchemaError
-from nomadp.geometry import haversine_km
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -31,17 +31,6 @@ BY_COORDINATES = {
 }
 
 
-@dataclass(frozen=True)
-class SnapSummary:
-    """How far raw coordinates moved when snapped to their nearest locations."""
-
-    points: int
-    median_km: float
-    p95_km: float
-    max_km: float
-    moved_over_1km_share: float
-
-
 def read_trajectories(
     path: str | PathLike[str], locations: LocationSet
 ) -> tuple[TrajectorySet, SnapSummary | None]:
@@ -54,15 +43,8 @@ def read_trajectories(
     if "location_id" in table.column:
         return ordered(table, known_locations(table, locations), unique="seq"), None
     lat, lng = coordinates(table)
-    snapped = locations.nearest(lat, lng)
-    moved_km = haversine_km(lat, lng, locations.lat[snapped], locations.lng[snapped])
-    return ordered(table, snapped), SnapSummary(
-        points=len(moved_km),
-        median_km=float(np.median(moved_km)),
-        p95_km=float(np.quantile(moved_km, 0.95)),
-        max_km=float(moved_km.max()),
-        moved_over_1km_share=float(np.mean(moved_km > 1)),
-    )
+    snapped, summary = snapped_to(locations, lat, lng)
+    return ordered(table, snapped), summary
 
 
 def _choose(path: str | PathLike[str], header: Sequence[str]) -> Mapping[str, Kind]:
@@ -98,7 +80,7 @@ def known_locations(table: Table, locations: LocationSet) -> Indices:
 def ordered(table: Table, location: Indices, unique: str | None = None) -> TrajectorySet:
     """Rows grouped by trajectory in order of appearance, each by its seq or datetime."""
     trajectory, names = _named(table)
-    position = table.column["datetime" if unique is None else unique]
+    position = table.column["datetime"].values if unique is None else table.column[unique]
     order = np.lexsort((position, trajectory))
     if unique is not None:
         same = (np.diff(trajectory[order]) == 0) & (np.diff(position[order]) == 0)
@@ -114,11 +96,8 @@ def _named(table: Table) -> tuple[Indices, tuple[str, ...]]:
     tid: Text = table.column["tid"]
     if "uid" not in table.column:
         return tid.codes, tid.values
-    pair = table.column["uid"].codes * len(tid.values) + tid.codes
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
+    trajectory, first = grouped([table.column["uid"].codes, tid.codes])
     if len(first) == len(tid.values):
-        return rank[inverse], tid.values
+        return trajectory, tid.values
     # Users share tids. A name made of the uid would carry it into the reports.
-    return rank[inverse], tuple(str(k + 1) for k in range(len(first)))
+    return trajectory, tuple(str(k + 1) for k in range(len(first)))

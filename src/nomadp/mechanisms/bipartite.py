@@ -28,6 +28,7 @@ class BipartiteResponse(PointByPoint):
     """BRR: one of the nearest locations with odds of e^share against each other one."""
 
     name: ClassVar[str] = "brr"
+    vectorised: ClassVar[bool] = True
 
     near_count: int | None = None
     """How many locations count as near; by default the best number for the share."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from nomadp.geometry import mean_lat_lng
 from nomadp.laws import Ints, heaviest
+from nomadp.laws.channel import UNIT
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.kernels.values import Batch, Drawn, Tables
 from nomadp.randomness import Words
@@ -21,7 +22,6 @@ __all__ = ["TABLE_LIMIT", "ceiling", "draw_rows", "mean_locations", "tables_of"]
 
 TABLE_LIMIT = 4096
 """Locations up to which square tables are kept: 360 MB at the most."""
-_UNIT = 2**24
 _FIRST_WIDTH = 64  # words per trajectory; a row that runs out is asked for again, longer
 
 
@@ -39,7 +39,7 @@ def tables_of(locations: LocationSet, sectors: int = 0) -> Tables:
 
 def ceiling(share: Fraction) -> int:
     """The largest weight of the exponential law at this share."""
-    return heaviest(_UNIT, share / 2)
+    return heaviest(UNIT, share / 2)
 
 
 def mean_locations(locations: LocationSet, trajectories: TrajectorySet) -> Ints:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nomadp.laws import Ints, RandomizedResponse, SquareWave, heaviest
+from nomadp.laws.channel import UNIT
 from nomadp.mechanisms.bulk import ceiling, draw_rows, mean_locations, tables_of
 from nomadp.mechanisms.kernels.values import Plan
 from nomadp.randomness import Words
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from nomadp.mechanisms.pivot import PivotSampling
 
 __all__ = ["pivot_plan", "sample_copies"]
-
-_UNIT = 2**24
 
 
 def sample_copies(
@@ -75,13 +74,13 @@ def _region_plan(mechanism: "PivotSampling") -> Region:
     # Anchor and radius have the same shares at every length.
     shares = mechanism.split(2).shares(1)
     if "anchor" not in shares:
-        return (0.0, 0.0), (1, 0, _UNIT), (0.0, 0.0, -1.0)
+        return (0.0, 0.0), (1, 0, UNIT), (0.0, 0.0, -1.0)
     anchor = float(shares["anchor"]), float(ceiling(shares["anchor"]))
     fixed_km = getattr(mechanism, "radius_km", None)
     if fixed_km is not None:
-        return anchor, (1, 0, _UNIT), (0.0, 0.0, float(fixed_km))
+        return anchor, (1, 0, UNIT), (0.0, 0.0, float(fixed_km))
     channel = SquareWave(getattr(mechanism, "resolution", 1), shares["radius"])
     odds, width = math.exp(float(channel.share)), channel.reach / channel.resolution
     density = min(1.0, odds / (2 * width * odds + 1))
-    wave = channel.resolution, channel.reach, heaviest(_UNIT, channel.share)
+    wave = channel.resolution, channel.reach, heaviest(UNIT, channel.share)
     return anchor, wave, (float(channel.share), density, -1.0)

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Channel, Ints, Secret, heaviest
-from nomadp.laws.channel import check_share
+from nomadp.laws.channel import check_share, largest_unit
 from nomadp.mechanisms.atlas.book import Atlas
 
 __all__ = ["JourneyResponse", "nearest_first"]
-
-_UNIT = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +34,21 @@ class JourneyResponse(Channel):
 
     def weights(self, secret: Secret) -> Ints:
         distance = self.atlas.distances_km(np.asarray(secret))
-        return np.where(
-            nearest_first(distance, self.near_count), heaviest(_UNIT, self.share), _UNIT
-        )
+        return np.where(nearest_first(distance, self.near_count), self.heavy, self.light)
+
+    @property
+    def light(self) -> int:
+        """The weight of a journey that is not near."""
+        return largest_unit(self.atlas.size, self.share)
+
+    @property
+    def heavy(self) -> int:
+        """The weight of a near one."""
+        return heaviest(self.light, self.share)
 
     @property
     def bound(self) -> Fraction:
-        return Fraction(heaviest(_UNIT, self.share), _UNIT)
+        return Fraction(self.heavy, self.light)
 
 
 def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:

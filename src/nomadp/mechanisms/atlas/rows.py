@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.drawing import draw
-from nomadp.laws import Ints, heaviest
+from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.bulk import tables_of
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["by_length", "report_rows"]
-
-_UNIT = 2**24
 
 
 def by_length(trajectories: TrajectorySet) -> Iterator[tuple[int, Ints]]:
@@ -36,5 +34,5 @@ def report_rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64
 
     distance_km = tables_of(channel.atlas.locations).distance_km
     book = np.ascontiguousarray(channel.atlas.journeys.T)
-    law = channel.near_count, heaviest(_UNIT, channel.share)
+    law = channel.near_count, channel.heavy, channel.light
     return np.asarray(report_journeys(places, words, distance_km, book, law))

@@ -8,7 +8,6 @@ from nomadp.mechanisms.kernels.draws import below, kernel
 
 __all__ = ["kth_smallest", "report_journeys"]
 
-_UNIT = 2**24
 _BINS = 1024
 
 
@@ -16,9 +15,9 @@ _BINS = 1024
 def report_journeys(places: Any, words: Any, distance_km: Any, book: Any, law: Any) -> Any:
     """The reported row of the atlas for each row of places, with one word each.
 
-    ``book`` holds the atlas by position, (length, size); ``law`` is (near_count, heavy).
+    ``book`` holds the atlas by position, (length, size); ``law`` is (near_count, heavy, light).
     """
-    near_count, heavy = law
+    near_count, heavy, light = law
     size = book.shape[1]
     reported = np.empty(len(places), dtype=np.int64)
     total_km = np.empty(size)
@@ -28,20 +27,21 @@ def report_journeys(places: Any, words: Any, distance_km: Any, book: Any, law: A
             row_km, column = distance_km[places[k, position]], book[position]
             for journey in range(size):
                 total_km[journey] += row_km[column[journey]]
-        target = below(words[k], 0, near_count * heavy + (size - near_count) * _UNIT)
-        reported[k] = _pick(total_km, near_count, target, heavy)
+        target = below(words[k], 0, near_count * heavy + (size - near_count) * light)
+        reported[k] = _pick(total_km, target, law)
     return reported
 
 
 @kernel
-def _pick(total_km: Any, near_count: int, target: int, heavy: int) -> int:
+def _pick(total_km: Any, target: int, law: Any) -> int:
     """The cell of the cumulated weights that ``target`` falls into."""
+    near_count, heavy, light = law
     limit = kth_smallest(total_km, near_count)
     tied_near = near_count
     for distance in total_km:
         tied_near -= distance < limit
     for journey in range(len(total_km)):
-        weight = _UNIT
+        weight = light
         if total_km[journey] < limit:
             weight = heavy
         elif total_km[journey] == limit and tied_near > 0:

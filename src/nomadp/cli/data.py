@@ -1,0 +1,48 @@
+"""``nomadp data``: data sets built, described and converted."""
+
+import importlib
+
+import click
+
+__all__ = ["data"]
+
+COMMANDS = {
+    "build": "A data set in a folder: city, campus, foursquare or gowalla.",
+    "describe": "Steps, visits, lengths and extents, of one set or of two.",
+    "convert": "Any file of trajectories into another, or snapped into a folder.",
+}
+"""Each is the module nomadp.cli.data_NAME, with a command of its name."""
+
+
+class DataCommands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"nomadp.cli.data_{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
+@click.group(cls=DataCommands)
+def data() -> None:
+    """Build data sets from downloads or from nothing, describe them, and convert files.
+
+    A data set is a folder with locations.csv, trajectories.csv and recipe.json. What these
+    commands read and write is true data: nothing of it is private yet. All take --json.
+
+    \b
+    Example:
+      nomadp data build city --out city
+      nomadp data build foursquare dataset_TSMC2014_NYC.txt --preset nyc --out nyc
+      nomadp data describe city --compare nyc
+      nomadp data convert trips.gpx --out trips.parquet
+    """

@@ -1,0 +1,249 @@
+"""``nomadp data build``: a data set in a folder, from a download or from nothing."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.output import print_json, print_table
+from nomadp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from nomadp.data.built import BuiltData
+    from nomadp.data.checkins import CheckInRecipe
+
+__all__ = ["build", "caller_mistakes", "print_counts"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+COUNTS = {
+    "rows": "rows read",
+    "malformed": "malformed, left out",
+    "points_read": "points read",
+    "trajectories_read": "trajectories read",
+    "outside_box": "outside the box",
+    "places_found": "places found",
+    "places_kept": "most visited places kept",
+    "at_other_places": "points at other places",
+    "at_other_coordinates": "points whose place was elsewhere before",
+    "thinned": "points too soon after another",
+    "pieces": "pieces after splitting at gaps",
+    "in_pieces_too_short": "points in pieces too short",
+    "beyond_longest": "points beyond the longest length",
+    "repeated_buildings": "further parts of buildings",
+    "buildings": "buildings",
+    "places": "places",
+    "of_one_point": "trajectories of one point",
+    "trajectories": "trajectories",
+    "points": "points",
+}
+"""What the counts of a recipe are called, in the order of the stages."""
+
+out_option = click.option(
+    "--out", type=EXISTING, required=True, metavar="DIR", help="The folder to write."
+)
+
+
+def seed_option(what: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--seed", type=int, default=1, show_default=True, metavar="N", help=what
+    )
+
+
+@contextmanager
+def caller_mistakes() -> Iterator[None]:
+    """A ValueError about public parameters, as a sentence. Never around private data."""
+    try:
+        yield
+    except ValueError as error:
+        from nomadp.errors import NomadpError
+
+        if isinstance(error, NomadpError):
+            raise
+        raise click.UsageError(str(error)) from error
+
+
+@click.group()
+def build() -> None:
+    """Build a data set: locations.csv, trajectories.csv and recipe.json in a folder.
+
+    The recipe holds every parameter, the counts of every stage and the hashes of what went in
+    and came out: the same recipe on the same file gives the same files.
+
+    \b
+    Example:
+      nomadp data build city --out city --places 1000 --trips 10000
+      nomadp data build campus --out campus
+      nomadp data build gowalla loc-gowalla_totalCheckins.txt.gz --preset chi --out chi
+    """
+
+
+@build.command()
+@out_option
+@click.option("--places", type=int, default=1000, show_default=True, metavar="M")
+@click.option("--trips", type=int, default=2000, show_default=True, metavar="N")
+@seed_option("Decides the city and the trips.")
+@json_option
+def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> None:
+    """A synthetic city with trips like check-in data; nobody's data is involved.
+
+    \b
+    Example:
+      nomadp data build city --out city --places 1000 --trips 10000
+    """
+    from nomadp.data.city import build_city
+
+    with caller_mistakes(), progress_bar("simulating trips") as bar:
+        built = build_city(seed, places=places, trips=trips, progress=bar.reach)
+    _finish(out, built, as_json=as_json)
+
+
+@build.command()
+@out_option
+@click.option(
+    "--buildings",
+    type=EXISTING,
+    metavar="FILE",
+    help="GeoJSON with BLDG_ID; a made-up campus of 262 buildings by default.",
+)
+@click.option("--walks", type=int, default=4000, show_default=True, metavar="N")
+@click.option(
+    "--length", type=int, metavar="L", help="Of every walk; by default 3 to 8, equally likely."
+)
+@click.option(
+    "--speed-km-h", type=float, default=4.0, show_default=True, metavar="V", help="Of walking."
+)
+@click.option("--no-speed-limit", is_flag=True, help="A step may end anywhere.")
+@seed_option("Decides the campus and the walks.")
+@json_option
+def campus(**options: Any) -> None:
+    """Walks on a campus by the paper's recipe (CPS), with the parameters of its study.
+
+    \b
+    Example:
+      nomadp data build campus --out campus-fast --length 5 --speed-km-h 16
+    """
+    from nomadp.data.campus import build_campus
+
+    with caller_mistakes():
+        built = build_campus(
+            options["buildings"],
+            count=options["walks"],
+            lengths=(3, 8) if options["length"] is None else options["length"],
+            speed_km_h=None if options["no_speed_limit"] else options["speed_km_h"],
+            seed=options["seed"],
+        )
+    _finish(options["out"], built, as_json=options["as_json"])
+
+
+def checkin_options(command: Decorated) -> Decorated:
+    """What both kinds of check-in files can be built with."""
+    for option in (
+        json_option,
+        seed_option("Decides which point of a window is kept."),
+        click.option(
+            "--longest", type=int, metavar="L", help="Drop the points after this many."
+        ),
+        click.option("--gap-hours", type=float, metavar="H", help="Split after; 3 by default."),
+        click.option(
+            "--window-minutes", type=float, metavar="T", help="One point per; 10 by default."
+        ),
+        click.option("--places", type=int, metavar="K", help="Keep the K most visited places."),
+        click.option("--box", metavar="W,S,E,N", help="Degrees; everywhere by default."),
+        click.option("--preset", metavar="NAME", help="A set of the paper: nyc, chi or cle."),
+        out_option,
+        click.argument("file", type=EXISTING),
+    ):
+        command = option(command)
+    return command
+
+
+@build.command()
+@checkin_options
+def foursquare(**options: Any) -> None:
+    """Trajectories from a TSMC2014 file (dataset_TSMC2014_NYC.txt or _TKY.txt, or .gz).
+
+    \b
+    Example:
+      nomadp data build foursquare dataset_TSMC2014_NYC.txt --preset nyc --out nyc
+    """
+    _build_checkins("foursquare", options)
+
+
+@build.command()
+@checkin_options
+def gowalla(**options: Any) -> None:
+    """Trajectories from SNAP's Gowalla file (loc-gowalla_totalCheckins.txt.gz or unpacked).
+
+    The preset cle is the paper's "Cleveland", a box in Portland, Oregon.
+
+    \b
+    Example:
+      nomadp data build gowalla loc-gowalla_totalCheckins.txt.gz --preset chi --out chi
+    """
+    _build_checkins("gowalla", options)
+
+
+def _build_checkins(source: str, options: dict[str, Any]) -> None:
+    from nomadp.data.built import check_folder
+    from nomadp.data.checkins import build_checkins
+
+    with caller_mistakes():
+        recipe = _checkin_recipe(source, options)
+    check_folder(options["out"])
+    with progress_bar("reading check-ins") as bar:
+        built = build_checkins(options["file"], recipe, bar.reach)
+    _finish(options["out"], built, as_json=options["as_json"])
+
+
+def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
+    """The preset, changed by every option that was given."""
+    from dataclasses import replace
+
+    from nomadp.data.box import Box
+    from nomadp.data.checkins import PRESETS, CheckInRecipe
+
+    preset, places = options["preset"], options["places"]
+    if preset is None and places is None:
+        raise click.UsageError("say how many places to keep: --places K, or --preset NAME")
+    if preset is not None and preset not in PRESETS:
+        raise click.UsageError(f"unknown preset '{preset}'; choose one of {', '.join(PRESETS)}")
+    recipe = CheckInRecipe(source, None, places or 2) if preset is None else PRESETS[preset]
+    if recipe.source != source:
+        raise click.UsageError(f"the preset {preset} is made from a {recipe.source} file")
+    given = {
+        name: options[name]
+        for name in ("places", "window_minutes", "gap_hours", "longest", "seed")
+        if options[name] is not None
+    }
+    if options["box"] is not None:
+        given["box"] = Box.parse(options["box"])
+    return replace(recipe, **given)
+
+
+def _finish(out: Path, built: "BuiltData", *, as_json: bool) -> None:
+    from nomadp.data.built import write_built
+
+    recipe = write_built(out, built)
+    counts = recipe["counts"]
+    if counts.get("malformed"):
+        lines = ", ".join(map(str, counts["malformed_lines"]))
+        click.echo(
+            f"nomadp: {counts['malformed']} malformed rows are left out, the first on lines "
+            f"{lines}",
+            err=True,
+        )
+    if as_json:
+        print_json({"out": str(out), **recipe})
+        return
+    print_counts(counts)
+    click.echo(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
+
+
+def print_counts(counts: Mapping[str, Any]) -> None:
+    """What every stage had, kept or dropped."""
+    rows = [[label, str(counts[name])] for name, label in COUNTS.items() if name in counts]
+    print_table(["stage", "count"], rows)

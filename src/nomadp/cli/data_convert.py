@@ -1,0 +1,203 @@
+"""``nomadp data convert``: any file of trajectories into another, or snapped into a folder."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.data_build import caller_mistakes, print_counts
+from nomadp.cli.options import EXISTING, json_option, kilometres
+from nomadp.cli.output import print_json, reading_notes
+from nomadp.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from nomadp.data.points import Points
+    from nomadp.data.presets import Reading
+    from nomadp.data.snapped import SnapTo
+
+__all__ = ["convert"]
+
+
+@click.command()
+@click.argument("source", type=EXISTING)
+@click.option(
+    "--out",
+    type=EXISTING,
+    required=True,
+    metavar="OUT",
+    help="A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+)
+@click.option(
+    "--from",
+    "from_preset",
+    default="nomadp",
+    metavar="PRESET",
+    help="Whose column names SOURCE has: skmob, movingpandas, trackintel, ptrail, gowalla, "
+    "foursquare, porto, geolife.",
+)
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="THEIRS=OURS",
+    help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; repeatable.",
+)
+@click.option("--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names out.")
+@click.option(
+    "--geojson",
+    "shape",
+    type=click.Choice(["lines", "points"]),
+    default="lines",
+    show_default=True,
+    help="GeoJSON out: a feature per trajectory or per point.",
+)
+@click.option("--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris.")
+@click.option("--split-hours", type=float, metavar="H", help="Split trajectories at gaps.")
+@click.option(
+    "--locations", type=EXISTING, metavar="FILE", help="The location set to snap to or to join."
+)
+@click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
+@click.option("--h3", "h3_resolution", type=int, metavar="R", help="Snap to all H3 cells.")
+@click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
+@click.option(
+    "--outside",
+    type=click.Choice(["refuse", "drop", "nearest"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with points outside the box.",
+)
+@json_option
+def convert(**options: Any) -> None:
+    """Convert SOURCE: CSV, Parquet, GeoParquet, GeoJSON, GPX, or a folder that was built.
+
+    OUT with a file's suffix is the same points in another format. Any other OUT is a folder:
+    the points snapped to a location set, to a grid or to H3 cells. Cells cover a box that you
+    give, all of it: cells chosen from the data would tell where people were. The output is as
+    private as the input. Times must have a time zone, and become UTC.
+
+    \b
+    Example:
+      nomadp data convert trips.gpx --out trips.geojson
+      nomadp data convert fixes.csv --from trackintel --out fixes.parquet --to skmob
+      nomadp data convert train.csv --from porto --out porto --grid-km 0.5 \\
+        --box=-8.7,41.1,-8.5,41.25
+    """
+    with reading_notes() as notes:
+        summary = _converted(options)
+    for note in notes:
+        click.echo(f"nomadp: {note}", err=True)
+    if options["as_json"]:
+        print_json({**summary, "notes": notes})
+        return
+    if "recipe" in summary:
+        print_counts(summary)
+        click.echo()
+    click.echo(
+        f"{summary['trajectories']} trajectories ({summary['points']} points): {summary['out']}"
+    )
+    moved = summary.get("moved")
+    if moved:
+        click.echo(
+            f"half of the points moved at most {moved['median_km']:.3f} km, 95 % at most "
+            f"{moved['p95_km']:.3f} km; {moved['moved_over_1km_share']:.1%} moved over 1 km"
+        )
+
+
+def _converted(options: dict[str, Any]) -> dict[str, Any]:
+    from nomadp.data.location_files import read_locations
+    from nomadp.data.point_files import OUTPUTS, read_points, write_points
+
+    source, out = options["source"], options["out"]
+    into_file = out.name.endswith(OUTPUTS)
+    _check(options, into_file=into_file)
+    locations = None if options["locations"] is None else read_locations(options["locations"])
+    to = None if into_file else _snap_to(options, locations)
+    with progress_bar(f"reading {source.name}") as bar:
+        points = read_points(source, _reading(options, bar.reach), locations)
+    if options["split_hours"] is not None:
+        points = points.split(options["split_hours"])
+    if to is not None:
+        return _snapped(options, points, to)
+    write_points(out, points, preset=options["to_preset"], shape=options["shape"])
+    return {"out": str(out), "points": len(points), "trajectories": len(points.tids)}
+
+
+def _check(options: dict[str, Any], *, into_file: bool) -> None:
+    cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
+    targets = cells + (["locations"] if options["locations"] is not None else [])
+    hours = options["split_hours"]
+    if options["out"].resolve() == options["source"].resolve():
+        raise click.UsageError("--out must name a new file or folder, got the source")
+    if hours is not None and not 0 < hours < 1e6:
+        raise click.UsageError(
+            f"--split-hours must be a number of hours above 0, got {hours:g}"
+        )
+    if into_file and cells:
+        raise click.UsageError("--grid-km and --h3 need a folder as --out, got a file")
+    if not into_file and len(targets) != 1:
+        raise click.UsageError(
+            "a folder as --out needs one of --locations, --grid-km and --h3 to snap to; for a "
+            "file, end its name in .csv, .csv.gz, .parquet, .geoparquet or .geojson"
+        )
+    if not into_file and options["to_preset"] != "nomadp":
+        raise click.UsageError("--to is for files; a folder has columns of its own")
+    if bool(cells) != (options["box"] is not None):
+        raise click.UsageError(
+            "--box W,S,E,N goes with --grid-km or --h3: it is the public area they cover"
+        )
+
+
+def _reading(options: dict[str, Any], progress: Any) -> "Reading":
+    from nomadp.data.columns import Wishes
+    from nomadp.data.presets import Reading, parse_columns
+
+    zone = None
+    if options["time_zone"] is not None:
+        from zoneinfo import ZoneInfo
+
+        try:
+            zone = ZoneInfo(options["time_zone"])
+        except (ValueError, OSError, LookupError):
+            raise click.UsageError(
+                "--time-zone must be a name such as UTC or Europe/Paris, got "
+                f"{options['time_zone']}"
+            ) from None
+    columns = parse_columns(options["columns"])
+    return Reading(options["from_preset"], columns, Wishes(zone, progress))
+
+
+def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
+    from nomadp.data.box import Box
+    from nomadp.data.built import check_folder
+    from nomadp.data.grid import grid_cells, h3_cells
+    from nomadp.data.snapped import SnapTo
+
+    check_folder(options["out"])
+    if locations is not None:
+        return SnapTo(locations, parameters={"locations": "file"})
+    with caller_mistakes():
+        box = Box.parse(options["box"])
+        if options["grid_km"] is not None:
+            cells = grid_cells(box, options["grid_km"])
+            said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
+        else:
+            cells = h3_cells(box, options["h3_resolution"])
+            said = {"locations": "h3", "resolution": options["h3_resolution"]}
+    return SnapTo(cells, box, options["outside"], said)
+
+
+def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[str, Any]:
+    from nomadp.data.built import write_built
+    from nomadp.data.snapped import input_hashes, snap
+
+    source: Path = options["source"]
+    parameters = {
+        **to.parameters,
+        "from": options["from_preset"],
+        "columns": list(options["columns"]),
+        "time_zone": options["time_zone"],
+        "split_hours": options["split_hours"],
+    }
+    built = snap(points, replace(to, parameters=parameters), input_hashes(source))
+    recipe = write_built(options["out"], built)
+    return {"out": str(options["out"]), **recipe["counts"], "recipe": recipe}

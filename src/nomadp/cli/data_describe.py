@@ -1,0 +1,104 @@
+"""``nomadp data describe``: what a set of trajectories looks like, alone or beside another."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from nomadp.data.statistics import Description
+
+__all__ = ["describe"]
+
+SECTIONS = {
+    "step": "step length / diameter",
+    "gyration": "radius of gyration / diameter",
+    "top_visits": "share of visits at the most visited",
+    "length": "share of trajectories by length",
+}
+
+
+@click.command()
+@click.argument("source", metavar="DATA", type=EXISTING)
+@click.option(
+    "--locations",
+    type=EXISTING,
+    metavar="FILE",
+    help="The location set, where DATA is a file of trajectories and not a folder.",
+)
+@click.option(
+    "--compare",
+    type=EXISTING,
+    metavar="OTHER",
+    help="Another folder, or another file over the same locations, beside it.",
+)
+@json_option
+def describe(
+    *, source: Path, locations: Path | None, compare: Path | None, as_json: bool
+) -> None:
+    """Quantiles of steps and extents, visit skew and lengths of DATA.
+
+    Lengths in km are divided by the largest distance between two places, so that cities of any
+    size compare. These are the numbers of the true data; they are not private.
+
+    \b
+    Example:
+      nomadp data describe city
+      nomadp data describe city --compare nyc
+      nomadp data describe trips.csv --locations places.csv --compare reports.csv
+    """
+    sets = {"data": (source, _described(source, locations))}
+    if compare is not None:
+        sets["other"] = (compare, _described(compare, locations))
+    if as_json:
+        print_json(
+            {
+                name: {"source": str(path), **description.as_dict()}
+                for name, (path, description) in sets.items()
+            }
+        )
+        return
+    print_table(
+        ["", *(path.resolve().name for path, _ in sets.values())],
+        _rows([description for _, description in sets.values()]),
+    )
+
+
+def _described(source: Path, locations: Path | None) -> "Description":
+    from nomadp.data.built import read_built
+    from nomadp.data.statistics import describe
+    from nomadp.data.tables import read_locations, read_trajectories
+
+    if source.is_dir():
+        return describe(*read_built(source))
+    if locations is None:
+        raise click.UsageError(f"{source} is not a folder, so it needs --locations FILE")
+    world = read_locations(locations)
+    return describe(world, read_trajectories(source, world)[0])
+
+
+def _rows(descriptions: "list[Description]") -> list[list[str]]:
+    rows = [
+        [label, *(_cell(getattr(each, name), form) for each in descriptions)]
+        for name, label, form in (
+            ("places", "places", "d"),
+            ("trajectories", "trajectories", "d"),
+            ("points", "points", "d"),
+            ("diameter_km", "diameter km", ".3f"),
+            ("visited_share", "share of places visited", ".3f"),
+            ("stay_share", "share of steps that stay", ".3f"),
+        )
+    ]
+    for name, title in SECTIONS.items():
+        rows.append([title, *("" for _ in descriptions)])
+        found: list[dict[str, Any]] = [getattr(each, name) or {} for each in descriptions]
+        for key in next((each for each in found if each), {}):
+            rows.append([f"  {key}", *(_cell(each.get(key), ".4f") for each in found)])
+    return rows
+
+
+def _cell(value: Any, form: str) -> str:
+    return "-" if value is None else format(value, form)

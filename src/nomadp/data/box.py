@@ -1,0 +1,76 @@
+"""A public rectangle of the map, in degrees: what a city is, or what a grid covers."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nomadp.geometry import EARTH_RADIUS_KM, Floats
+
+__all__ = ["Box"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Borders belong to it. A box whose west is east of its east crosses the date line."""
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+    def __post_init__(self) -> None:
+        wide = all(-180 <= lng <= 180 for lng in (self.west, self.east))
+        high = -90 <= self.south < self.north <= 90
+        if not (wide and high and self.west != self.east):
+            raise ValueError(
+                "a box must be west,south,east,north in degrees with south below north, "
+                f"got {self}"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> "Box":
+        """From `west,south,east,north`."""
+        try:
+            west, south, east, north = map(float, text.split(","))
+        except ValueError:
+            raise ValueError(
+                "a box must be four numbers, west,south,east,north in degrees, such as "
+                f"-88,41.6,-87.4,42, got {text}"
+            ) from None
+        return cls(west, south, east, north)
+
+    def __str__(self) -> str:
+        sides = self.west, self.south, self.east, self.north
+        return ",".join(repr(float(side)).removesuffix(".0") for side in sides)
+
+    @property
+    def width_degrees(self) -> float:
+        return (self.east - self.west) % 360.0 or 360.0
+
+    @property
+    def size_km(self) -> tuple[float, float]:
+        """Width where it is widest, and height."""
+        degree_km = math.radians(1.0) * EARTH_RADIUS_KM
+        nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
+        widest = math.cos(math.radians(nearest))
+        return self.width_degrees * degree_km * widest, (self.north - self.south) * degree_km
+
+    def contains(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
+        lat_deg, lng_deg = np.asarray(lat), np.asarray(lng)
+        if self.west <= self.east:
+            across = (self.west <= lng_deg) & (lng_deg <= self.east)
+        else:
+            across = (self.west <= lng_deg) | (lng_deg <= self.east)
+        return np.asarray(across & (self.south <= lat_deg) & (lat_deg <= self.north))
+
+    def lng_at(self, share: ArrayLike) -> Floats:
+        """The longitude at these shares of the width, from the west."""
+        lng = self.west + np.asarray(share, dtype=np.float64) * self.width_degrees
+        return np.where(lng > 180.0, lng - 360.0, lng)
+
+    def lat_at(self, share: ArrayLike) -> Floats:
+        """The latitude at these shares of the height, from the south."""
+        height = self.north - self.south
+        return np.asarray(self.south + np.asarray(share, dtype=np.float64) * height)

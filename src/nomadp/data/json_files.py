@@ -1,0 +1,69 @@
+"""GeoJSON as text: features in, features out, one to a line."""
+
+import json
+from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from nomadp.errors import SchemaError
+
+__all__ = ["features", "write_features"]
+
+LONGITUDE_LATITUDE = ("CRS84", "4326")
+
+
+def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
+    """The features of a file (RFC 7946), at least one; each has a geometry and properties."""
+    found = Path(fspath(path))
+    content = _content(found)
+    kind = content.get("type") if isinstance(content, dict) else None
+    if kind not in ("FeatureCollection", "Feature"):
+        raise SchemaError(f"{found} must be GeoJSON with features, and is not")
+    _check_crs(found, content.get("crs"))
+    listed = content.get("features") if kind == "FeatureCollection" else [content]
+    if not isinstance(listed, list) or not listed:
+        raise SchemaError(f"{found} must have at least one feature, and has none")
+    for k, feature in enumerate(listed):
+        geometry = feature.get("geometry") if isinstance(feature, dict) else None
+        if not isinstance(geometry, dict):
+            raise SchemaError(f"{found}: feature {k + 1} must have a geometry, and has none")
+        if not isinstance(feature.get("properties") or {}, dict):
+            raise SchemaError(f"{found}: feature {k + 1} must have properties by name")
+    return listed
+
+
+def write_features(path: Path, made: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        file.write('{"type": "FeatureCollection", "features": [')
+        for k, feature in enumerate(made):
+            file.write(",\n" if k else "\n")
+            file.write(json.dumps(feature, ensure_ascii=False, allow_nan=False))
+        file.write("\n]}\n")
+
+
+def _content(path: Path) -> Any:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return json.load(file)
+    except UnicodeDecodeError:
+        reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+    except (ValueError, RecursionError):
+        reason = "must be well-formed JSON, and is not"
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or error}"
+    # Raised outside the handlers: the original carries the whole file.
+    raise SchemaError(f"{path} {reason}")
+
+
+def _check_crs(path: Path, crs: Any) -> None:
+    """Files from before RFC 7946 may say that they are in other coordinates."""
+    if crs is None:
+        return
+    properties = crs.get("properties") if isinstance(crs, dict) else None
+    name = str(properties.get("name")) if isinstance(properties, dict) else ""
+    if not name.endswith(LONGITUDE_LATITUDE):
+        raise SchemaError(
+            f"{path} must be in longitude and latitude (RFC 7946), and says it is not; "
+            "transform it to EPSG:4326 first"
+        )

@@ -1,0 +1,70 @@
+"""A file that is hashed while it is read, and tells how much of it was read."""
+
+import gzip
+import hashlib
+import io
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+__all__ = ["MeasuredFile", "Progress", "file_sha256"]
+
+Progress = Callable[[int, int], None]
+"""Told how much is done, of how much in all."""
+
+CHUNK_BYTES = 1 << 20
+
+
+class MeasuredFile(io.RawIOBase):
+    """The bytes of a file, with the hash of what went through."""
+
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+        self._raw = path.open("rb", buffering=0)
+        self._digest = hashlib.sha256()
+        self._progress = progress
+        self.done = 0
+        self.total = path.stat().st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
+        count = self._raw.readinto(buffer) or 0
+        self._digest.update(memoryview(buffer)[:count])
+        self.done += count
+        if self._progress is not None:
+            self._progress(self.done, self.total)
+        return count
+
+    def close(self) -> None:
+        """Nothing: whoever reads it may close it, and the rest is still to be hashed."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._raw.close()
+        super().close()
+
+    def decoded(self, *, gzipped: bool) -> BinaryIO:
+        """What the file holds, unpacked if need be."""
+        # The stubs know only streams that can also be written to.
+        buffered = io.BufferedReader(self, CHUNK_BYTES)  # type: ignore[type-var]
+        if not gzipped:
+            return buffered
+        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads alike
+
+    def sha256(self) -> str:
+        """Of the whole file; reads the rest of it if anything is left."""
+        while self.read(CHUNK_BYTES):
+            pass
+        return self._digest.hexdigest()
+
+
+def file_sha256(path: str | PathLike[str]) -> str:
+    with MeasuredFile(Path(path)) as file:
+        return file.sha256()

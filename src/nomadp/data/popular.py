@@ -1,0 +1,58 @@
+"""The most visited part of a location set, for the study of its size (figure 5a)."""
+
+import logging
+import math
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["most_popular"]
+
+log = logging.getLogger(__name__)
+
+SHORTEST = 2
+
+
+def most_popular(
+    locations: LocationSet, trajectories: TrajectorySet, share: float
+) -> tuple[LocationSet, TrajectorySet]:
+    """The most visited `share` of the locations, and what is left of the trajectories.
+
+    Locations keep their order; of equally visited ones the first are kept. Points elsewhere
+    are dropped, then trajectories of fewer than 2 points. Depends on the trajectories: for
+    experiments, not for a set that protects anybody.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
+    trajectories.check_size(len(locations))
+    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
+    count = max(2, math.ceil(round(share * len(locations), 9)))
+    visits = np.bincount(trajectories.locations, minlength=len(locations))
+    kept = np.sort(np.argsort(-visits, kind="stable")[:count])
+    index = np.full(len(locations), -1, dtype=np.int64)
+    index[kept] = np.arange(len(kept))
+    location = index[trajectories.locations]
+    owner = np.repeat(np.arange(len(trajectories)), trajectories.lengths)
+    length = np.bincount(owner[location >= 0], minlength=len(trajectories))
+    long = np.flatnonzero(length >= SHORTEST)
+    points = location[(location >= 0) & (length[owner] >= SHORTEST)]
+    log.info(
+        "%d of %d locations, %d of %d points and %d of %d trajectories are kept",
+        len(kept),
+        len(locations),
+        len(points),
+        len(location),
+        len(long),
+        len(trajectories),
+    )
+    if not len(long):
+        raise DomainError(
+            f"no trajectory has 2 points among the most visited {len(kept)} locations; "
+            "use a larger share"
+        )
+    offsets = np.concatenate([[0], np.cumsum(length[long])])
+    names = tuple(trajectories.tids[k] for k in long)
+    return locations.subset(kept), TrajectorySet(offsets, points, names)
