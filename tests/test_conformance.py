@@ -110,6 +110,19 @@ def test_bulk_samples_follow_the_exact_law(name, trajectory):
     assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
 
 
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_bulk_reports_are_single_reports_where_words_are_spent_alike(name, length):
+    mechanism = make_mechanism(name, scattered(30), 3)
+    if name in ("tp", "atp"):
+        pytest.skip("the kernels of TP and ATP accept and reject: other words, the same law")
+    rng = np.random.default_rng(4)
+    some = TrajectorySet.from_lists(rng.integers(0, 30, (40, length)), size=30)
+    alone = [perturb_one(mechanism, some[k], SeededWords(3).stream(k)) for k in range(40)]
+    assert mechanism.perturb_many(some, SeededWords(3)).tolist() == [
+        y for t in alone for y in t
+    ]
+
+
 def test_bulk_work_can_be_cut_anywhere(name):
     mechanism = make_mechanism(name, scattered(30), 3)
     rng = np.random.default_rng(1)

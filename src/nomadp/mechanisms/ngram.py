@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, DrawingTogether, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.regions import Regions, grid_regions
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Ngram"]
 
@@ -35,6 +37,7 @@ class Ngram(Mechanism):
     """NGRAM: overlapping draws of regions and of steps between regions."""
 
     name: ClassVar[str] = "ngram"
+    vectorised: ClassVar[bool] = True
 
     grid: int = 4
     """The bounding box is cut into ``grid`` by ``grid`` cells; the non-empty are regions."""
@@ -112,7 +115,7 @@ class Ngram(Mechanism):
         """One region per position from the two draws that cover it."""
         covered = list(zip(before, after, strict=True))
         coins = choose.each([(_toss, None) for _ in covered])
-        tossed = [pair[coin] for coin, pair in zip(coins, covered, strict=True)]
+        tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
         if self._possible.all():
             return tossed
         between = self.regions.distances_km
@@ -122,6 +125,18 @@ class Ngram(Mechanism):
             for (a, b), region in zip(covered, tossed, strict=True)
         ]
         return cheapest_way(costs_km, self._possible)
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        # No law depends on what was released, so trajectories of one length go together.
+        reported = np.empty(len(trajectories.locations), dtype=np.int64)
+        lengths = trajectories.lengths
+        for length in np.unique(lengths).tolist():
+            these = np.flatnonzero(lengths == length)
+            where = trajectories.offsets[these] + np.arange(length)[:, None]
+            draws = 3 * length + 1  # regions and steps, coins, locations
+            choose = DrawingTogether(words.rows(first + these, draws))
+            reported[where] = self.perturb(trajectories.locations[where], choose)
+        return reported
 
     def _location(self, region: Any, choose: Choose) -> Any:
         """A uniform location of a region, which is released and no secret any more."""
