@@ -1,5 +1,6 @@
 """What reports are worth: scores of reported against true trajectories."""
 
+from nomadp.analysis.measures import Yardstick, measure_all, zero_information
 from nomadp.analysis.metrics import (
     Evaluation,
     Scores,
@@ -16,12 +17,15 @@ from nomadp.analysis.metrics import (
 __all__ = [
     "Evaluation",
     "Scores",
+    "Yardstick",
     "constant_answer",
     "error_km_each",
     "evaluate",
     "matched_by_tid",
+    "measure_all",
     "normalised_error",
     "range_query",
     "uniform_answer",
     "within_percent_each",
+    "zero_information",
 ]

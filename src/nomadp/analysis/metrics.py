@@ -18,12 +18,14 @@ from nomadp.trajectory import TrajectorySet
 __all__ = [
     "Evaluation",
     "Scores",
+    "check_same_shape",
     "constant_answer",
     "error_km_each",
     "evaluate",
     "matched_by_tid",
     "normalised_error",
     "range_query",
+    "scores",
     "uniform_answer",
     "within_percent_each",
 ]
@@ -82,16 +84,27 @@ def evaluate(
     radii_km: Sequence[float],
 ) -> Evaluation:
     """All scores of ``reported``, trajectory k against trajectory k, and both floors."""
-    distance_km = _point_errors_km(locations, true, reported)
+    measured = scores(locations, true, reported, radii_km)
     return Evaluation(
         trajectories=len(true),
         points=len(true.locations),
         diameter_km=locations.diameter_km,
         radii_km=tuple(map(float, radii_km)),
-        measured=_scores(locations, true, distance_km, radii_km),
+        measured=measured,
         constant=constant_answer(locations, true, radii_km),
         uniform=uniform_answer(locations, true, radii_km),
     )
+
+
+def scores(
+    locations: LocationSet,
+    true: TrajectorySet,
+    reported: TrajectorySet,
+    radii_km: Sequence[float] = (),
+) -> Scores:
+    """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors."""
+    distance_km = _point_errors_km(locations, true, reported)
+    return _scores(locations, true, distance_km, radii_km)
 
 
 def normalised_error(
@@ -184,7 +197,7 @@ def _scores(
 def _point_errors_km(
     locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
 ) -> Floats:
-    _check_same_shape(true, reported)
+    check_same_shape(true, reported)
     return locations.distances_between_km(true.locations, reported.locations)
 
 
@@ -199,7 +212,8 @@ def _normalised(locations: LocationSet, error_km: float) -> float:
     return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
 
 
-def _check_same_shape(true: TrajectorySet, reported: TrajectorySet) -> None:
+def check_same_shape(true: TrajectorySet, reported: TrajectorySet) -> None:
+    """Refuse reports that cannot be these trajectories', point by point."""
     if len(true) == 0:
         raise DomainError("there must be at least one trajectory to evaluate, got none")
     if len(true) != len(reported):

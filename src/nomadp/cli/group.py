@@ -18,7 +18,9 @@ COMMANDS = {
     "evaluate": "What reports are worth, beside what no information gives.",
     "explain": "What an epsilon promises, and where every part of it goes.",
     "audit": "The exact privacy loss, by walking every choice.",
+    "data": "Build, describe and convert data sets.",
     "granularity": "The paper's Table 1, as printed and corrected.",
+    "paper": "Every figure and table of the paper, in one report.",
     "doctor": "What is installed, and whether the randomness works.",
 }
 """In the order a newcomer meets them. Each is a module here, with a command of its name."""

@@ -1,0 +1,164 @@
+"""Put the results of the paper's experiments into docs/reproduction.md.
+
+nomadp paper all --data DIR --out RESULTS
+python benchmarks/reproduction.py RESULTS      values into docs/measured.json, figures
+python docs/generate.py                        values into the documents
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from nomadp.budget import format_epsilon
+from nomadp.experiments import EXPERIMENTS, reopened
+from nomadp.experiments.cells import REGISTERED, Audit, Setting
+from nomadp.experiments.claims import claims
+from nomadp.experiments.datasets import SetKey, set_label
+from nomadp.experiments.findings import (
+    PAPER_METHODS,
+    beaten_from,
+    count_rows,
+    losing_to_the_constant,
+    printed_above_flat,
+)
+from nomadp.experiments.lines import AS_PUBLISHED, COMPARED
+from nomadp.experiments.report import amount
+from nomadp.experiments.results import Results
+from nomadp.experiments.style import FLOOR_LABELS, label_of
+from nomadp.experiments.words import listed, verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "docs" / "measured.json"
+FIGURES = ROOT / "docs" / "images" / "reproduction"
+SHOWN = ("1", "2", "4", "6", "8", "10")
+NAMES = tuple(name for name in (*COMPARED, *AS_PUBLISHED) if name in REGISTERED)
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Markdown, on lines of its own."""
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def errors(results: Results) -> str:
+    """NE of every mechanism at some budgets, one row per mechanism."""
+    epsilons = [epsilon for epsilon in SHOWN if epsilon in results.plan.epsilons]
+    bases = results.catalogue.names
+    rows = []
+    for name in NAMES:
+        found = [
+            " ".join(
+                f"{results.value(Setting(SetKey(base), name, (), e), 'ne').mean:.4f}"[1:]
+                for e in epsilons
+            )
+            for base in bases
+        ]
+        rows.append([label_of(name), *found])
+    for floor in ("constant", "uniform"):
+        scores = [f"{results.floors(SetKey(base))[floor]['ne']:.4f}"[1:] for base in bases]
+        rows.append([FLOOR_LABELS[floor], *scores])
+    return table([f"NE at ε = {', '.join(epsilons)}", *map(set_label, bases)], rows)
+
+
+def beaten(results: Results) -> str:
+    bases = results.catalogue.names
+    rows = []
+    for name in NAMES:
+        found = [beaten_from(results, base, name) for base in bases]
+        rows.append([label_of(name), *(f"ε ≥ {e}" if e else "never" for e in found)])
+    return table(["errs less than the constant", *map(set_label, bases)], rows)
+
+
+def counts(results: Results) -> str:
+    """Table 2: printed, measured, and what needs no report at all."""
+    bases = results.catalogue.names
+    measured = {base: count_rows(results, base) for base in bases}
+    printed = {base: results.printed_counts(base) for base in bases}
+    rows = []
+    for name in NAMES:
+        cells = [
+            f"{measured[base][name]:.2f}"
+            + (f" (printed {printed[base][name]:.2f})" if name in printed[base] else "")
+            for base in bases
+        ]
+        rows.append([label_of(name), *cells])
+    for floor, words in FLOOR_LABELS.items():
+        scores = [f"{results.floors(SetKey(base))[floor]['acd']:.2f}" for base in bases]
+        rows.append([words, *scores])
+    return table(["ACD at ε = 4", *map(set_label, bases)], rows)
+
+
+def flat(results: Results) -> str:
+    above = printed_above_flat(results)
+    if not above.of:
+        return "Table 2 is not compared here: this run does not have all of the paper's data"
+    return f"Of the {above.of} values that Table 2 prints, {above.count} are no better than it"
+
+
+def campus_counts(results: Results) -> str:
+    """What Table 2 prints for CPS beside the range of all that we measure there."""
+    base = results.catalogue.campus
+    if base not in results.catalogue.names:
+        return "CPS is not among the sets of this run"
+    forms = [count_rows(results, base)[name] for name in ("tp", "atp", *AS_PUBLISHED)]
+    span = f"{min(forms):.2f} to {max(forms):.2f}"
+    return f"TP and ATP, in either form, come to {span} on {set_label(base)}"
+
+
+def leak(results: Results) -> str:
+    found = []
+    for name in results.plan.audited_published:
+        for epsilon in ("1", "4"):
+            if epsilon in results.plan.audited_epsilons:
+                loss = results.loss(Audit(name, epsilon, results.plan.audited_length))
+                final = format_epsilon(float(loss["final_loss"]), 4)
+                what = f"{loss['transcript_loss']} and {final} at a claimed ε = {epsilon}"
+                found.append(f"{label_of(name)}: {what}")
+    return "; ".join(found)
+
+
+def claimed(results: Results) -> str:
+    rows = [[c.paper, c.found, c.verdict] for c in claims(results, list(EXPERIMENTS))]
+    return table(["The paper says", "Found", "Verdict"], rows)
+
+
+def facts(results: Results) -> dict[str, str]:
+    lost = losing_to_the_constant(results, PAPER_METHODS)
+    sets = listed([set_label(base) for base in results.catalogue.names])
+    said = {
+        f"repro-{name}": "\n" + "\n\n".join(verdict(experiment, results)) + "\n"
+        for name, experiment in EXPERIMENTS.items()
+    }
+    return said | {
+        "repro-run": f"{amount(results)}, on {sets}",
+        "repro-claims": claimed(results),
+        "repro-lost": f"{lost.count} of {lost.of}",
+        "repro-errors": errors(results),
+        "repro-beaten": beaten(results),
+        "repro-counts": counts(results),
+        "repro-flat": flat(results),
+        "repro-campus": campus_counts(results),
+        "repro-leak": leak(results),
+    }
+
+
+def main(args: list[str]) -> int:
+    if len(args) != 1:
+        print(__doc__)
+        return 2
+    paper = reopened(Path(args[0]))
+    if missing := paper.missing():
+        print(f"{len(missing)} pieces of work are missing; run nomadp paper all first")
+        return 1
+    results = Results(paper.catalogue, paper.plan, paper.store)
+    known = json.loads(MEASURED.read_text())
+    known.update(facts(results))
+    MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    for name in EXPERIMENTS:
+        (FIGURES / f"{name}.svg").write_bytes((paper.out / f"{name}.svg").read_bytes())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,113 @@
+"""What reports say about how often each location is visited.
+
+Counts of reported points as they arrive, as in the paper: no correction for the noise. Every
+score has its floors: what a constant answer, a uniform one, or a flat estimate would get.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.analysis.metrics import check_same_shape
+from nomadp.geometry import Floats
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = [
+    "Indices",
+    "count_difference",
+    "expected_deviation",
+    "flat_count_difference",
+    "hotspot_recall",
+    "uniform_count_difference",
+    "uniform_hotspot_recall",
+    "visit_counts",
+]
+
+Indices = NDArray[np.int64]
+
+
+def visit_counts(locations: LocationSet, trajectories: TrajectorySet) -> Indices:
+    """Points at every location, shape (m,)."""
+    return np.bincount(trajectories.locations, minlength=len(locations))
+
+
+def count_difference(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, share: float
+) -> float:
+    """ACD: mean absolute difference of visits, over the most visited ``share`` of locations."""
+    check_same_shape(true, reported)
+    count = visit_counts(locations, true)
+    difference = np.abs(count - visit_counts(locations, reported))
+    return float(difference[_most_visited(count, share)].mean())
+
+
+def flat_count_difference(locations: LocationSet, true: TrajectorySet, share: float) -> float:
+    """The floor of estimating every location's count as the number of points over m."""
+    count = visit_counts(locations, true)
+    flat = count.sum() / len(locations)
+    return float(np.abs(count - flat)[_most_visited(count, share)].mean())
+
+
+def uniform_count_difference(
+    locations: LocationSet, true: TrajectorySet, share: float
+) -> float:
+    """The exact expectation of ACD when every answer is a uniformly random location."""
+    count = visit_counts(locations, true)
+    expected = expected_deviation(count, int(count.sum()), np.array(1 / len(locations)))
+    return float(expected[_most_visited(count, share)].mean())
+
+
+def hotspot_recall(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, k: int
+) -> float:
+    """Of the k locations most visited in the reports, the share that truly is.
+
+    A hotspot is any location visited as often as the k-th; among locations reported equally
+    often, the k are drawn at random: the value is the exact expectation over these draws.
+    """
+    check_same_shape(true, reported)
+    k = min(k, len(locations))
+    chosen = _chance_among_first(visit_counts(locations, reported), k)
+    return float(chosen[_hotspots(locations, true, k)].sum() / k)
+
+
+def uniform_hotspot_recall(locations: LocationSet, true: TrajectorySet, k: int) -> float:
+    """The exact expectation for uniform answers: every location is as likely among the k."""
+    return len(_hotspots(locations, true, min(k, len(locations)))) / len(locations)
+
+
+def expected_deviation(count: Indices, draws: int, chance: Floats) -> Floats:
+    """E|X - count| for X binomial: exact, from two values of the distribution function."""
+    from scipy.special import bdtr  # slow to import, and only the floors need it
+
+    def at_most(limit: Indices, of: int) -> Floats:
+        inside = bdtr(np.clip(limit, 0, of).astype(np.float64), of, chance)
+        return np.where(limit < 0, 0.0, inside)
+
+    # E[(count - X)+] = count P(X <= count) - E[X; X <= count], and x P(X = x) is a binomial
+    # of one draw less.
+    mean = draws * chance
+    below = count * at_most(count, draws) - mean * at_most(count - 1, max(draws - 1, 0))
+    return np.asarray(mean - count + 2 * below)
+
+
+def _most_visited(count: Indices, share: float) -> Indices:
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
+    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
+    kept = math.ceil(round(share * len(count), 9))
+    return np.argsort(-count, kind="stable")[:kept]
+
+
+def _hotspots(locations: LocationSet, true: TrajectorySet, k: int) -> Indices:
+    count = visit_counts(locations, true)
+    return np.flatnonzero(count >= np.partition(count, -k)[-k])
+
+
+def _chance_among_first(count: Indices, k: int) -> Floats:
+    """How probably each location is among the k highest counts, ties broken at random."""
+    limit = np.partition(count, -k)[-k]
+    above, tied = count > limit, count == limit
+    return np.where(above, 1.0, tied * ((k - above.sum()) / tied.sum()))

@@ -1,0 +1,101 @@
+"""Every score at once, and the same scores of answers that carry no information."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nomadp.analysis.density import density_distance, uniform_density_distance
+from nomadp.analysis.flows import (
+    flow_error,
+    step_error_km,
+    uniform_flow_error,
+    uniform_step_error_km,
+)
+from nomadp.analysis.hotspots import (
+    count_difference,
+    flat_count_difference,
+    hotspot_recall,
+    uniform_count_difference,
+    uniform_hotspot_recall,
+)
+from nomadp.analysis.metrics import Scores, scores, uniform_answer
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["FLOORS", "Measured", "Yardstick", "is_better", "measure_all", "zero_information"]
+
+Measured = dict[str, float]
+"""Scores by name: ne, error_km, prq_1km, acd, recall_at_10, density_js, flow_l1, step_w1_km."""
+
+FLOORS = ("constant", "uniform", "flat")
+"""The medoid of P for everything; a uniformly random location; N/m visits everywhere."""
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What is measured with. It belongs to a data set: scores of two yardsticks differ."""
+
+    radii_km: tuple[float, ...] = (1.0, 2.0, 4.0)
+    popular_share: float = 0.75
+    """Of the locations, the most visited first: those whose counts are compared."""
+    hotspots: tuple[int, ...] = (10, 50)
+    density_grid: int = 16
+    flow_grid: int = 4
+
+
+def measure_all(
+    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, yardstick: Yardstick
+) -> Measured:
+    """Every score of ``reported``, trajectory k against trajectory k."""
+    world = locations, true, reported
+    found = _named(scores(*world, yardstick.radii_km), yardstick)
+    found["acd"] = count_difference(*world, yardstick.popular_share)
+    for k in yardstick.hotspots:
+        found[f"recall_at_{k}"] = hotspot_recall(*world, k)
+    found["density_js"] = density_distance(*world, yardstick.density_grid)
+    found["flow_l1"] = flow_error(*world, yardstick.flow_grid)
+    found["step_w1_km"] = step_error_km(*world)
+    return found
+
+
+def zero_information(
+    locations: LocationSet, true: TrajectorySet, yardstick: Yardstick
+) -> dict[str, Measured]:
+    """By floor, the scores of an answer that never looked at the trajectories."""
+    medoid = np.full(len(true.locations), locations.medoid)
+    constant = TrajectorySet(true.offsets, medoid, true.tids)
+    share = yardstick.popular_share
+    return {
+        "constant": measure_all(locations, true, constant, yardstick),
+        "uniform": _uniform(locations, true, yardstick),
+        "flat": {"acd": flat_count_difference(locations, true, share)},
+    }
+
+
+def is_better(metric: str) -> Callable[[float, float], bool]:
+    """Whether a first score beats a second: most are errors, recalls and range queries not."""
+    if metric.startswith(("prq_", "recall_")):
+        return lambda first, second: first > second
+    return lambda first, second: first < second
+
+
+def _uniform(locations: LocationSet, true: TrajectorySet, yardstick: Yardstick) -> Measured:
+    """Expectations over uniform answers; the density and the steps they tend to."""
+    found = _named(uniform_answer(locations, true, yardstick.radii_km), yardstick)
+    found["acd"] = uniform_count_difference(locations, true, yardstick.popular_share)
+    for k in yardstick.hotspots:
+        found[f"recall_at_{k}"] = uniform_hotspot_recall(locations, true, k)
+    found["density_js"] = uniform_density_distance(locations, true, yardstick.density_grid)
+    found["flow_l1"] = uniform_flow_error(locations, true, yardstick.flow_grid)
+    found["step_w1_km"] = uniform_step_error_km(locations, true)
+    return found
+
+
+def _named(answer: Scores, yardstick: Yardstick) -> Measured:
+    within = zip(yardstick.radii_km, answer.range_query, strict=True)
+    return {
+        "ne": answer.normalised_error,
+        "error_km": answer.error_km,
+        **{f"prq_{radius_km:g}km": percent for radius_km, percent in within},
+    }

@@ -1,0 +1,141 @@
+"""``nomadp paper``: every figure and table of the paper, from data to one report."""
+
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.output import print_json
+from nomadp.cli.progress import ProgressBar, progress_bar
+
+if TYPE_CHECKING:
+    from nomadp.experiments import Paper
+
+__all__ = ["paper"]
+
+REPORT_ONLY = "report"
+SAY_EVERY_S = 30.0
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option(
+    "--data",
+    type=EXISTING,
+    metavar="DIR",
+    help="One folder per data set; by default a simulated city and campus.",
+)
+@click.option(
+    "--out",
+    type=EXISTING,
+    default=Path("paper-output"),
+    show_default=True,
+    metavar="DIR",
+    help="The folder of results; a run that was stopped goes on there.",
+)
+@click.option("--runs", type=click.IntRange(1), metavar="R", help="Repetitions; 5 by default.")
+@click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
+@jobs_option
+@json_option
+def paper(
+    *,
+    names: tuple[str, ...],
+    data: Path | None,
+    out: Path,
+    runs: int | None,
+    quick: bool,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
+
+    NAME is "all", or some of ne, prq, radius, directions, granularity, budget, merge,
+    locations, length, reach, table1, table2 and frontier; "report" only draws what --out
+    already holds. Whatever is finished is kept: the same command continues after any
+    interruption, with the same numbers as if there had been none.
+
+    \b
+    Examples:
+      nomadp paper all --quick
+      nomadp paper ne table2 --data data --out results --runs 5
+    """
+    if find_spec("matplotlib") is None:
+        raise click.UsageError(
+            "figures are drawn with matplotlib, which is not installed; "
+            'install it with: pip install "nomadp[plot]"'
+        )
+    from nomadp.experiments import Paper, reopened
+
+    if REPORT_ONLY in names:
+        if names != (REPORT_ONLY,) or data or runs or quick:
+            raise click.UsageError(
+                f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there'
+            )
+        planned = reopened(out)
+    else:
+        planned = Paper.planned(names, out, data=data, runs=runs, quick=quick)
+        _compute(planned, jobs or default_jobs())
+    written = planned.write()
+    if as_json:
+        print_json(_outcome(planned, written))
+    else:
+        click.echo(f"{written[0]} (open it in a browser; it needs no network)")
+
+
+def _compute(planned: "Paper", jobs: int) -> None:
+    _note(planned)
+    todo = planned.missing()
+    done = len(planned.works) - len(todo)
+    kept = f", {done} kept from an earlier run" if done else ""
+    where = f"{jobs} processes" if jobs > 1 else "1 process"
+    click.echo(f"{len(todo)} pieces of work on {where}{kept}", err=True)
+    with progress_bar("computing", len(todo)) as bar:
+        spoken = _Spoken(bar, len(todo))
+        try:
+            planned.compute(todo, jobs=jobs, progress=spoken.advance)
+        except KeyboardInterrupt:
+            bar.close()
+            click.echo(
+                f"nomadp: interrupted; what was finished is in {planned.out}, and the same "
+                "command goes on from there",
+                err=True,
+            )
+            sys.exit(1)
+
+
+def _note(planned: "Paper") -> None:
+    """What the numbers will not be."""
+    if planned.catalogue.simulated:
+        click.echo("no --data: a simulated city and campus stand in", err=True)
+    if planned.unregistered:
+        missing = ", ".join(planned.unregistered)
+        click.echo(f"left out, because this build does not have them: {missing}", err=True)
+
+
+def _outcome(planned: "Paper", written: list[Path]) -> dict[str, Any]:
+    return {
+        "report": str(written[0]),
+        "files": [str(path) for path in written],
+        "datasets": list(planned.catalogue.names),
+        "simulated": planned.catalogue.simulated,
+        "left_out": planned.unregistered,
+    }
+
+
+class _Spoken:
+    """Moves the bar, and says a line now and then where there is no terminal for one."""
+
+    def __init__(self, bar: ProgressBar, total: int) -> None:
+        self._bar, self._total, self._done = bar, total, 0
+        self._said_s = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        self._bar.advance(count)
+        if not sys.stderr.isatty() and time.monotonic() - self._said_s > SAY_EVERY_S:
+            self._said_s = time.monotonic()
+            click.echo(f"{self._done} of {self._total} done", err=True)

@@ -1,0 +1,138 @@
+"""The pieces of work of an experiment, each with an identity that fixes its numbers.
+
+A cell is one perturbation of one data set, scored in every way at once; experiments that
+need the same cell share it. The identity names what the numbers follow from, down to the
+hash of the data; the seed is made of it, so nothing depends on order, cores or interruption.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import nomadp
+from nomadp.analysis.measures import measure_all, zero_information
+from nomadp.budget import as_epsilon
+from nomadp.engine.local import perturb_set
+from nomadp.experiments.datasets import Catalogue, SetKey, load
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
+from nomadp.randomness import SeededWords
+
+__all__ = ["REGISTERED", "Audit", "Cell", "Floors", "Options", "Setting", "Work"]
+
+Options = tuple[tuple[str, Any], ...]
+"""What a mechanism is told beyond epsilon, as pairs so that it can be compared."""
+
+REGISTERED: dict[str, type[Mechanism]] = MECHANISMS | PUBLISHED | EXPERIMENTAL
+SEED_BITS = 48
+"""Few enough for any reader of JSON to hold it exactly."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A mechanism at one epsilon on one data set: what is repeated."""
+
+    dataset: SetKey
+    mechanism: str
+    options: Options
+    epsilon: str
+
+    def law(self, catalogue: Catalogue) -> dict[str, Any]:
+        """What the numbers follow from, except the repetition and the yardstick."""
+        return {
+            "dataset": str(self.dataset),
+            "dataset_sha256": load(catalogue, self.dataset).sha256,
+            "mechanism": self.mechanism,
+            "mechanism_version": REGISTERED[self.mechanism].version,
+            "options": dict(self.options),
+            "epsilon": self.epsilon,
+        }
+
+    def build(self, catalogue: Catalogue) -> Mechanism:
+        return _build(catalogue, self)
+
+
+@lru_cache(maxsize=4)  # the repetitions of a setting follow one another
+def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
+    locations = load(catalogue, setting.dataset).locations
+    options = dict(setting.options)
+    return make_mechanism(setting.mechanism, locations, setting.epsilon, **options)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One repetition of a setting, and all its scores."""
+
+    kind: ClassVar[str] = "cells"
+    setting: Setting
+    repetition: int
+
+    def identity(self, catalogue: Catalogue) -> dict[str, Any]:
+        return {
+            **self.setting.law(catalogue),
+            "repetition": self.repetition,
+            "seed": self.seed(catalogue),
+            "yardstick": asdict(load(catalogue, self.setting.dataset).yardstick),
+            "nomadp": nomadp.__version__,
+        }
+
+    def seed(self, catalogue: Catalogue) -> int:
+        facts = self.setting.law(catalogue) | {"repetition": self.repetition}
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+        return int.from_bytes(digest, "big") >> (8 * len(digest) - SEED_BITS)
+
+    def compute(self, catalogue: Catalogue) -> dict[str, Any]:
+        data = load(catalogue, self.setting.dataset)
+        words = SeededWords(self.seed(catalogue))
+        reported = perturb_set(self.setting.build(catalogue), data.trajectories, words)
+        return measure_all(data.locations, data.trajectories, reported, data.yardstick)
+
+
+@dataclass(frozen=True)
+class Floors:
+    """What answers without information score on a data set."""
+
+    kind: ClassVar[str] = "floors"
+    dataset: SetKey
+
+    def identity(self, catalogue: Catalogue) -> dict[str, Any]:
+        data = load(catalogue, self.dataset)
+        yardstick = asdict(data.yardstick)
+        return {**data.facts(), "yardstick": yardstick, "nomadp": nomadp.__version__}
+
+    def compute(self, catalogue: Catalogue) -> dict[str, Any]:
+        data = load(catalogue, self.dataset)
+        return zero_information(data.locations, data.trajectories, data.yardstick)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The exact loss of a mechanism on the auditor's small maps, whatever the data."""
+
+    kind: ClassVar[str] = "audits"
+    mechanism: str
+    epsilon: str
+    length: int
+
+    def identity(self, catalogue: Catalogue) -> dict[str, Any]:
+        version = REGISTERED[self.mechanism].version
+        return {**asdict(self), "mechanism_version": version, "nomadp": nomadp.__version__}
+
+    def compute(self, catalogue: Catalogue) -> dict[str, Any]:
+        from nomadp.audit import AuditRequest, run_audit  # a second that few workers need
+
+        as_published = self.mechanism in PUBLISHED
+        request = AuditRequest(
+            mechanisms=() if as_published else (self.mechanism,),
+            published=(self.mechanism,) if as_published else (),
+            epsilons=(as_epsilon(self.epsilon),),
+            lengths=(self.length,),
+            gallery=(),
+            draws=0,
+        )
+        (row,) = run_audit(request).rows
+        return row.as_dict()
+
+
+Work = Cell | Floors | Audit

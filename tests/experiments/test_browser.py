@@ -1,0 +1,129 @@
+"""The report as a person meets it, in a real Chromium."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium on this machine (Debian's package chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Visit:
+    """One tab, and everything that went wrong in it."""
+
+    def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
+        options = {"viewport": {"width": 1280, "height": 900}} | context
+        self.context = browser.new_context(**options)  # type: ignore[arg-type]
+        self.page: Page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def paint(self, selector: str, name: str) -> str:
+        return str(
+            self.page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{name}")
+        )
+
+
+@pytest.fixture
+def report(written: dict[str, Path]) -> Path:
+    return written["report.html"]
+
+
+def test_opens_from_a_file_without_a_word_on_the_console(
+    browser: "Browser", report: Path
+) -> None:
+    visit = Visit(browser, report)
+    assert visit.page.locator("h1").is_visible()
+    assert visit.requests == [report.as_uri()]
+    assert visit.page.locator("figure svg").count() == 13
+    visit.context.close()
+    assert visit.troubles == []
+
+
+def test_figures_are_drawn_in_their_colours_and_follow_the_dark(
+    browser: "Browser", report: Path
+) -> None:
+    background, line = {}, {}
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, report, color_scheme=scheme)
+        background[scheme] = visit.paint("#ne figure svg path", "fill")
+        line[scheme] = visit.paint('#ne figure [stroke="#0072b2"]', "stroke")
+        visit.context.close()
+        assert visit.troubles == []
+    assert background == {"light": "rgb(250, 248, 243)", "dark": "rgb(18, 22, 27)"}
+    assert line == {"light": "rgb(0, 114, 178)", "dark": "rgb(86, 180, 233)"}
+
+
+def test_no_figure_runs_out_of_its_place(browser: "Browser", report: Path) -> None:
+    visit = Visit(browser, report)
+    wide = visit.page.evaluate(
+        "[...document.querySelectorAll('figure')].filter(f => f.scrollWidth > f.clientWidth)"
+        ".length"
+    )
+    assert wide == 0
+    visit.context.close()
+
+
+def test_words_of_a_figure_stay_inside_it(browser: "Browser", report: Path) -> None:
+    """Text is drawn with the page's font, which is not the one it was measured with."""
+    visit = Visit(browser, report)
+    outside = visit.page.evaluate(
+        """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+          const box = svg.getBoundingClientRect();
+          return [...svg.querySelectorAll("text")].filter((text) => {
+            const own = text.getBoundingClientRect();
+            return own.left < box.left - 1 || own.right > box.right + 1;
+          }).map((text) => text.textContent);
+        })"""
+    )
+    assert outside == []
+    visit.context.close()
+
+
+def test_a_phone_scrolls_the_page_in_one_direction_only(
+    browser: "Browser", report: Path
+) -> None:
+    visit = Visit(browser, report, viewport={"width": 390, "height": 844}, is_mobile=True)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 390
+    visit.context.close()
+
+
+def test_numbers_open_below_their_figure(browser: "Browser", report: Path) -> None:
+    visit = Visit(browser, report)
+    table = visit.page.locator("#ne details table").first
+    assert not table.is_visible()
+    visit.page.locator("#ne summary").click()
+    assert table.is_visible()
+    visit.context.close()
+
+
+def test_contents_lead_to_their_sections(browser: "Browser", report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.locator("nav a", has_text="Counts of visits").click()
+    assert visit.page.evaluate("location.hash") == "#table2"
+    top = visit.page.locator("#table2").evaluate("e => e.getBoundingClientRect().top")
+    assert -1 <= top < 100
+    visit.context.close()
