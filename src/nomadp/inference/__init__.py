@@ -1,0 +1,18 @@
+"""What the collector may conclude from reports: Bayes with the exact law, free of charge."""
+
+from nomadp.inference.decode import decode, groups_of, learn_prior
+from nomadp.inference.estimate import Estimate
+from nomadp.inference.journeys import AtlasDecoder
+from nomadp.inference.points import PointDecoder
+from nomadp.inference.prior import Prior, learn
+
+__all__ = [
+    "AtlasDecoder",
+    "Estimate",
+    "PointDecoder",
+    "Prior",
+    "decode",
+    "groups_of",
+    "learn",
+    "learn_prior",
+]

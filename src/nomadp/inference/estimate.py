@@ -1,0 +1,104 @@
+"""The location with the smallest expected error, and how far the truth may be from it.
+
+Bayes: given how probable every location is, the best answer under a distance is the one with
+the smallest expected distance. It is computed for many reports at once as one matrix product.
+Everything here reads released values and public ones only: it is post-processing and free.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+
+__all__ = ["Answers", "Estimate", "check_level"]
+
+Floats = NDArray[np.float64]
+Mass = NDArray[np.float32]
+
+CANDIDATES_MAX = 4096
+"""Larger sets answer with one of so many, evenly chosen among the places that may be true."""
+_AT_ONCE = 1024  # reports whose sorted distances are held at a time
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated locations, with the radius around each that holds ``level`` of the mass."""
+
+    locations: Ints
+    radius_km: Floats
+    level: float
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if self.locations.shape != self.radius_km.shape:
+            raise ValueError(
+                "an estimate must have one radius per location, got "
+                f"{self.locations.shape} and {self.radius_km.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.locations)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What may be answered when the truth is one of ``places``."""
+
+    locations: LocationSet
+    places: Ints
+    """Locations the truth may be at: what the columns of a mass stand for."""
+
+    @cached_property
+    def candidates(self) -> Ints:
+        if len(self.locations) <= CANDIDATES_MAX:
+            return np.arange(len(self.locations))
+        count = min(len(self.places), CANDIDATES_MAX)
+        return self.places[np.linspace(0, len(self.places) - 1, count).astype(np.int64)]
+
+    @cached_property
+    def table_km(self) -> Mass:
+        """From every place (rows) to every candidate."""
+        table = np.empty((len(self.places), len(self.candidates)), dtype=np.float32)
+        for row, place in enumerate(self.places.tolist()):
+            table[row] = self.locations.distances_km(place)[self.candidates]
+        return table
+
+    def expected_km(self, mass: Mass) -> Mass:
+        """The expected error of every candidate (last axis), for each row of masses."""
+        return mass @ self.table_km
+
+    def best(self, mass: Mass) -> Ints:
+        """For each row, the candidate with the smallest expected error; the first in a tie."""
+        found: Ints = self.candidates[self.expected_km(mass).argmin(axis=1)]
+        return found
+
+    def radius_km(self, mass: Mass, answers: Ints, level: float) -> Floats:
+        """The smallest radius around each answer with at least ``level`` of its row's mass."""
+        radius = np.empty(len(answers))
+        for start in range(0, len(answers), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            distance = self._distances_km(answers[some])
+            order = np.argsort(distance, axis=1)
+            inside = np.cumsum(
+                np.take_along_axis(mass[some], order, axis=1), axis=1, dtype=float
+            )
+            # Rounded sums may miss a level of 1 by a hair: the last place is always enough.
+            short = inside < level * inside[:, -1:] * (1 - 1e-6)
+            at = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
+            which = np.take_along_axis(order, at[:, None], axis=1)
+            radius[some] = np.take_along_axis(distance, which, axis=1)[:, 0]
+        return radius
+
+    def _distances_km(self, answers: Ints) -> Floats:
+        distinct, which = np.unique(answers, return_inverse=True)
+        rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
+        return np.stack(rows)[which]
+
+
+def check_level(level: float) -> None:
+    if not 0 < level <= 1:
+        raise ValueError(f"level must be above 0 and at most 1, got level={level}")

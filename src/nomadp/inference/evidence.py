@@ -1,0 +1,133 @@
+"""What reports say about every possible truth, from the exact law of the report.
+
+A *support* is a public list of possible truths: journeys, or single locations. Evidence joins
+it with the distinct reports that came in, and answers the three questions inference asks: how
+probable each report was, how many reporters each truth explains, and where the mass lies.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nomadp.inference.estimate import Floats, Mass
+from nomadp.inference.near import near_matrix
+from nomadp.laws import Channel, Ints, probabilities
+from nomadp.mechanisms.atlas.response import JourneyResponse
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["Evidence", "JourneyEvidence", "TableEvidence"]
+
+_AT_ONCE = 512  # rows of weights held at a time
+
+
+class Evidence(ABC):
+    """The law of some distinct reports, given each truth of a support."""
+
+    support: Ints  # (truths, positions)
+    reports: Ints  # (reports,) distinct
+
+    @abstractmethod
+    def chances(self, prior: Floats) -> Floats:
+        """How probable each report was, when truths have this probability."""
+
+    @abstractmethod
+    def explained(self, prior: Floats, counts: Floats) -> Floats:
+        """Of reports that came in so often, how many each truth accounts for, expectedly."""
+
+    @abstractmethod
+    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+        """Posterior mass by the label of the truths, for these reports; rows sum to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class JourneyEvidence(Evidence):
+    """Two levels: every truth may lead to any report, a few are likelier to lead to it."""
+
+    channel: JourneyResponse
+    support: Ints
+    reports: Ints
+
+    @cached_property
+    def gain(self) -> float:
+        """How much likelier a report is for a truth it is near to, beyond once."""
+        return float(self.channel.bound - 1)
+
+    @cached_property
+    def near(self) -> "csr_array[Any]":
+        """1 where a report (row) counts as near to a truth (column)."""
+        from scipy.sparse import csr_array  # slow to import
+
+        return csr_array(self._near_transposed.T)
+
+    @cached_property
+    def _floor(self) -> float:
+        """The chance of a report that is not near."""
+        size, near = self.channel.atlas.size, self.channel.near_count
+        if near == size:  # then all weigh the same, and `near` marks none
+            return 1 / size
+        return 1 / (near * self.gain + size)
+
+    @cached_property
+    def _near_transposed(self) -> "csr_array[Any]":
+        return near_matrix(self.channel, self.support, self.reports)
+
+    def chances(self, prior: Floats) -> Floats:
+        found: Floats = self._floor * (prior.sum() + self.gain * (self.near @ prior))
+        return found
+
+    def explained(self, prior: Floats, counts: Floats) -> Floats:
+        rate = self._floor * counts / self.chances(prior)
+        found: Floats = prior * (rate.sum() + self.gain * (self._near_transposed @ rate))
+        return found
+
+    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+        from scipy.sparse import csr_array
+
+        truths = np.arange(len(self.support))
+        of_label = csr_array((prior, (truths, label)), shape=(len(prior), size))
+        mass = self.gain * (self.near[rows] @ of_label).toarray()
+        mass += np.bincount(label, weights=prior, minlength=size)
+        mass /= mass.sum(axis=1, keepdims=True)
+        return mass.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class TableEvidence(Evidence):
+    """One channel over single locations, as a table: the support is every location."""
+
+    channel: Channel
+    reports: Ints
+
+    @cached_property
+    def support(self) -> Ints:  # type: ignore[override]
+        return np.arange(len(self.channel.outputs))[:, None]
+
+    @cached_property
+    def table(self) -> Floats:
+        """The chance of each report (row) for each location (column)."""
+        truths = self.support[:, 0]
+        blocks = [
+            probabilities(self.channel, truths[start : start + _AT_ONCE])[:, self.reports]
+            for start in range(0, len(truths), _AT_ONCE)
+        ]
+        return np.ascontiguousarray(np.concatenate(blocks).T)
+
+    def chances(self, prior: Floats) -> Floats:
+        found: Floats = self.table @ prior
+        return found
+
+    def explained(self, prior: Floats, counts: Floats) -> Floats:
+        found: Floats = prior * ((counts / self.chances(prior)) @ self.table)
+        return found
+
+    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+        joint = self.table[rows] * prior
+        mass = np.zeros((len(joint), size))
+        mass[:, label] = joint  # labels of single locations are distinct
+        mass /= mass.sum(axis=1, keepdims=True)
+        return mass.astype(np.float32)

@@ -1,0 +1,192 @@
+"""Bayes estimates for TP and ATP, from everything their steps released.
+
+The reported trajectory of these mechanisms is a merge of two perturbed copies; what was
+released on the way says more: pivots, sectors, and points of both copies. Their transcript is
+read by running the mechanism's own program again, on every location at once, with the released
+values in place of draws: the laws it meets are the likelihood, and there is no second copy.
+
+Anchor and radius of ATP read all positions together. They are taken as given, and what they
+tell about single positions is left aside.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nomadp.drawing import Drawing, Task
+from nomadp.errors import DomainError
+from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
+from nomadp.inference.prior import Prior, softmax
+from nomadp.laws import Channel, Exponential, Ints, Secret
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.bulk import TABLE_LIMIT, ceiling, tables_of
+from nomadp.mechanisms.pivot import PivotSampling
+from nomadp.randomness import Words, WordStream
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["Transcript", "decode_transcripts", "log_likelihood", "release", "release_many"]
+
+T = TypeVar("T")
+SHARED_STEPS = ("anchor", "radius")
+"""Steps that read the whole trajectory."""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Every value released for one trajectory, in the order of the program; public."""
+
+    length: int
+    released: tuple[int, ...]
+
+
+class _Remembering(Drawing):
+    def __init__(self, words: WordStream) -> None:
+        super().__init__(words)
+        self.released: list[int] = []
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        self.released.append(super().__call__(step, channel, secret))
+        return self.released[-1]
+
+
+def release(mechanism: PivotSampling, trajectory: Ints, words: WordStream) -> Transcript:
+    """Perturb one trajectory and keep all that was released; it costs epsilon, once."""
+    choose = _Remembering(words)
+    choose.each(mechanism.parts(trajectory))
+    return Transcript(len(trajectory), tuple(choose.released))
+
+
+def release_many(
+    mechanism: PivotSampling, trajectories: TrajectorySet, words: Words
+) -> list[Transcript]:
+    """The same for all; trajectory k draws from stream k of words bound to the mechanism."""
+    trajectories.check_size(len(mechanism.locations))
+    bound = words.bound_to(f"transcripts of {mechanism.identity}")
+    return [
+        release(mechanism, trajectories[k], bound.stream(k)) for k in range(len(trajectories))
+    ]
+
+
+def decode_transcripts(
+    mechanism: PivotSampling,
+    transcripts: Sequence[Transcript],
+    prior: Prior | None = None,
+    *,
+    level: float = 0.9,
+) -> Estimate:
+    """A location for every point of every trajectory, one after the other."""
+    check_level(level)
+    size = len(mechanism.locations)
+    answers = Answers(mechanism.locations, np.arange(size))
+    log_prior = np.zeros(size) if prior is None else np.log(prior.location_weights())
+    best, radius = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        for found in threads.map(lambda one: log_likelihood(mechanism, one), transcripts):
+            mass = np.stack([softmax(row) for row in log_prior + found]).astype(np.float32)
+            best.append(answers.best(mass))
+            radius.append(answers.radius_km(mass, best[-1], level))
+    return Estimate(np.concatenate(best), np.concatenate(radius), level)
+
+
+def log_likelihood(mechanism: PivotSampling, transcript: Transcript) -> Floats:
+    """How probable the released values are for each location at each position, (n, m).
+
+    Up to a constant for each position.
+    """
+    reading = _Reading(transcript, len(mechanism.locations))
+    every = np.arange(len(mechanism.locations))
+    possible = np.tile(every, (transcript.length, 1)).view(_Possible)
+    reading.each(mechanism.parts(possible))
+    if next(reading.released, None) is not None:
+        raise _mismatch()
+    return reading.found
+
+
+class _Possible(np.ndarray[Any, Any]):
+    """Every location at every position, (n, m); its rows know their position."""
+
+    position: int
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if self.ndim == 2 and isinstance(index, int):
+            found.position = index
+        return found
+
+
+class _Reading:
+    """A Choose that releases what was released, and notes how probable that was."""
+
+    def __init__(self, transcript: Transcript, size: int) -> None:
+        self.released: Iterator[int] = iter(transcript.released)
+        self.found: Floats = np.zeros((transcript.length, size))
+        self._position = 0
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        value = next(self.released, None)
+        if value is None:
+            raise _mismatch()
+        if step not in SHARED_STEPS:
+            self.found[self._position] += _log_chance(channel, np.asarray(secret), value)
+        return value
+
+    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
+        results = []
+        for program, secret in tasks:
+            self._position = getattr(secret, "position", self._position)
+            results.append(program(secret, self))
+        return results
+
+
+def _log_chance(channel: Channel, secret: Ints, value: int) -> Floats:
+    column = np.flatnonzero(channel.outputs == value)
+    if len(column) != 1:
+        raise _mismatch()
+    if isinstance(channel, Exponential) and _accelerated(channel.locations):
+        return log_chance_fast(channel, value)
+    return log_chance_reference(channel, secret, int(column[0]))
+
+
+def log_chance_reference(channel: Channel, secret: Ints, column: int) -> Floats:
+    """The law's own log-probability of one output, for each secret."""
+    weight = channel.weights(secret)
+    found: Floats = np.log(weight[:, column] / weight.sum(axis=1))
+    return found
+
+
+def log_chance_fast(channel: Exponential, value: int) -> Floats:
+    """The same for every location as the secret, from tables or by a kernel."""
+    if channel.disc is None:  # then a weight does not depend on the domain
+        every = np.arange(len(channel.locations))
+        weight = _weight_table(replace(channel, domain=every))
+        found: Floats = np.log(weight[:, value] / weight[:, channel.domain].sum(axis=1))
+        return found
+    from nomadp.mechanisms.kernels.chances import log_chances
+
+    law = (channel.scale_per_km, ceiling(channel.share))
+    distance_km = tables_of(channel.locations).distance_km
+    disc = (channel.disc.anchor, channel.disc.radius_km)
+    return np.asarray(log_chances(distance_km, channel.domain, law, disc, value))
+
+
+@lru_cache(maxsize=4)
+def _weight_table(channel: Exponential) -> Ints:
+    """The weight of every location (column) for every true one."""
+    return channel.weights(channel.domain)
+
+
+def _accelerated(locations: LocationSet) -> bool:
+    return find_spec("numba") is not None and len(locations) <= TABLE_LIMIT
+
+
+def _mismatch() -> DomainError:
+    return DomainError(
+        "a transcript must hold exactly what the mechanism releases, and this one does not; "
+        "was it made with this mechanism and these options?"
+    )

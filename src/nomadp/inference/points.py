@@ -1,0 +1,71 @@
+"""Bayes estimates for mechanisms that perturb every point on its own: EXP, BRR, L-SRR.
+
+All points reported with one share have one law: a table of every location against every
+report. Points are estimated one by one, as they were perturbed.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
+from nomadp.inference.evidence import TableEvidence
+from nomadp.inference.prior import Prior
+from nomadp.laws import Ints
+from nomadp.mechanisms.bulk import TABLE_LIMIT
+from nomadp.mechanisms.independent import PointByPoint
+
+__all__ = ["PointDecoder", "point_evidence"]
+
+
+@dataclass(frozen=True, eq=False)
+class PointDecoder:
+    """Decodes points reported with one share; the whole table is worked out once."""
+
+    mechanism: PointByPoint
+    share: Fraction
+    prior: Prior | None = None
+    """By default every location is equally likely."""
+    level: float = 0.9
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The prior probability of every location."""
+        if self.prior is None:
+            return np.full(len(self.mechanism.locations), 1.0 / len(self.mechanism.locations))
+        return self.prior.location_weights()
+
+    def decode(self, points: Ints) -> Estimate:
+        """A location for each reported one."""
+        reported = np.asarray(points, dtype=np.int64)
+        best, radius = self._table
+        if reported.size and not 0 <= reported.min() <= reported.max() < len(best):
+            raise DomainError(
+                f"reports must be locations of the set of {len(best)}, and some are not"
+            )
+        return Estimate(best[reported], radius[reported], self.level)
+
+    @cached_property
+    def _table(self) -> tuple[Ints, Floats]:
+        every = np.arange(len(self.mechanism.locations))
+        evidence = point_evidence(self.mechanism, self.share, every)
+        mass = evidence.mass(self.weights, every, len(every), slice(None))
+        answers = Answers(self.mechanism.locations, every)
+        best = answers.best(mass)
+        return best, answers.radius_km(mass, best, self.level)
+
+
+def point_evidence(mechanism: PointByPoint, share: Fraction, reports: Ints) -> TableEvidence:
+    """What reported locations say about the true ones."""
+    if len(mechanism.locations) > TABLE_LIMIT:
+        raise DomainError(
+            f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
+            f"{len(mechanism.locations)}; use atlas, or a smaller set"
+        )
+    return TableEvidence(mechanism.channel(share), reports)

@@ -1,0 +1,110 @@
+"""What share of people's visits or trips falls where, with its uncertainty.
+
+Never counts of reported points, which noise spreads out: the expected truth under the learned
+prior, and the whole of it learned again from resampled reports to see how far it can be
+trusted. What cannot be told from chance is given up: the estimate is drawn towards the flat
+one, all the way unless reports changed it by more signal than noise. Then it is, on average
+and in squared error, no worse than knowing nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from nomadp.inference.estimate import Floats
+from nomadp.inference.prior import Group, Learner, Prior
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+
+__all__ = ["Shares", "Tally", "estimated_shares", "table_of"]
+
+REPEATS = 20
+"""How often the reports are resampled."""
+
+Tally = Callable[[Ints], Any]
+"""From journeys (rows of locations) to a sparse table of what each has, one row for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares that add up to 1, each with its standard deviation."""
+
+    values: Floats
+    deviation: Floats
+    """From learning (resampled reports) and, at its largest, from what reports leave open
+    about who was where; it knows nothing of differences too small for the reports to show."""
+    flat: Floats
+    """What somebody without reports would say."""
+    kept: float
+    """How much of the difference from flat was kept: 0 is flat, 1 is all of it."""
+
+
+def estimated_shares(
+    locations: LocationSet,
+    groups: Sequence[Group],
+    tally: Tally,
+    flat: Floats,
+    rng: Generator,
+) -> Shares:
+    """Shares of what ``tally`` counts, learned from reports and drawn towards ``flat``."""
+    learner = Learner(locations, groups)
+    tables = [tally(group.evidence.support).T.tocsr() for group in groups]
+    counted = _counted(learner.learn(), groups, tables)
+    found = counted / counted.sum()
+    again = []
+    for _ in range(REPEATS):
+        resampled = [_resampled(group, rng) for group in groups]
+        prior = learner.learn([group.counts for group in resampled])
+        anew = _counted(prior, resampled, tables)
+        again.append(anew / anew.sum())
+    learning = np.var(again, axis=0, ddof=1)
+    # Reports that say nothing leave the public walk's own shares: no signal, if not quite flat.
+    kept = _kept(found - _walked(groups, tables), learning.sum())
+    values = flat + kept * (found - flat)
+    return Shares(values, np.sqrt(learning + values / counted.sum()), flat, kept)
+
+
+def table_of(columns: Ints, size: int) -> Any:
+    """One row per journey, counting the columns named in its row."""
+    from scipy.sparse import csr_array  # slow to import
+
+    rows = np.repeat(np.arange(len(columns)), columns.shape[1])
+    entries = (np.ones(columns.size), (rows, columns.reshape(-1)))
+    return csr_array(entries, shape=(len(columns), size))
+
+
+def _counted(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
+    """How much of each label there truly is, expectedly."""
+    total: Floats = np.zeros(tables[0].shape[0])
+    for group, table in zip(groups, tables, strict=True):
+        weights = prior.weights(group.evidence.support)
+        total += table @ group.evidence.explained(weights, group.counts)
+    return total
+
+
+def _walked(groups: Sequence[Group], tables: list[Any]) -> Floats:
+    """The shares of the public walk, in the lengths that occur."""
+    total: Floats = np.zeros(tables[0].shape[0])
+    for group, table in zip(groups, tables, strict=True):
+        total += group.total * np.asarray(table.mean(axis=1)).reshape(-1)
+    shares: Floats = total / total.sum()
+    return shares
+
+
+def _resampled(group: Group, rng: Generator) -> Group:
+    counts = rng.multinomial(int(group.total), group.counts / group.total)
+    return Group(group.evidence, counts.astype(np.float64))
+
+
+def _kept(difference: Floats, variance: float) -> float:
+    """How much to keep of what reports changed, given its noise.
+
+    A change d = s + noise, whose signal s is the true one or a part of it, brings the
+    estimate nearer to the truth if |s|^2 exceeds the variance. |d|^2 is expected to be the sum
+    of the two, so nothing is kept until it is twice the variance.
+    """
+    squared = float(difference @ difference)
+    return max(0.0, 1 - 2 * float(variance) / squared) if squared else 0.0

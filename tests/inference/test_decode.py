@@ -1,0 +1,96 @@
+"""Decoding whole sets of reports, whichever mechanism made them."""
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.analysis import constant_answer, normalised_error
+from nomadp.engine import perturb_set
+from nomadp.errors import DomainError
+from nomadp.inference import AtlasDecoder, PointDecoder, decode, learn_prior
+from nomadp.inference.decode import groups_of
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+LOCATIONS = scattered(40)
+
+
+def walks(count=200, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [rng.integers(0, 40, rng.integers(1, 6)) for _ in range(count)]
+    return TrajectorySet.from_lists(rows, size=40)
+
+
+def made(name, epsilon):
+    if name == "atlas":
+        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=256, control_points=4)
+    return make_mechanism(name, LOCATIONS, epsilon)
+
+
+def answered(reports, estimate):
+    return TrajectorySet(reports.offsets, estimate.locations, reports.tids)
+
+
+@pytest.fixture(params=["atlas", "exp", "brr", "l-srr"])
+def name(request):
+    return request.param
+
+
+def test_every_point_is_decoded_as_its_own_decoder_does(name):
+    mechanism, true = made(name, 4), walks()
+    reports = perturb_set(mechanism, true, SeededWords(1))
+    found = decode(mechanism, reports, level=0.5)
+    assert len(found) == len(reports.locations)
+    k = int(np.flatnonzero(true.lengths == 5)[0])
+    here = slice(reports.offsets[k], reports.offsets[k + 1])
+    if name == "atlas":
+        index = mechanism.report_many(true, SeededWords(1).bound_to(mechanism.identity))[k]
+        alone = AtlasDecoder(mechanism, 5, None, 0.5).decode(np.array([index]))
+        assert found.locations[here].tolist() == alone.locations[0].tolist()
+        assert found.radius_km[here].tolist() == alone.radius_km[0].tolist()
+    else:
+        share = mechanism.split(5).shares()["point"]
+        alone = PointDecoder(mechanism, share, None, 0.5).decode(reports[k])
+        assert found.locations[here].tolist() == alone.locations.tolist()
+
+
+def test_estimates_beat_reports_and_the_constant(name):
+    mechanism, true = made(name, 4), walks(1500)
+    reports = perturb_set(mechanism, true, SeededWords(2))
+    error = normalised_error(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
+    assert error < normalised_error(LOCATIONS, true, reports)
+    assert error < constant_answer(LOCATIONS, true).normalised_error
+
+
+def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
+    rng = np.random.default_rng(5)
+    busy = np.argsort(LOCATIONS.distances_km(3))[:5]
+    true = TrajectorySet.from_lists(list(rng.choice(busy, (2000, 2))), size=40)
+    mechanism = made(name, 3)
+    reports = perturb_set(mechanism, true, SeededWords(3))
+    flat = decode(mechanism, reports)
+    learned = decode(mechanism, reports, learn_prior(mechanism, reports))
+    errors = [normalised_error(LOCATIONS, true, answered(reports, e)) for e in (learned, flat)]
+    assert errors[0] < errors[1]
+
+
+def test_groups_count_every_report_once(name):
+    mechanism, true = made(name, 4), walks()
+    groups = groups_of(mechanism, perturb_set(mechanism, true, SeededWords(1)))
+    whole = len(true) if name == "atlas" else len(true.locations)
+    assert sum(group.total for group in groups) == whole
+
+
+def test_says_which_mechanisms_it_can_decode():
+    with pytest.raises(DomainError, match="got tp"):
+        decode(made("tp", 1), walks())
+    with pytest.raises(DomainError, match="got tp"):
+        learn_prior(made("tp", 1), walks())
+
+
+def test_refuses_reports_from_another_set():
+    outside = TrajectorySet.from_lists([[41]], size=42)
+    with pytest.raises(DomainError, match="public set of 40"):
+        decode(made("exp", 1), outside)

@@ -1,0 +1,199 @@
+"""ATLAS' Bayes estimates, against the exact posterior on worlds small enough to enumerate."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from posteriors import expected_km, law, posterior
+from worlds import scattered
+
+from nomadp.errors import DomainError
+from nomadp.inference import journeys
+from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
+from nomadp.inference.near import near_of, near_of_reference
+from nomadp.inference.prior import Features, Prior
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+KM = 1e-4  # single precision
+
+
+def atlas(epsilon=2, **options):
+    return WholeJourney(
+        locations=scattered(6), epsilon=epsilon, **({"size": 12, "near_count": 3} | options)
+    )
+
+
+def some_prior(locations):
+    features = Features(locations)
+    return Prior(features, np.random.default_rng(4).normal(0, 0.3, len(features)))
+
+
+@pytest.fixture(params=["flat", "learned"])
+def decoder(request):
+    mechanism = atlas()
+    prior = None if request.param == "flat" else some_prior(mechanism.locations)
+    return AtlasDecoder(mechanism, 2, prior, 0.8)
+
+
+def exact_parts(decoder):
+    support = decoder.support
+    prior = [Fraction(float(w)) for w in decoder.weights]
+    total = sum(prior)
+    return support, [p / total for p in prior], law(decoder.channel, support)
+
+
+def test_the_posterior_is_the_exact_one(decoder):
+    support, prior, chances = exact_parts(decoder)
+    evidence = JourneyEvidence(decoder.channel, support, np.arange(12))
+    places, label = np.unique(support[:, 1], return_inverse=True)
+    mass = evidence.mass(decoder.weights, label, len(places), slice(None))
+    for report in range(12):
+        true = posterior(chances, prior, report)
+        by_place = [
+            sum(p for p, k in zip(true, label, strict=True) if k == c) for c in range(6)
+        ]
+        assert mass[report] == pytest.approx(np.array(by_place, dtype=float), rel=1e-5)
+        seen = sum(p * row[report] for p, row in zip(prior, chances, strict=True))
+        assert evidence.chances(decoder.weights)[report] == pytest.approx(float(seen), rel=1e-9)
+
+
+def test_each_position_gets_the_location_with_the_smallest_expected_error(decoder):
+    support, prior, chances = exact_parts(decoder)
+    found = decoder.decode(np.arange(12))
+    locations = decoder.mechanism.locations
+    for report, position in product(range(12), range(2)):
+        mass, truths = posterior(chances, prior, report), support[:, position].tolist()
+        every = [expected_km(locations, mass, truths, c) for c in range(6)]
+        assert every[found.locations[report, position]] <= min(every) + Fraction(KM)
+
+
+def test_never_worse_than_the_best_constant_in_expectation(decoder):
+    support, prior, chances = exact_parts(decoder)
+    found = decoder.decode(np.arange(12)).locations
+    locations = decoder.mechanism.locations
+    for position in range(2):
+        truths = support[:, position].tolist()
+        constant = min(expected_km(locations, prior, truths, c) for c in range(6))
+        decoded = sum(
+            expected_km(
+                locations,
+                [p * row[y] for p, row in zip(prior, chances, strict=True)],
+                truths,
+                int(found[y, position]),
+            )
+            for y in range(12)
+        )
+        assert decoded <= constant + Fraction(KM)
+        assert decoded < Fraction(9, 10) * constant  # at this epsilon, clearly better
+
+
+def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
+    support, prior, chances = exact_parts(decoder)
+    found = decoder.decode(np.arange(12))
+    distance = decoder.mechanism.locations.distances_between_km
+    for position in range(2):
+        covered = Fraction(0)
+        for y in range(12):
+            km = distance(support[:, position], found.locations[y, position])
+            inside = km <= found.radius_km[y, position]
+            joint = [p * row[y] for p, row in zip(prior, chances, strict=True)]
+            covered += sum(j for j, hit in zip(joint, inside, strict=True) if hit)
+        assert covered >= Fraction(8, 10) - Fraction(1, 10**5)
+
+
+def test_without_information_every_report_means_the_best_constant():
+    found = AtlasDecoder(atlas(near_count=12), 2).decode(np.arange(12)).locations
+    assert len(np.unique(found, axis=0)) == 1
+
+
+def test_a_sure_report_means_the_journey_itself():
+    mechanism = atlas(epsilon=20, size=36, near_count=1)
+    found = AtlasDecoder(mechanism, 2).decode(np.arange(36))
+    assert found.locations.tolist() == mechanism.atlas(2).journeys.tolist()
+    assert not found.radius_km.any()
+
+
+def test_the_kernel_finds_the_journeys_the_law_makes_heavier():
+    channel = WholeJourney(locations=scattered(20), epsilon=3, size=64).channel(3)
+    support = np.random.default_rng(0).integers(0, 20, (50, 3))
+    support[0] = 4  # ties: all points coincide
+    assert near_of(channel, support).tolist() == near_of_reference(channel, support).tolist()
+
+
+def test_works_the_same_without_the_kernel(monkeypatch):
+    mechanism = WholeJourney(locations=scattered(20), epsilon=3, size=64)
+    fast = AtlasDecoder(mechanism, 3).decode(np.arange(64))
+    monkeypatch.setattr("nomadp.inference.near.find_spec", lambda name: None)
+    slow = AtlasDecoder(mechanism, 3).decode(np.arange(64))
+    assert fast.locations.tolist() == slow.locations.tolist()
+
+
+def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
+    whole = AtlasDecoder(atlas(), 2).decode(np.arange(12))
+    monkeypatch.setattr(journeys, "_ROWS", 5)
+    decoder = AtlasDecoder(atlas(), 2)
+    first, again = decoder.decode(np.array([3, 3, 1])), decoder.decode(np.arange(12))
+    assert first.locations.tolist() == whole.locations[[3, 3, 1]].tolist()
+    assert again.locations.tolist() == whole.locations.tolist()
+    assert again.radius_km.tolist() == whole.radius_km.tolist()
+
+
+def test_decodes_nothing_to_nothing():
+    assert AtlasDecoder(atlas(), 2).decode(np.zeros(0, dtype=np.int64)).locations.shape == (
+        0,
+        2,
+    )
+
+
+def test_more_journeys_join_only_where_few_are_near():
+    many = WholeJourney(locations=scattered(50), epsilon=1, size=256)
+    assert len(possible_journeys(many.with_params(near_count=64).channel(3))) == 256
+    joined = possible_journeys(many.with_params(near_count=3).channel(3))
+    assert len(joined) == 5 * 256
+    assert joined[:256].tolist() == many.atlas(3).journeys.tolist()
+
+
+def test_with_few_locations_every_journey_is_possible_once():
+    assert sorted(map(tuple, possible_journeys(atlas().channel(2)).tolist())) == list(
+        product(range(6), repeat=2)
+    )
+
+
+def test_a_long_trajectory_is_decoded_through_its_control_points():
+    mechanism = atlas(control_points=3)
+    control = AtlasDecoder(mechanism, 3).decode(np.arange(12))
+    long = AtlasDecoder(mechanism, 9).decode(np.arange(12))
+    assert long.locations.shape == (12, 9)
+    assert long.locations[:, [0, 4, 8]].tolist() == control.locations.tolist()
+    assert long.radius_km[:, [0, 4, 8]].tolist() == control.radius_km.tolist()
+    between = np.maximum(control.radius_km[:, 0], control.radius_km[:, 1])
+    assert long.radius_km[:, 2].tolist() == between.tolist()
+
+
+@pytest.mark.parametrize("length", [1, 2, 11])
+def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
+    mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=128, control_points=4)
+    rows = np.random.default_rng(length).integers(0, 40, (30, length))
+    true = TrajectorySet.from_lists(list(rows), size=40)
+    reports = mechanism.report_many(true, SeededWords(1))
+    shown = mechanism.perturb_many(true, SeededWords(1)).reshape(30, length)
+    found = reported_indices(mechanism, shown)
+    book = mechanism.atlas(length).journeys
+    assert book[found].tolist() == book[reports].tolist()
+
+
+def test_refuses_journeys_that_are_not_in_the_atlas():
+    every = {tuple(row) for row in atlas().atlas(2).journeys.tolist()}
+    missing = next(pair for pair in product(range(6), repeat=2) if pair not in every)
+    with pytest.raises(DomainError, match="must be a journey of the atlas"):
+        reported_indices(atlas(), np.array([missing]))
+
+
+@pytest.mark.parametrize("reports", [[12], [-1], [[0]]])
+def test_refuses_numbers_that_are_no_rows_of_the_atlas(reports):
+    with pytest.raises(DomainError, match="rows of the atlas of 12"):
+        AtlasDecoder(atlas(), 2).decode(np.array(reports))

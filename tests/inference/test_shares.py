@@ -1,0 +1,129 @@
+"""Shares with uncertainty, drawn towards what somebody without reports would say."""
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.errors import DomainError
+from nomadp.inference import shares as module
+from nomadp.inference.decode import groups_of
+from nomadp.inference.flows import trip_shares
+from nomadp.inference.hotspots import cell_shares, location_shares
+from nomadp.inference.shares import table_of
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.square import UnitSquare
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+LOCATIONS = scattered(40)
+
+
+def made(name, epsilon):
+    if name == "atlas":
+        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=512)
+    return make_mechanism(name, LOCATIONS, epsilon)
+
+
+def trips(count, seed=0):
+    """From around one location to around another."""
+    rng = np.random.default_rng(seed)
+    home, work = (np.argsort(LOCATIONS.distances_km(k))[:4] for k in (3, 30))
+    rows = np.stack([rng.choice(home, count), rng.choice(work, count)], axis=1)
+    return TrajectorySet.from_lists(list(rows), size=40)
+
+
+def groups(name, epsilon, true, seed=1):
+    mechanism = made(name, epsilon)
+    reported = mechanism.perturb_many(true, SeededWords(seed))
+    return groups_of(mechanism, TrajectorySet(true.offsets, reported, true.tids))
+
+
+def squared_error(values, true):
+    return float(((values - true) ** 2).sum())
+
+
+def visit_errors(name, epsilon, seed=1):
+    true = trips(2000)
+    some = groups(name, epsilon, true, seed)
+    found = location_shares(LOCATIONS, some, np.random.default_rng(0))
+    visits = np.bincount(true.locations, minlength=40) / len(true.locations)
+    assert found.values.sum() == pytest.approx(1)
+    return squared_error(found.values, visits), squared_error(found.flat, visits)
+
+
+@pytest.mark.parametrize("name", ["atlas", "brr", "exp"])
+@pytest.mark.parametrize("epsilon", ["0.1", 1, 2])
+def test_visits_are_on_average_never_estimated_worse_than_flat(name, epsilon):
+    errors = [visit_errors(name, epsilon, seed) for seed in range(5)]
+    assert np.mean([estimated for estimated, _ in errors]) <= errors[0][1]
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("atlas", 2), ("brr", 4), ("exp", 10)])
+def test_visits_are_estimated_much_better_than_flat_from_good_reports(name, epsilon):
+    estimated, flat = visit_errors(name, epsilon)
+    assert estimated < 0.9 * flat
+
+
+def test_visits_are_estimated_better_than_counted():
+    true = trips(2000)
+    mechanism = made("atlas", 2)
+    reported = mechanism.perturb_many(true, SeededWords(1))
+    found = location_shares(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+    visits, counted = (
+        np.bincount(each, minlength=40) / len(each) for each in (true.locations, reported)
+    )
+    assert squared_error(found.values, visits) < squared_error(counted, visits)
+
+
+def test_where_there_is_nothing_to_find_little_is_claimed():
+    everywhere = np.random.default_rng(1).integers(0, 40, (2000, 2))
+    true = TrajectorySet.from_lists(list(everywhere), size=40)
+    found = location_shares(LOCATIONS, groups("brr", 1, true), np.random.default_rng(0))
+    assert np.abs(found.values - found.flat).sum() < 0.05
+
+
+def test_trips_and_cells_are_estimated_better_than_flat():
+    true, rng = trips(2000), np.random.default_rng(0)
+    cell = UnitSquare(LOCATIONS).cells(3)
+    ends = cell[true.locations.reshape(-1, 2)]
+    flow = np.bincount(9 * ends[:, 0] + ends[:, 1], minlength=81) / len(true)
+    some = groups("atlas", 4, true)
+    found = trip_shares(LOCATIONS, some, 3, rng)
+    assert found.flat.sum() == pytest.approx(1)
+    assert squared_error(found.values, flow) < 0.5 * squared_error(found.flat, flow)
+    density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
+    found = cell_shares(LOCATIONS, some, 3, rng)
+    assert squared_error(found.values, density) < 0.5 * squared_error(found.flat, density)
+
+
+def test_more_reports_mean_less_uncertainty():
+    few, many = (
+        location_shares(LOCATIONS, groups("brr", 8, trips(count)), np.random.default_rng(0))
+        for count in (1000, 20_000)
+    )
+    assert np.linalg.norm(many.deviation) < 0.6 * np.linalg.norm(few.deviation)
+    assert many.kept > few.kept > 0
+
+
+@pytest.mark.parametrize(
+    ("variance", "kept"), [(0.0, 1.0), (4.5, 0.64), (12.5, 0.0), (100.0, 0.0)]
+)
+def test_keeps_what_chance_does_not_explain(variance, kept):
+    assert module._kept(np.array([3.0, 4.0]), variance) == pytest.approx(kept)
+
+
+def test_keeps_nothing_where_nothing_differs():
+    assert module._kept(np.zeros(3), 0.0) == 0.0
+
+
+def test_a_tally_counts_what_each_row_names():
+    assert table_of(np.array([[0, 2, 2], [1, 1, 1]]), 3).toarray().tolist() == [
+        [1, 0, 2],
+        [0, 3, 0],
+    ]
+
+
+def test_points_perturbed_on_their_own_tell_of_no_trips():
+    with pytest.raises(DomainError, match="whole journeys"):
+        trip_shares(LOCATIONS, groups("brr", 4, trips(50)), 3, np.random.default_rng(0))
