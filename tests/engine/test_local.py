@@ -40,7 +40,7 @@ def mechanism(grid: LocationSet) -> Mechanism:
 @pytest.fixture(scope="module")
 def plain(grid: LocationSet) -> Mechanism:
     """One that has no kernels, so that processes share its work."""
-    return make_mechanism("tp-as-published-not-private", grid, 1)
+    return make_mechanism("tracs-c", grid, 1)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -134,7 +134,7 @@ def test_a_failing_source_of_words_means_no_output(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("name", ["exp", "tp-as-published-not-private"])
+@pytest.mark.parametrize("name", ["exp", "tracs-c"])
 def test_a_failure_in_any_worker_is_raised_here(
     name: str, grid: LocationSet, jobs: int
 ) -> None:

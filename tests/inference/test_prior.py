@@ -9,7 +9,7 @@ from worlds import scattered
 from nomadp.inference import prior as module
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence
 from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.prior import Features, Group, learn
+from nomadp.inference.prior import Features, Group, Learner, learn
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
@@ -60,6 +60,15 @@ def test_every_round_raises_the_likelihood(epsilon, pseudo):
     history = learn(mechanism.locations, groups, pseudo).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
+
+
+def test_a_step_that_is_too_bold_is_taken_back():
+    mechanism = WholeJourney(locations=scattered(40), epsilon=10, size=512)
+    group = atlas_group(mechanism, commuters(mechanism.locations, 500, 4))
+    learner = Learner(mechanism.locations, [group], 0.0)
+    ascent = module._Ascent(learner._rows, 0.0, len(learner._features), 50.0, learner._safe)
+    assert ascent.climb() > 0
+    assert learner._safe <= ascent.step < 50.0
 
 
 def test_the_likelihood_shown_is_that_of_the_reports():

@@ -107,7 +107,7 @@ def test_more_reports_mean_less_uncertainty():
 
 
 @pytest.mark.parametrize(
-    ("variance", "kept"), [(0.0, 1.0), (4.5, 0.64), (12.5, 0.0), (100.0, 0.0)]
+    ("variance", "kept"), [(0.0, 1.0), (9.0, 0.64), (12.5, 0.0), (100.0, 0.0)]
 )
 def test_keeps_what_chance_does_not_explain(variance, kept):
     assert module._kept(np.array([3.0, 4.0]), variance) == pytest.approx(kept)

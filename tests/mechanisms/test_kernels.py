@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from worlds import scattered
+from worlds import final_law, part_laws, scattered, triangle
 
 from nomadp.drawing import draw
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
-from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
 from nomadp.mechanisms.bulk import ceiling, tables_of
 from nomadp.mechanisms.calibration import calibrated_radius_km
 from nomadp.mechanisms.kernels import draws, region
@@ -123,7 +123,7 @@ if sys.argv[1] == "plain":
     sys.modules["numba"] = None
 import numpy as np
 from nomadp.data.city import synthetic_city
-from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
 from nomadp.randomness import SeededWords
 city = synthetic_city(seed=2, places=60, trips=40)
 for name, options in (("tp", {}), ("atp", {}), ("atp", {"radius_km": 2.0}),
@@ -154,7 +154,25 @@ def test_every_merge_takes_locations_from_the_copies(merge):
     assert sum(counts.values()) == 200
 
 
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("trajectory", [(0, 2), (1, 0, 2), (2,)])
+def test_the_published_forms_follow_their_exact_law_too(name, trajectory):
+    options = {"resolution": 2} if name.startswith("atp") else {}
+    mechanism = make_mechanism(name, triangle(), 4, granularity=4, **options)
+    law = final_law(mechanism, part_laws(mechanism, trajectory))
+    draws = 6_000
+    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
+    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
+    seen = Counter(map(tuple, reported.tolist()))
+    expected = {y: draws * float(p) for y, p in law.items()}
+    assert set(seen) <= set(expected)
+    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
+    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+
+
 def test_a_subclass_with_another_law_does_not_inherit_the_kernels():
-    published = make_mechanism("tp-as-published-not-private", scattered(20), 2)
+    class Other(PivotSampling):
+        """Might do anything."""
+
     assert make_mechanism("tp", scattered(20), 2).has_kernels
-    assert not published.has_kernels
+    assert not Other(locations=scattered(20), epsilon=2).has_kernels

@@ -41,16 +41,7 @@ SAY_EVERY_S = 30.0
 @click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
 @jobs_option
 @json_option
-def paper(
-    *,
-    names: tuple[str, ...],
-    data: Path | None,
-    out: Path,
-    runs: int | None,
-    quick: bool,
-    jobs: int | None,
-    as_json: bool,
-) -> None:
+def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options: Any) -> None:
     """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
 
     NAME is "all", or some of ne, prq, radius, directions, granularity, budget, merge,
@@ -59,7 +50,7 @@ def paper(
     interruption, with the same numbers as if there had been none.
 
     \b
-    Examples:
+    Example:
       nomadp paper all --quick
       nomadp paper ne table2 --data data --out results --runs 5
     """
@@ -68,22 +59,27 @@ def paper(
             "figures are drawn with matplotlib, which is not installed; "
             'install it with: pip install "nomadp[plot]"'
         )
-    from nomadp.experiments import Paper, reopened
-
-    if REPORT_ONLY in names:
-        if names != (REPORT_ONLY,) or data or runs or quick:
-            raise click.UsageError(
-                f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there'
-            )
-        planned = reopened(out)
-    else:
-        planned = Paper.planned(names, out, data=data, runs=runs, quick=quick)
+    planned = _planned(names, options)
+    if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())
     written = planned.write()
     if as_json:
         print_json(_outcome(planned, written))
     else:
         click.echo(f"{written[0]} (open it in a browser; it needs no network)")
+
+
+def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
+    from nomadp.experiments import Paper, reopened
+
+    out = options.pop("out")
+    if REPORT_ONLY not in names:
+        return Paper.planned(names, out, **options)
+    if len(names) > 1 or any(options.values()):
+        raise click.UsageError(
+            f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there'
+        )
+    return reopened(out)
 
 
 def _compute(planned: "Paper", jobs: int) -> None:

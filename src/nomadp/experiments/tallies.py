@@ -76,11 +76,10 @@ def draw_table_2(experiment: Experiment, results: Results) -> "Figure":
 
 
 def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
     curves = results.curves(experiment, base, "acd")
-    names = [look_of(curve.series.mechanism) for curve in curves]
-    for k, (curve, look) in enumerate(zip(curves, names, strict=True)):
+    printed = results.printed_counts(base)
+    looks = [look_of(curve.series.mechanism) for curve in curves]
+    for k, (curve, look) in enumerate(zip(curves, looks, strict=True)):
         panel.errorbar(
             curve.mean,
             [k],
@@ -91,16 +90,9 @@ def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: 
             markerfacecolor=PAPER if look.dashed else look.colour,
             capsize=2,
         )
-        printed = results.printed_counts(base).get(curve.series.mechanism)
-        if printed is not None:
-            panel.plot(
-                [printed],
-                [k],
-                marker="x",
-                color=INK,
-                linestyle="none",
-                label="printed in the paper",
-            )
+        if curve.series.mechanism in printed:
+            at = [printed[curve.series.mechanism]]
+            panel.plot(at, [k], "x", color=INK, label="printed in the paper")
     for floor, scores in results.floors(SetKey(base)).items():
         panel.axvline(
             scores["acd"],
@@ -110,14 +102,22 @@ def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: 
             label=FLOOR_LABELS[floor],
             zorder=1,
         )
-    panel.set_yticks(range(len(names)), [_short(look.label) for look in names])
-    panel.set(title=set_label(base), xlabel=score_label("acd"), xscale="log")
+    panel.set_yticks(range(len(looks)), [_short(look.label) for look in looks])
+    panel.invert_yaxis()
+    panel.set(title=set_label(base), xlabel=score_label("acd"))
+    _count_by_factors(panel)
+
+
+def _count_by_factors(panel: "Axes") -> None:
+    """Counts on a logarithmic scale with plain numbers: the constant is far off."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    panel.set_xscale("log")
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:g}"))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.grid(visible=False, axis="y")
     panel.grid(visible=True, axis="x")
-    panel.invert_yaxis()
 
 
 def draw_frontier(experiment: Experiment, results: Results) -> "Figure":

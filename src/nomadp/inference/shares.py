@@ -62,7 +62,7 @@ def estimated_shares(
         again.append(anew / anew.sum())
     learning = np.var(again, axis=0, ddof=1)
     # Reports that say nothing leave the public walk's own shares: no signal, if not quite flat.
-    kept = _kept(found - _walked(groups, tables), learning.sum())
+    kept = _kept(found - _walked(groups, tables), float(learning.sum()))
     values = flat + kept * (found - flat)
     return Shares(values, np.sqrt(learning + values / counted.sum()), flat, kept)
 
@@ -104,7 +104,7 @@ def _kept(difference: Floats, variance: float) -> float:
 
     A change d = s + noise, whose signal s is the true one or a part of it, brings the
     estimate nearer to the truth if |s|^2 exceeds the variance. |d|^2 is expected to be the sum
-    of the two, so nothing is kept until it is twice the variance.
+    of the two, so nothing is kept until it is twice the variance; then James and Stein's part.
     """
     squared = float(difference @ difference)
-    return max(0.0, 1 - 2 * float(variance) / squared) if squared else 0.0
+    return 1 - variance / squared if squared > 2 * variance else 0.0

@@ -50,6 +50,8 @@ class PivotSampling(Mechanism):
 
     name: ClassVar[str] = "tp"
     vectorised: ClassVar[bool] = True
+    adds_the_truth: ClassVar[bool] = False
+    """True only for what was published: the truth joins the locations it is drawn from."""
 
     granularity: str | int = "table"
     """Number of sectors, or the rule that picks it from epsilon: "table" or "formula"."""

@@ -64,6 +64,7 @@ def pivot_plan(mechanism: "PivotSampling", lengths: Ints) -> Plan:
         both=mechanism.directions == "both",
         coin=mechanism.merge == "coin",
         alone=len(mechanism.copies(1)) == 1,
+        union=mechanism.adds_the_truth,
     )
 
 

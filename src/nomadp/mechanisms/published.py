@@ -55,6 +55,8 @@ class PublishedPivotSampling(PivotSampling):
 
     name: ClassVar[str] = "tp-as-published-not-private"
     private: ClassVar[bool] = False
+    vectorised: ClassVar[bool] = True
+    adds_the_truth: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
 
     def _point(
@@ -69,6 +71,8 @@ class PublishedAnchoredPivotSampling(AnchoredPivotSampling):
 
     name: ClassVar[str] = "atp-as-published-not-private"
     private: ClassVar[bool] = False
+    vectorised: ClassVar[bool] = True
+    adds_the_truth: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
 
     def _point(
