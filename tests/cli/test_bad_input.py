@@ -81,7 +81,7 @@ BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
     "epsilon in words": (["--epsilon", "low"], "got epsilon=low"),
     "unknown mechanism": (
         ["--mechanism", "APT"],
-        "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram "
+        "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram, atlas "
         "(did you mean atp?)",
     ),
     "an option of another mechanism": (

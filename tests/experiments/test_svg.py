@@ -47,6 +47,11 @@ def test_nothing_says_when_or_by_what_it_was_drawn() -> None:
     assert "DOCTYPE" not in found
 
 
+def test_coordinates_are_no_longer_than_can_be_seen() -> None:
+    long = DRAWN.replace('d="M 0 0"', 'd="M 1.23456 -0.001234 L 2.5 300.000"')
+    assert 'd="M 1.23 -0 L 2.5 300"' in cleaned(long, "ne")
+
+
 def test_a_page_gets_a_described_drawing_that_may_shrink() -> None:
     found = ElementTree.fromstring(embedded(cleaned(DRAWN, "ne"), 'NE < "all"'))
     assert found.get("aria-label") == 'NE < "all"'

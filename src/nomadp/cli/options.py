@@ -92,7 +92,19 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
         "--near-count",
         type=click.IntRange(1, 1_000_000),
         metavar="K",
-        help="brr: how many nearest locations are the likelier ones.",
+        help="brr, atlas: how many nearest locations or journeys are the likelier ones.",
+    ),
+    "size": click.option(
+        "--size",
+        type=click.IntRange(1, 1_000_000),
+        metavar="K",
+        help="atlas: how many journeys the public book of each length holds.",
+    ),
+    "control_points": click.option(
+        "--control-points",
+        type=click.IntRange(2, 64),
+        metavar="C",
+        help="atlas: through how many of its points a longer trajectory is reported.",
     ),
     "groups": click.option(
         "--groups",

@@ -60,7 +60,11 @@ class Results:
         return self._read[work]
 
     def has(self, work: Work) -> bool:
-        return work in self._read or self.store.find(work, self.catalogue) is not None
+        try:
+            self.of(work)
+        except LookupError:
+            return False
+        return True
 
     def is_complete(self, experiment: Experiment) -> bool:
         return all(self.has(work) for work in experiment.works(self.catalogue, self.plan))

@@ -14,6 +14,9 @@ SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 ENLARGED = 1.2
 """On a page, beside text of its size."""
+COORDINATES = {"d", "x", "y", "width", "height", "transform", "points"}
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+"""A hundredth of a point is enough for any screen."""
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -29,6 +32,8 @@ def cleaned(source: str, prefix: str) -> str:
     for element in root.iter():
         _spell_out_style(element)
         _rename(element, prefix)
+        for name in COORDINATES & element.attrib.keys():
+            element.set(name, LONG_NUMBER.sub(_shortened, element.attrib[name]))
     # What matplotlib says once in a style sheet.
     root.set("stroke-linejoin", "round")
     root.set("stroke-linecap", "butt")
@@ -43,6 +48,10 @@ def embedded(source: str, description: str) -> str:
     root.set("role", "img")
     root.set("aria-label", description)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _shortened(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _spell_out_style(element: ElementTree.Element) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
+from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Atlas, build_atlas
@@ -47,6 +48,13 @@ class WholeJourney(Mechanism):
     """Journeys that count as near; by default what errs least on the atlas' own journeys."""
     control_points: int = 8
     """Longer trajectories are reported through so many of their points, evenly spaced."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("size", "near_count", "control_points"):
+            value = getattr(self, name)
+            if value is not None and value < (2 if name == "control_points" else 1):
+                raise DomainError(f"{name} is too small for an atlas, got {name}={value}")
 
     def split(self, length: int) -> Split:
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
