@@ -149,15 +149,15 @@ def test_arrow_keys_choose_among_mechanisms(visit: Visit) -> None:
 def test_charts_draw_every_mechanism_and_both_floors(visit: Visit, chart: str) -> None:
     drawn = visit.page.locator(f"#chart-{chart} [data-series]")
     names = {drawn.nth(k).get_attribute("data-series") for k in range(drawn.count())}
-    assert names == {"exp", "tp", "atp", "constant", "uniform"}
-    assert drawn.count() == 5
+    assert names == {"exp", "tp", "atp", "atlas", "constant", "uniform"}
+    assert drawn.count() == 6
     label = visit.page.locator(f"#chart-{chart} svg").get_attribute("aria-label") or ""
     assert "best constant" in label
 
 
 def test_budget_bars_follow_the_length(visit: Visit) -> None:
     visit.page.locator("#length").fill("2")
-    assert visit.page.locator("#budget .bar-row").count() == 3
+    assert visit.page.locator("#budget .bar-row").count() == 4
     words = visit.page.locator(".segment-direction").first.get_attribute("aria-label") or ""
     assert words.startswith("TP, copy 1: 1 direction draw of 3/8 ε = 1.5 each.")
     assert "2 points" in (visit.page.locator("#shares-caption").text_content() or "")

@@ -36,7 +36,7 @@ def test_reported_errors_are_distances_between_true_and_reported_places(
                     assert error_km == pytest.approx(expected.tolist(), abs=0.0006)
 
 
-@pytest.mark.parametrize("name", ["exp", "tp", "atp"])
+@pytest.mark.parametrize("name", ["exp", "tp", "atp", "atlas"])
 def test_shares_of_every_length_add_up_to_epsilon(sent: dict[str, Any], name: str) -> None:
     longest = max(len(journey["places"]) for journey in sent["journeys"])
     assert {str(n) for n in range(1, longest + 1)} <= set(sent["budget"][name])

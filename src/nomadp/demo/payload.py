@@ -17,11 +17,12 @@ from nomadp.mechanisms import make_mechanism
 
 __all__ = ["LABELS", "TITLES", "payload"]
 
-LABELS = {"exp": "EXP", "tp": "TP", "atp": "ATP"}
+LABELS = {"exp": "EXP", "tp": "TP", "atp": "ATP", "atlas": "ATLAS"}
 TITLES = {
     "exp": "every point on its own",
     "tp": "pivots, then directions seen from them",
     "atp": "pivots and directions inside a noisy disc",
+    "atlas": "the whole journey at once, from a public book of journeys",
 }
 
 

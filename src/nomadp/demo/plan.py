@@ -24,7 +24,7 @@ class DemoPlan:
     """Journeys on the map."""
     draws: int = 8
     """Reports of each shown journey, to show how random one report is."""
-    mechanisms: tuple[str, ...] = ("exp", "tp", "atp")
+    mechanisms: tuple[str, ...] = ("exp", "tp", "atp", "atlas")
     epsilons: tuple[str, ...] = ("1", "2", "4", "8", "10")
     radii_km: tuple[float, ...] = (0.5, 1.0, 2.0)
     audited_epsilons: tuple[str, ...] = ("1", "4")

@@ -84,6 +84,7 @@ const budget = (() => {
       anchor: "the journey's middle, for a region", radius: "how far the region reaches",
       pivot: "a place, over the whole region", direction: "the sector of a point, seen from a pivot",
       point: "a place, inside the reported sectors (EXP: anywhere)",
+      journey: "all places of a journey at once",
     };
     for (const kind of Object.keys(meaning).filter((name) => kinds.has(name))) {
       byId("budget-legend").append(html("li", {},
