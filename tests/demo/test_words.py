@@ -63,7 +63,7 @@ def test_a_broken_claim_is_not_passed_over(findings: Findings) -> None:
     assert sound.endswith("None of the mechanisms shown loses more than it claims.")
     first, *others = findings.audit.rows
     leaking = replace(findings.audit, rows=(replace(first, flags=("budget",)), *others))
-    assert "1 of 3 rows LOSE MORE THAN THEY CLAIM" in audit_words(leaking)[0]
+    assert "1 of 4 rows LOSE MORE THAN THEY CLAIM" in audit_words(leaking)[0]
 
 
 def test_a_missed_exhibit_is_not_counted_as_flagged(findings: Findings) -> None:
