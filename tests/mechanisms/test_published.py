@@ -1,6 +1,7 @@
 """What was published is kept for measuring, marked, and known to leak."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def test_it_is_marked_as_not_private_and_says_why(name):
 
 def test_the_truth_is_always_possible_and_that_is_the_leak():
     locations = scattered(6)
-    channel = WithTheTruth(locations, np.array([1, 2]), locations.diameter_km, 1)
+    channel = WithTheTruth(locations, np.array([1, 2]), locations.diameter_km, Fraction(1))
     assert np.flatnonzero(channel.weights(4)).tolist() == [1, 2, 4]
     assert np.flatnonzero(channel.weights(1)).tolist() == [1, 2]
 

@@ -1,8 +1,8 @@
 """``nomadp data``: data sets built, described and converted."""
 
-import importlib
-
 import click
+
+from nomadp.cli.modules import CommandModules
 
 __all__ = ["data"]
 
@@ -14,22 +14,9 @@ COMMANDS = {
 """Each is the module nomadp.cli.data_NAME, with a command of its name."""
 
 
-class DataCommands(click.Group):
-    """Imports a command's module when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"nomadp.cli.data_{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+class DataCommands(CommandModules):
+    summaries = COMMANDS
+    modules = "nomadp.cli.data_{}"
 
 
 @click.group(cls=DataCommands)

@@ -1,6 +1,5 @@
 """The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
 
-import importlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 import nomadp
 from nomadp.cli.exit_codes import report_failure
+from nomadp.cli.modules import CommandModules
 
 __all__ = ["main"]
 
@@ -26,23 +26,11 @@ COMMANDS = {
 """In the order a newcomer meets them. Each is a module here, with a command of its name."""
 
 
-class CommandModules(click.Group):
-    """Imports a command's module when it is asked for, and turns failures into sentences."""
+class Nomadp(CommandModules):
+    """Turns failures into sentences and exit codes."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # From the table above: the list of commands need not import a single one of them.
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"nomadp.cli.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+    summaries = COMMANDS
+    modules = "nomadp.cli.{}"
 
     def main(  # type: ignore[override]  # click's own signature has overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -58,7 +46,7 @@ class CommandModules(click.Group):
 
 
 @click.group(
-    cls=CommandModules,
+    cls=Nomadp,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @click.version_option(nomadp.__version__, prog_name="nomadp", message="%(prog)s %(version)s")

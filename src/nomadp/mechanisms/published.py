@@ -49,46 +49,39 @@ class WithTheTruth(Channel):
         raise NotImplementedError("no bound: the support depends on the secret")
 
 
+class AddsTheTruth(PivotSampling):
+    """What both forms have in common: the union of Algorithm 1."""
+
+    private: ClassVar[bool] = False
+    adds_the_truth: ClassVar[bool] = True
+
+    def _point(
+        self, region: Region, pivots: list[int], reported: list[int], share: Fraction
+    ) -> Channel:
+        domain = self._inside(region, pivots, reported)
+        # Lines 4-5 widen an empty intersection only for interior targets, with two pivots.
+        if not len(domain) and len(pivots) != 1:
+            domain = region.domain
+        return WithTheTruth(self.locations, domain, region.span_km, share)
+
+
 @dataclass(frozen=True, kw_only=True)
-class PublishedPivotSampling(PivotSampling):
+class PublishedPivotSampling(AddsTheTruth):
     """TP with the union of Algorithm 1."""
 
     name: ClassVar[str] = "tp-as-published-not-private"
-    private: ClassVar[bool] = False
     vectorised: ClassVar[bool] = True
-    adds_the_truth: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
-
-    def _point(
-        self, region: Region, pivots: list[int], reported: list[int], share: Fraction
-    ) -> Channel:
-        return _union(self, region, self._inside(region, pivots, reported), share, len(pivots))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedAnchoredPivotSampling(AnchoredPivotSampling):
+class PublishedAnchoredPivotSampling(AddsTheTruth, AnchoredPivotSampling):
     """ATP with the union of Algorithm 1 and the whole set's diameter as its scale."""
 
     name: ClassVar[str] = "atp-as-published-not-private"
-    private: ClassVar[bool] = False
     vectorised: ClassVar[bool] = True
-    adds_the_truth: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
-
-    def _point(
-        self, region: Region, pivots: list[int], reported: list[int], share: Fraction
-    ) -> Channel:
-        return _union(self, region, self._inside(region, pivots, reported), share, len(pivots))
 
     def _disc(self, disc: Disc) -> Region:
         domain = self.locations.within(disc.anchor, disc.radius_km)
         return Region(domain, self.locations.diameter_km)
-
-
-def _union(
-    mechanism: PivotSampling, region: Region, domain: Ints, share: Fraction, pivots: int
-) -> Channel:
-    # Lines 4-5 widen an empty intersection only for interior targets, which have two pivots.
-    if not len(domain) and pivots != 1:
-        domain = region.domain
-    return WithTheTruth(mechanism.locations, domain, region.span_km, share)
