@@ -32,7 +32,9 @@ def test_exactly_the_nearest_count_as_near_with_ties_by_index(values, data):
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.data())
 def test_the_kernel_selects_the_same_limit(values, data):
     k = data.draw(st.integers(1, len(values)))
-    assert kth_smallest(np.array(values), k) == sorted(values)[k - 1]
+    limit, smaller = kth_smallest(np.array(values), k)
+    assert limit == sorted(values)[k - 1]
+    assert smaller == sum(value < limit for value in values)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4", "10"])

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.draws import kernel, weight_of
+from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.draws import weight_of
 
 __all__ = ["log_chances"]
 

@@ -1,22 +1,13 @@
 """One value of each kind of law, from a row of words."""
 
 import math
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-__all__ = ["below", "kernel", "near", "response", "square_wave", "weight_of", "within"]
+from nomadp.mechanisms.kernels.compiling import kernel
 
-
-def kernel(loop: Any) -> Any:
-    """Compile a loop where numba is installed; without it the same lines run as they are."""
-    if find_spec("numba") is None:
-        return loop
-    from numba import njit
-
-    return njit(cache=True, nogil=True)(loop)
-
+__all__ = ["below", "near", "response", "square_wave", "weight_of", "within"]
 
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.draws import below, kernel
+from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.draws import below
 
 __all__ = ["kth_smallest", "report_journeys"]
 
@@ -22,8 +23,10 @@ def report_journeys(places: Any, words: Any, distance_km: Any, book: Any, law: A
     reported = np.empty(len(places), dtype=np.int64)
     total_km = np.empty(size)
     for k in range(len(places)):
-        total_km[:] = 0.0
-        for position in range(places.shape[1]):
+        row_km, column = distance_km[places[k, 0]], book[0]
+        for journey in range(size):
+            total_km[journey] = row_km[column[journey]]
+        for position in range(1, places.shape[1]):
             row_km, column = distance_km[places[k, position]], book[position]
             for journey in range(size):
                 total_km[journey] += row_km[column[journey]]
@@ -36,29 +39,31 @@ def report_journeys(places: Any, words: Any, distance_km: Any, book: Any, law: A
 def _pick(total_km: Any, target: int, law: Any) -> int:
     """The cell of the cumulated weights that ``target`` falls into."""
     near_count, heavy, light = law
-    limit = kth_smallest(total_km, near_count)
-    tied_near = near_count
-    for distance in total_km:
-        tied_near -= distance < limit
+    limit, closer = kth_smallest(total_km, near_count)
+    tied_near = near_count - closer
+    reached = 0
     for journey in range(len(total_km)):
-        weight = light
-        if total_km[journey] < limit:
-            weight = heavy
-        elif total_km[journey] == limit and tied_near > 0:
-            weight = heavy
+        near = total_km[journey] < limit
+        if total_km[journey] == limit and tied_near > 0:
+            near = True
             tied_near -= 1
-        if target < weight:
+        reached += light + near * (heavy - light)
+        if target < reached:
             return journey
-        target -= weight
     return len(total_km) - 1
 
 
 @kernel
-def kth_smallest(values: Any, k: int) -> float:
-    """The k-th smallest value, counted from 1: count into bins, then sort one of them."""
-    low, high = values.min(), values.max()
+def kth_smallest(values: Any, k: int) -> Any:
+    """The k-th smallest value, counted from 1, and how many are smaller still.
+
+    Values are counted into bins; only the bin that holds the k-th is sorted.
+    """
+    low = high = values[0]
+    for value in values:
+        low, high = min(low, value), max(high, value)
     if low == high:
-        return low
+        return low, 0
     scale = (_BINS - 1) / (high - low)
     counts = np.zeros(_BINS, dtype=np.int64)
     for value in values:
@@ -74,4 +79,5 @@ def kth_smallest(values: Any, k: int) -> float:
             inside[found] = value
             found += 1
     inside.sort()
-    return inside[k - 1 - before]
+    limit = inside[k - 1 - before]
+    return limit, before + np.searchsorted(inside, limit)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.draws import kernel
+from nomadp.mechanisms.kernels.compiling import kernel
 from nomadp.mechanisms.kernels.journeys import kth_smallest
 
 __all__ = ["near_journeys"]
@@ -25,10 +25,8 @@ def near_journeys(places: Any, distance_km: Any, book: Any, near_count: int) -> 
             row_km, column = distance_km[places[k, position]], book[position]
             for journey in range(size):
                 total_km[journey] += row_km[column[journey]]
-        limit = kth_smallest(total_km, near_count)
-        tied_near = near_count
-        for distance in total_km:
-            tied_near -= distance < limit
+        limit, closer = kth_smallest(total_km, near_count)
+        tied_near = near_count - closer
         found = 0
         for journey in range(size):
             if total_km[journey] > limit:

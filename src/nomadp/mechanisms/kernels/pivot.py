@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.draws import below, kernel, near, response, within
+from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.draws import below, near, response, within
 from nomadp.mechanisms.kernels.region import draw_anchor, draw_radius
 from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan, Tables
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.draws import kernel, near, square_wave, within
+from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.draws import near, square_wave, within
 from nomadp.mechanisms.kernels.values import Plan, Tables
 
 __all__ = ["calibrated_km", "draw_anchor", "draw_radius"]
