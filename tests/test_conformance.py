@@ -123,6 +123,18 @@ def test_bulk_reports_are_single_reports_where_words_are_spent_alike(name, lengt
     ]
 
 
+def test_nobody_gives_no_reports(name):
+    nobody = TrajectorySet.from_lists([], size=30)
+    assert len(make_mechanism(name, scattered(30), 3).perturb_many(nobody, SeededWords(2))) == 0
+
+
+def test_bulk_work_refuses_locations_outside_the_set_without_showing_them(name):
+    beyond = TrajectorySet.from_lists([[0, 37]], size=99)
+    with pytest.raises(DomainError, match="public set of 30") as refusal:
+        make_mechanism(name, scattered(30), 3).perturb_many(beyond, SeededWords(2))
+    assert "37" not in str(refusal.value)
+
+
 def test_bulk_work_can_be_cut_anywhere(name):
     mechanism = make_mechanism(name, scattered(30), 3)
     rng = np.random.default_rng(1)

@@ -18,7 +18,8 @@ from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
 from nomadp.mechanisms.bulk import ceiling, tables_of
 from nomadp.mechanisms.calibration import calibrated_radius_km
 from nomadp.mechanisms.kernels import draws, region
-from nomadp.mechanisms.pivot_bulk import pivot_plan
+from nomadp.mechanisms.merge import MERGES
+from nomadp.mechanisms.pivot_bulk import pivot_plan, sample_copies
 from nomadp.randomness import KeyedWords, SeededWords, SystemWords
 from nomadp.trajectory import TrajectorySet
 
@@ -146,12 +147,32 @@ def test_reports_are_the_same_with_and_without_the_accelerator():
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
-def test_every_merge_takes_locations_from_the_copies(merge):
+def test_bulk_merges_are_the_rules_of_single_ones(merge):
     locations = scattered(30)
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 50, size=30)
     mechanism = make_mechanism("tp", locations, 4, merge=merge)
-    counts = Counter(mechanism.perturb_many(some, SeededWords(0)).tolist())
-    assert sum(counts.values()) == 200
+    (first, second), coins = sample_copies(mechanism, some, SeededWords(0), 0)
+    reported = mechanism.perturb_many(some, SeededWords(0)).reshape(50, 4)
+    for k, row in enumerate(reported.tolist()):
+        here = slice(4 * k, 4 * k + 4)
+        tossed = iter(coins[here].tolist())
+        rule = MERGES[merge]
+        copies = tuple(first[here].tolist()), tuple(second[here].tolist())
+        assert tuple(row) == rule(locations, *copies, Tossing(tossed))
+    assert np.count_nonzero(first != second) > 0
+
+
+class Tossing:
+    """A Choose whose coins are already on the table."""
+
+    def __init__(self, coins):
+        self._coins = coins
+
+    def __call__(self, step, channel, secret):
+        return next(self._coins)
+
+    def each(self, tasks):
+        return [program(secret, self) for program, secret in tasks]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

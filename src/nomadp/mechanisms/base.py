@@ -74,6 +74,8 @@ class Mechanism(ABC):
         Trajectory k draws from stream ``first + k`` of words bound to this mechanism alone.
         """
         trajectories.check_size(len(self.locations))
+        if not len(trajectories):
+            return np.zeros(0, dtype=np.int64)
         return self._draw_many(trajectories, words, first)
 
     @property

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nomadp.geometry import mean_lat_lng
 from nomadp.laws import Ints, heaviest
@@ -21,20 +22,29 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["TABLE_LIMIT", "ceiling", "draw_rows", "mean_locations", "tables_of"]
 
 TABLE_LIMIT = 4096
-"""Locations up to which square tables are kept: 360 MB at the most."""
+"""Locations up to which square tables are kept: 340 MB a set, and 17 MB a granularity."""
 _FIRST_WIDTH = 64  # words per trajectory; a row that runs out is asked for again, longer
 
 
-@lru_cache(maxsize=4)
 def tables_of(locations: LocationSet, sectors: int = 0) -> Tables:
     """Distances, their order and sums, and sectors if a number of them is given."""
+    seen = _seen(locations, sectors) if sectors else np.zeros((0, 0), dtype=np.uint8)
+    return _by_distance(locations)._replace(sectors=seen)
+
+
+@lru_cache(maxsize=2)
+def _by_distance(locations: LocationSet) -> Tables:
     size = len(locations)
     distance = np.stack([locations.distances_km(i) for i in range(size)])
     order = np.argsort(distance, axis=1, kind="stable").astype(np.int32)
     sums = np.zeros((size, size + 1))
     np.cumsum(np.take_along_axis(distance, order, axis=1), axis=1, out=sums[:, 1:])
-    seen = [locations.sectors(i, sectors) for i in range(size)] if sectors else []
-    return Tables(distance, order, sums, np.stack(seen) if seen else np.zeros((0, 0), np.uint8))
+    return Tables(distance, order, sums, np.zeros((0, 0), dtype=np.uint8))
+
+
+@lru_cache(maxsize=8)
+def _seen(locations: LocationSet, sectors: int) -> NDArray[np.uint8]:
+    return np.stack([locations.sectors(i, sectors) for i in range(len(locations))])
 
 
 def ceiling(share: Fraction) -> int:

@@ -11,6 +11,7 @@ from worlds import scattered, small_map
 from nomadp.audit import measure
 from nomadp.audit.certificate import worst_ratio
 from nomadp.budget import exp_lower
+from nomadp.errors import DomainError
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
@@ -126,3 +127,11 @@ def test_a_long_track_keeps_its_length_and_costs_one_draw():
     assert [(s.name, s.count, s.share) for s in mechanism.split(70).steps] == [
         ("journey", 1, 4)
     ]
+
+
+def test_reports_of_locations_outside_the_set_are_refused_before_any_kernel_runs():
+    beyond = TrajectorySet.from_lists([[0, 5000]], size=6000)
+    with pytest.raises(DomainError, match="public set of 80"):
+        WholeJourney(locations=scattered(80), epsilon=4, size=50).report_many(
+            beyond, SeededWords(1)
+        )

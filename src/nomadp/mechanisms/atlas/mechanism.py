@@ -89,6 +89,7 @@ class WholeJourney(Mechanism):
 
     def report_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
         """The reported row of its length's atlas for every trajectory."""
+        trajectories.check_size(len(self.locations))  # a kernel reads whatever it is told to
         reports = np.empty(len(trajectories), dtype=np.int64)
         for length, these in by_length(trajectories):
             channel = self.channel(length)
