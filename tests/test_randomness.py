@@ -84,3 +84,30 @@ def test_a_system_source_that_gives_too_little_is_an_error(monkeypatch):
 def test_refuses_a_key_of_the_wrong_size():
     with pytest.raises(ValueError, match="32 bytes, got 16"):
         KeyedWords(bytes(16))
+
+
+def test_a_named_stream_is_the_same_whatever_else_is_named_with_it():
+    alone = SeededWords(1).named(["walk to work"])
+    among = SeededWords(1).named(["elsewhere", "walk to work"])
+    expected = alone.stream(0).take(100).tolist()
+    assert among.stream(1).take(100).tolist() == expected
+    assert among.rows(np.array([1]), 100)[0].tolist() == expected
+    assert among.stream(0).take(100).tolist() != expected
+
+
+def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones():
+    words = SeededWords(1)
+    sources = [words, words.named(["0"]), words.bound_to("tp").named(["0"])]
+    sources += [words.named(["0"]).bound_to("atp"), SeededWords(2).named(["0"])]
+    assert len({source.stream(0).next() for source in sources}) == len(sources)
+    assert (words.named([str(k) for k in range(1000)])._firsts(np.arange(1000)) >> 63)[
+        :, 1
+    ].all()
+
+
+def test_naming_and_binding_go_in_any_order():
+    words = SeededWords(1)
+    one, other = words.named(["a"]).bound_to("tp"), words.bound_to("tp").named(["a"])
+    assert one.stream(0).next() == other.stream(0).next()
+    assert one.simulated
+    assert not KeyedWords().named(["a"]).simulated

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -68,6 +69,14 @@ class Words(ABC):
         """A source of its own for one purpose: no words may ever serve two mechanisms."""
         return self
 
+    def named(self, names: Sequence[str]) -> "Words":
+        """The same source, its streams told apart by name: stream k is that of ``names[k]``.
+
+        Whoever perturbs the trajectory of a name again, in whatever order, batch or process,
+        draws the same words and spends nothing. So a name must stand for one trajectory only.
+        """
+        return self
+
 
 class _SystemStream(WordStream):
     def _more(self, count: int) -> bytes:
@@ -86,11 +95,8 @@ class SystemWords(Words):
 
 
 class _CipherStream(WordStream):
-    def __init__(self, key: bytes, index: int) -> None:
+    def __init__(self, key: bytes, counter: bytes) -> None:
         super().__init__()
-        # The upper half of the counter block is the trajectory, the lower half counts blocks:
-        # streams of different trajectories never share a block of the cipher.
-        counter = index.to_bytes(8, "big") + bytes(8)
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor()
 
     def _more(self, count: int) -> bytes:
@@ -107,24 +113,58 @@ class KeyedWords(Words):
         self._key = key
 
     def stream(self, index: int) -> WordStream:
-        return _CipherStream(self._key, index)
+        return _CipherStream(self._key, self._firsts(np.array([index])).tobytes())
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         # The counter mode's blocks, encrypted all at once: the words that `stream` gives.
         blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
-        blocks[..., 0] = indices[:, None]
-        blocks[..., 1] = np.arange(blocks.shape[1])
+        blocks[...] = self._firsts(indices)[:, None]
+        blocks[..., 1] += np.arange(blocks.shape[1], dtype=np.uint64)
         encryptor = Cipher(algorithms.AES256(self._key), modes.ECB()).encryptor()
         stream = np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u8")
         return stream.astype(np.uint64).reshape(len(indices), -1)[:, :width]
+
+    def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The first counter block of each stream, as two words.
+
+        The upper one is the trajectory, the lower one counts blocks: streams of different
+        trajectories never share a block of the cipher.
+        """
+        firsts = np.zeros((len(indices), 2), dtype=">u8")
+        firsts[:, 0] = indices
+        return firsts
 
     def bound_to(self, purpose: str) -> Words:
         bound = KeyedWords(hmac.digest(self._key, purpose.encode(), "sha256"))
         bound.simulated = self.simulated
         return bound
 
+    def named(self, names: Sequence[str]) -> Words:
+        return _NamedWords(self, names)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(key withheld)"
+
+
+class _NamedWords(KeyedWords):
+    """Streams that begin at a block made of a name instead of a number."""
+
+    def __init__(self, source: KeyedWords, names: Sequence[str]) -> None:
+        super().__init__(source._key)
+        self.simulated, self._source, self._names = source.simulated, source, names
+        hashed = b"".join(
+            hashlib.blake2b(name.encode(), digest_size=12).digest() + bytes(4) for name in names
+        )
+        # 95 bits of the name and 32 to count blocks. The highest bit of the lower word is set,
+        # which no numbered stream reaches: the two kinds never meet.
+        self._starts = np.frombuffer(hashed, dtype=">u8").reshape(-1, 2).copy()
+        self._starts[:, 1] |= np.uint64(1 << 63)
+
+    def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
+        return self._starts[indices]
+
+    def bound_to(self, purpose: str) -> Words:
+        return self._source.bound_to(purpose).named(self._names)
 
 
 class SeededWords(KeyedWords):
