@@ -1,6 +1,7 @@
 """``nomadp explain``: every share of epsilon, exactly, and the promise in words."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,9 @@ def test_the_shares_add_up_to_epsilon_exactly(
 
 
 def test_atp_spends_what_section_6_of_the_paper_says(run: Run) -> None:
-    told = as_json(run("explain", "--epsilon", "4", "--length", "5", "--json"))
+    told = as_json(
+        run("explain", "--mechanism", "atp", "--epsilon", "4", "--length", "5", "--json")
+    )
     shares = {(step["name"], step["copy"]): step["share"] for step in told["steps"]}
     assert shares["anchor", 1] == "1/8"  # epsilon / 32
     assert shares["radius", 2] == "3/8"
@@ -57,8 +60,9 @@ def test_says_what_is_not_covered(run: Run) -> None:
 
 
 def test_fewer_directions_change_the_split(run: Run) -> None:
+    arguments = ("--mechanism", "atp", "--epsilon", "1", "--length", "4", "--json")
     both, preceding = (
-        as_json(run("explain", "--epsilon", "1", "--length", "4", "--json", *options))
+        as_json(run("explain", *arguments, *options))
         for options in ((), ("--directions", "preceding"))
     )
     draws = [sum(step["count"] for step in told["steps"]) for told in (both, preceding)]
@@ -78,3 +82,107 @@ def test_promises_nothing_for_what_is_not_private(run: Run, name: str) -> None:
     )
     assert told["promise"].startswith("none; ")
     assert told["odds_at_most"] is None
+
+
+MAP = ("--locations", "places.csv")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "grown"),
+    [("1", ["2.7", "23.2", "73.2"]), ("4", ["35.6", "85.9", "98.3"]), ("20", ["100"] * 3)],
+)
+def test_says_how_far_a_suspicion_can_grow_and_rounds_up(
+    epsilon: str, grown: list[str], run: Run
+) -> None:
+    told = as_json(run("explain", "--epsilon", epsilon, "--length", "3", "--json"))
+    assert list(told["suspicions"].values()) == grown
+    text = run("explain", "--epsilon", epsilon, "--length", "3").stdout
+    assert f"at most {' %, '.join(grown)} %" in text
+    assert "Whatever somebody knew before" in text
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, *EXPERIMENTAL])
+@pytest.mark.parametrize("length", ["1", "3"])
+def test_tells_the_error_on_a_map_beside_the_constant(
+    mechanism: str, length: str, run: Run
+) -> None:
+    arguments = ("explain", "--mechanism", mechanism, "--epsilon", "4", "--length", length)
+    told = as_json(run(*arguments, *MAP, "--within-km", "1", "2", "--json"))
+    found = told["calibration"]
+    assert found["radii_km"] == [1, 2]
+    assert found["length"] == int(length)
+    assert {"reported", "constant"} <= found["answers"].keys()
+    assert ("decoded" in found["answers"]) == (mechanism in ("atlas", "exp", "brr", "l-srr"))
+
+
+def test_the_table_says_what_walks_are_not(run: Run) -> None:
+    text = run("explain", "--epsilon", "4", *MAP).stdout
+    assert "What epsilon 4 buys on this map" in text
+    assert "2000 public walks of 5 point(s)" in text
+    assert "best constant (no information)" in text
+    assert "Public walks are not people" in text
+    assert "Not covered" in text
+
+
+def test_long_tracks_are_shown_without_noise_too(run: Run) -> None:
+    text = run("explain", "--epsilon", "4", *MAP, "--length", "60", "--size", "300").stdout
+    assert "control points, without noise" in text
+    assert "turns at 16 points" in text
+
+
+def test_never_reads_a_trajectory(run: Run, folder: Path) -> None:
+    before = run("explain", "--epsilon", "4", *MAP).stdout
+    (folder / "trips.csv").unlink()
+    assert run("explain", "--epsilon", "4", *MAP).stdout == before
+
+
+def test_finds_the_smallest_epsilon_for_an_error(run: Run) -> None:
+    arguments = ("explain", "--mechanism", "exp", "--length", "1", *MAP, "--error-km", "0.5")
+    told = as_json(run(*arguments, "--json"))
+    assert told["verdict"] == "found"
+    assert told["at"]["answers"]["decoded"]["error_km"] <= 0.5
+    assert told["below"]["answers"]["decoded"]["error_km"] > 0.5
+    text = run(*arguments).stdout
+    assert f"in steps of 0.1 up to 20: {float(Fraction(told['epsilon'])):g}, which" in text
+    assert "one step less gets" in text
+    less = ("--epsilon", told["epsilon"], "--length", "1", *MAP, "--json")
+    there = as_json(run("explain", "--mechanism", "exp", *less))["calibration"]["answers"]
+    assert there["decoded"]["error_km"] == told["at"]["answers"]["decoded"]["error_km"]
+
+
+def test_finds_the_smallest_epsilon_for_a_percentage(run: Run) -> None:
+    arguments = ("--mechanism", "exp", "--length", "1", *MAP, "--percent", "80")
+    text = run("explain", *arguments, "--within-km", "1").stdout
+    assert text.startswith("Goal: at least 80 % of points within 1 km.\nSmallest epsilon")
+
+
+def test_says_when_no_report_is_needed_and_when_none_is_enough(run: Run) -> None:
+    easy = run("explain", *MAP, "--mechanism", "exp", "--error-km", "100").stdout
+    assert "No report is needed" in easy
+    hard = run("explain", *MAP, "--mechanism", "atp", "--percent", "100", "--within-km", "0.1")
+    assert "Out of reach: even epsilon 20 gets only" in hard.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--epsilon", "4"), "--length N, or add --locations"),
+        (("--error-km", "1", "--length", "3"), "add --locations"),
+        (("--epsilon", "1", "--length", "3", "--within-km", "1"), "add --locations"),
+        ((*MAP,), "give one of --epsilon"),
+        ((*MAP, "--epsilon", "1", "--error-km", "1"), "give one of --epsilon"),
+        ((*MAP, "--percent", "50"), "--percent needs one --within-km"),
+        ((*MAP, "--percent", "50", "--within-km", "1", "2"), "--percent needs one"),
+        ((*MAP, "--error-km", "1", "--within-km", "1"), "needs no --within-km"),
+        ((*MAP, "--percent", "0", "--within-km", "1"), "above 0 and at most 100, got 0"),
+        ((*MAP, "--percent", "nan", "--within-km", "1"), "at most 100, got nan"),
+        ((*MAP, "--error-km", "-1"), "a number of km above 0, got -1"),
+        (("--locations", "none.csv", "--epsilon", "1"), "none.csv cannot be read"),
+    ],
+)
+def test_refuses_questions_that_make_no_sense(
+    arguments: tuple[str, ...], says: str, run: Run
+) -> None:
+    result = run("explain", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr

@@ -29,7 +29,7 @@ def test_writes_one_report_of_the_same_length_per_trajectory(
     assert result.exit_code == 0
     assert (
         result.stdout
-        == "3 trajectories (7 points) perturbed by atp at epsilon 4 each: reports.csv\n"
+        == "3 trajectories (7 points) perturbed by atlas at epsilon 4 each: reports.csv\n"
     )
     reports = rows(folder / "reports.csv")
     assert [row["tid"] for row in reports] == ["t1"] * 3 + ["t2"] * 2 + ["t3"] * 2
@@ -49,7 +49,7 @@ def test_users_and_times_never_leave(folder: Path, perturb: Run) -> None:
 def test_the_metadata_says_how_the_reports_were_made(folder: Path, perturb: Run) -> None:
     assert perturb("--epsilon", "0.1").exit_code == 0
     metadata = json.loads((folder / "reports.csv.meta.json").read_text())
-    assert metadata["mechanism"] == "atp"
+    assert metadata["mechanism"] == "atlas"
     assert metadata["mechanism_version"] == 1
     assert metadata["epsilon"] == "1/10"
     assert metadata["rng"] == "system"
@@ -84,7 +84,8 @@ def test_without_a_seed_two_runs_differ_and_warn_of_nothing(folder: Path, pertur
 
 
 def test_json_tells_the_same_as_the_metadata(folder: Path, perturb: Run) -> None:
-    summary = as_json(perturb("--json", "--merge", "direction", "--granularity", "6"))
+    options = ("--mechanism", "atp", "--merge", "direction", "--granularity", "6")
+    summary = as_json(perturb("--json", *options))
     metadata = json.loads((folder / "reports.csv.meta.json").read_text())
     assert metadata.items() <= summary.items()
     assert summary["params"]["merge"] == "direction"

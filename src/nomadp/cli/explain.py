@@ -1,19 +1,33 @@
-"""``nomadp explain``: what an epsilon promises, and where every part of it goes."""
+"""``nomadp explain``: what an epsilon promises, where every part of it goes, what it buys."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import chosen_options, json_option, mechanism_option, variant_options
+from nomadp.cli.options import (
+    EXISTING,
+    ManyNumbers,
+    chosen_options,
+    json_option,
+    kilometres,
+    mechanism_option,
+    variant_options,
+)
 from nomadp.cli.output import print_json, print_table
+from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from nomadp.analysis.goals import Goal
     from nomadp.budget import Split
     from nomadp.mechanisms import Mechanism
 
 __all__ = ["explain"]
 
+USUAL_LENGTH = 5
+"""Where a map is given and no length."""
+SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 NOT_COVERED = (
     "the number of points: a report has as many as the trajectory it was made from",
     "timestamps and user ids: no report carries them, and no epsilon here pays for them",
@@ -21,37 +35,151 @@ NOT_COVERED = (
 )
 
 
-@click.command()
+def percentage(text: str) -> float:
+    """Above 0 and at most 100; click's own range would let NaN through."""
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent <= 100:
+        raise click.BadParameter(f"a percentage must be above 0 and at most 100, got {text}")
+    return percent
+
+
+@click.command(cls=ManyNumbers)
 @mechanism_option
-@click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
+@click.option("--epsilon", metavar="E", help="Budget of a whole trajectory.")
 @click.option(
     "--length",
     type=click.IntRange(1, 100_000),
-    required=True,
     metavar="N",
-    help="Number of points of the trajectory; it is public.",
+    help=f"Number of points of the trajectory; it is public. {USUAL_LENGTH} if a map is given.",
+)
+@click.option(
+    "--locations",
+    type=EXISTING,
+    metavar="FILE",
+    help="The public location set: what epsilon buys there is simulated on public walks.",
+)
+@click.option(
+    "--within-km",
+    "within_km",
+    type=kilometres,
+    multiple=True,
+    metavar="KM...",
+    help="With a map: how many points are at most so far off; 0.5 1 2 5 by default.",
+)
+@click.option("--error-km", type=kilometres, metavar="KM", help="Find the epsilon for this.")
+@click.option(
+    "--percent", type=percentage, metavar="P", help="Find the epsilon for P % --within-km KM."
 )
 @variant_options
 @json_option
-def explain(
-    *, mechanism: str, epsilon: str, length: int, as_json: bool, **options: Any
-) -> None:
-    """Where epsilon goes, step by step, and what it promises in words.
+def explain(**options: Any) -> None:
+    """Where epsilon goes, what it promises in words, and what it buys on a map.
+
+    With --locations the error in km is simulated on walks of a public recipe, never on
+    anybody's trajectories, beside the best answer without any information. With a goal instead
+    of --epsilon, the smallest epsilon that reaches it is searched.
 
     \b
     Example:
-      nomadp explain --mechanism atp --epsilon 4 --length 5
+      nomadp explain --epsilon 4 --length 5
+      nomadp explain --epsilon 4 --locations places.csv --within-km 0.5 1
+      nomadp explain --locations places.csv --error-km 1
+      nomadp explain --locations places.csv --percent 80 --within-km 1
     """
-    subject = _on_any_map(mechanism, epsilon, chosen_options(options))
-    split = subject.split(length)
-    if as_json:
-        print_json(_as_dict(subject, split, length))
+    goal = _goal(options)
+    if goal is not None:
+        _explain_goal(goal, options)
+    elif options["locations"] is not None:
+        _explain_on_a_map(options)
+    else:
+        _explain(options)
+
+
+def _goal(options: dict[str, Any]) -> "Goal | None":
+    """What is asked for instead of an epsilon; every contradiction is refused here."""
+    error_km, percent, radii = (options[key] for key in ("error_km", "percent", "within_km"))
+    asked = [name for name in ("error_km", "percent") if options[name] is not None]
+    mapless = options["locations"] is None
+    if mapless and (asked or radii or options["pinned"] is not None):
+        raise click.UsageError("distances and atlases belong to a map; add --locations FILE")
+    if mapless and options["length"] is None:
+        raise click.UsageError("say how many points with --length N, or add --locations FILE")
+    if len(asked) + (options["epsilon"] is not None) != 1:
+        raise click.UsageError("give one of --epsilon, --error-km and --percent")
+    if percent is not None and len(radii) != 1:
+        raise click.UsageError("--percent needs one --within-km KM")
+    if error_km is not None and radii:
+        raise click.UsageError("--error-km needs no --within-km")
+    if not asked:
+        return None
+    from nomadp.analysis.goals import Goal
+
+    return Goal(error_km, percent, radii[0] if radii else None)
+
+
+def _explain(options: dict[str, Any]) -> None:
+    epsilon, length = options["epsilon"], options["length"]
+    subject = _on_any_map(options["mechanism"], epsilon, chosen_options(options))
+    if options["as_json"]:
+        print_json(_as_dict(subject, subject.split(length), length))
+    else:
+        _print(subject, length)
+
+
+def _explain_on_a_map(options: dict[str, Any]) -> None:
+    from nomadp.analysis.calibration import WALKS, calibrate, default_radii_km
+    from nomadp.cli.worth import print_worth
+
+    subject = _on_this_map(options, options["epsilon"])
+    length = options["length"] or USUAL_LENGTH
+    radii_km = options["within_km"] or default_radii_km(subject.locations)
+    with progress_bar("walking", WALKS) as bar:
+        found = calibrate(subject, length, radii_km, progress=bar.advance)
+    if options["as_json"]:
+        told = _as_dict(subject, subject.split(length), length)
+        print_json({**told, "calibration": found.as_dict()})
         return
+    _print(subject, length)
+    click.echo()
+    print_worth(found, subject.epsilon)
+
+
+def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
+    from nomadp.analysis.goals import ROUNDS, needed_epsilon
+    from nomadp.cli.worth import needed_as_dict, print_needed
+
+    subject = _on_this_map(options, "1")
+    length = options["length"] or USUAL_LENGTH
+    with progress_bar("simulating", ROUNDS) as bar:
+        needed = needed_epsilon(subject, length, goal, bar.advance)
+    if options["as_json"]:
+        names = {"mechanism": subject.name, "mechanism_version": subject.version}
+        print_json({**names, "length": length, **needed_as_dict(goal, needed)})
+    else:
+        print_needed(goal, needed)
+
+
+def _on_this_map(options: dict[str, Any], epsilon: str) -> "Mechanism":
+    from nomadp.data.tables import read_locations
+    from nomadp.mechanisms import make_mechanism
+
+    path: Path = options["locations"]
+    world = read_locations(path)
+    return make_mechanism(options["mechanism"], world, epsilon, **chosen_options(options))
+
+
+def _print(subject: "Mechanism", length: int) -> None:
     click.echo(
-        f"{subject.name} version {subject.version} at epsilon {epsilon}, {length} point(s)\n"
+        f"{subject.name} version {subject.version} at epsilon {subject.epsilon}, "
+        f"{length} point(s)\n"
     )
-    _print_steps(split)
+    _print_steps(subject.split(length))
     click.echo(f"\nPromise: {_promise(subject)}.")
+    if subject.private:
+        click.echo(f"{_suspicion(subject)}.")
     click.echo("Not covered:")
     for item in NOT_COVERED:
         click.echo(f"  - {item}")
@@ -91,6 +219,7 @@ def _as_dict(subject: "Mechanism", split: "Split", length: int) -> dict[str, Any
         "total": sum((step.total for step in split.steps), Fraction()),
         "odds_at_most": _odds(subject) if subject.private else None,
         "promise": _promise(subject),
+        "suspicions": _suspicions(subject) if subject.private else None,
         "not_covered": list(NOT_COVERED),
     }
 
@@ -136,4 +265,22 @@ def _promise(subject: "Mechanism") -> str:
     return (
         "take any two trajectories of this length; whatever is reported is at most "
         f"e^epsilon = {_odds(subject)} times likelier under one than under the other"
+    )
+
+
+def _suspicions(subject: "Mechanism") -> dict[str, str]:
+    """What a suspicion can grow to at most, in percent: odds times e^epsilon, rounded up."""
+    from nomadp.budget import exp_lower, format_epsilon
+
+    above = exp_lower(subject.epsilon) * (1 + Fraction(1, 2**100))
+    grown = {p: p * above / (p * above + 1 - p) for p in SUSPICIONS}
+    return {f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in grown.items()}
+
+
+def _suspicion(subject: "Mechanism") -> str:
+    before, after = zip(*_suspicions(subject).items(), strict=True)
+    return (
+        "Whatever somebody knew before, no report can change their odds between two such "
+        f"trajectories by more than this factor: a suspicion of {' %, '.join(before)} % can "
+        f"grow to at most {' %, '.join(after)} %"
     )

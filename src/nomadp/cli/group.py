@@ -15,9 +15,11 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "One page: a simulated city, perturbed, scored and audited.",
     "perturb": "A file of trajectories in, a file of reports out.",
+    "decode": "A file of reports in, the best estimates with their radii out.",
     "evaluate": "What reports are worth, beside what no information gives.",
-    "explain": "What an epsilon promises, and where every part of it goes.",
+    "explain": "What an epsilon promises, where it goes, and what it buys.",
     "audit": "The exact privacy loss, by walking every choice.",
+    "atlas": "The public book of journeys as a file with a hash.",
     "data": "Build, describe and convert data sets.",
     "granularity": "The paper's Table 1, as printed and corrected.",
     "paper": "Every figure and table of the paper, in one report.",

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 import click
 
 __all__ = [
+    "DEFAULT_MECHANISM",
     "EXISTING",
+    "MECHANISM_NAMES",
     "ManyNumbers",
     "chosen_options",
     "default_jobs",
@@ -49,13 +51,18 @@ locations_option = click.option(
     help="The public location set: CSV or Parquet with location_id, lat, lng.",
 )
 
+DEFAULT_MECHANISM = "atlas"
+MECHANISM_NAMES = (
+    "atlas, exp, tp, atp, brr, l-srr or ngram; for experiments only: cgm, tracs-c, tracs-d, "
+    "tp-as-published-not-private, atp-as-published-not-private."
+)
+
 mechanism_option = click.option(
     "--mechanism",
-    default="atp",
+    default=DEFAULT_MECHANISM,
     show_default=True,
     metavar="NAME",
-    help="exp, tp, atp, brr, l-srr or ngram; for experiments only: cgm, tracs-c, tracs-d, "
-    "tp-as-published-not-private, atp-as-published-not-private.",
+    help=MECHANISM_NAMES,
 )
 
 jobs_option = click.option(
@@ -106,6 +113,13 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
         metavar="C",
         help="atlas: through how many of its points a longer trajectory is reported.",
     ),
+    "pinned": click.option(
+        "--atlas",
+        "pinned",
+        type=EXISTING,
+        metavar="FILE",
+        help='atlas: a public book from "nomadp atlas build"; by default the same is built.',
+    ),
     "groups": click.option(
         "--groups",
         type=click.IntRange(min=2),
@@ -149,6 +163,10 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: options[name] for name in VARIANTS if options.get(name) is not None}
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
+    if "pinned" in chosen:
+        from nomadp.data.atlas_files import read_atlas
+
+        chosen["pinned"] = read_atlas(chosen["pinned"])
     return chosen
 
 

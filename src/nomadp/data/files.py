@@ -24,7 +24,7 @@ def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -
     found = Path(fspath(path))
     if not found.name.endswith(suffixes):
         *others, last = suffixes
-        known = f"{', '.join(others)} or {last}"
+        known = f"{', '.join(others)} or {last}" if others else last
         raise SchemaError(f"{found} must end in {known} to say what it is")
     return found
 

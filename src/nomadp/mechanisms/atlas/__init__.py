@@ -2,5 +2,6 @@
 
 from nomadp.mechanisms.atlas.book import Atlas, build_atlas
 from nomadp.mechanisms.atlas.mechanism import WholeJourney
+from nomadp.mechanisms.atlas.pinned import PinnedAtlases, build_pinned
 
-__all__ = ["Atlas", "WholeJourney", "build_atlas"]
+__all__ = ["Atlas", "PinnedAtlases", "WholeJourney", "build_atlas", "build_pinned"]

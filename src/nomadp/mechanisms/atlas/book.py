@@ -18,7 +18,7 @@ from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import LocationSet
 from nomadp.randomness import SeededWords
 
-__all__ = ["Atlas", "build_atlas", "fresh_journeys"]
+__all__ = ["RECIPE", "Atlas", "build_atlas", "content_sha256", "fresh_journeys", "public_walks"]
 
 Journeys = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -59,10 +59,7 @@ class Atlas:
     @cached_property
     def sha256(self) -> str:
         """Of the location set and the journeys: what a task pins."""
-        digest = hashlib.sha256(b"nomadp atlas 1\n" + self.locations.sha256.encode())
-        digest.update(np.asarray(self.journeys.shape, dtype="<i8").tobytes())
-        digest.update(self.journeys.astype("<i4").tobytes())
-        return digest.hexdigest()
+        return content_sha256(self.locations.sha256, self.journeys)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atlas) and other.sha256 == self.sha256
@@ -80,6 +77,14 @@ class Atlas:
         return total
 
 
+def content_sha256(location_set_sha256: str, journeys: Journeys) -> str:
+    """Of journeys over a location set that need not be at hand."""
+    digest = hashlib.sha256(b"nomadp atlas 1\n" + location_set_sha256.encode())
+    digest.update(np.asarray(journeys.shape, dtype="<i8").tobytes())
+    digest.update(journeys.astype("<i4").tobytes())
+    return digest.hexdigest()
+
+
 def build_atlas(locations: LocationSet, length: int, size: int) -> Atlas:
     """The atlas of this recipe; with few locations simply every journey there is."""
     if length < 1 or size < 1:
@@ -89,15 +94,16 @@ def build_atlas(locations: LocationSet, length: int, size: int) -> Atlas:
     if len(locations) ** length <= size:
         every = np.indices((len(locations),) * length).reshape(length, -1).T
         return Atlas(locations, np.ascontiguousarray(every, dtype=np.int32))
-    return Atlas(locations, _public_walks(locations, length, size, "atlas"))
+    return Atlas(locations, public_walks(locations, length, size, "atlas"))
 
 
 def fresh_journeys(atlas: Atlas, count: int) -> Journeys:
     """More walks of the same recipe, that are not in the book."""
-    return _public_walks(atlas.locations, atlas.length, count, "fresh")
+    return public_walks(atlas.locations, atlas.length, count, "fresh")
 
 
-def _public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
+def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
+    """Walks of the recipe; those of another purpose or count are other walks."""
     recipe = f"{RECIPE}/{purpose}/{locations.sha256}/{length}/{count}"
     rows = SeededWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
     uniform = (rows >> np.uint64(11)).astype(np.float64) * 2.0**-53

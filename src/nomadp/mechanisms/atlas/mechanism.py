@@ -20,6 +20,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Atlas, build_atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.near_count import best_near_count
+from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.atlas.rows import by_length, report_rows
 from nomadp.mechanisms.base import Mechanism, Trajectory
@@ -28,6 +29,9 @@ from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["WholeJourney", "atlas_of"]
+
+
+SIZE = 8192
 
 
 @lru_cache(maxsize=32)
@@ -42,26 +46,47 @@ class WholeJourney(Mechanism):
     name: ClassVar[str] = "atlas"
     vectorised: ClassVar[bool] = True
 
-    size: int = 8192
-    """Journeys in the atlas of each length."""
+    size: int = SIZE
+    """Journeys in the atlas of each length; of pinned ones, their own."""
     near_count: int | None = None
     """Journeys that count as near; by default what errs least on the atlas' own journeys."""
     control_points: int = 8
     """Longer trajectories are reported through so many of their points, evenly spaced."""
+    pinned: PinnedAtlases | None = None
+    """Atlases given as they are, instead of built by the recipe of this version."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.pinned is not None:
+            self._take(self.pinned)
         for name in ("size", "near_count", "control_points"):
             value = getattr(self, name)
             if value is not None and value < (2 if name == "control_points" else 1):
                 raise DomainError(f"{name} is too small for an atlas, got {name}={value}")
+
+    def _take(self, pinned: PinnedAtlases) -> None:
+        pinned.check_locations(self.locations)
+        if self.size not in (SIZE, pinned.size):
+            raise DomainError(
+                f"size must be that of the pinned atlas, {pinned.size}, got size={self.size}"
+            )
+        object.__setattr__(self, "size", pinned.size)
+
+    def get_params(self) -> dict[str, Any]:
+        """Pinned atlases are named by their hash: they decide the law, and so the identity."""
+        params = super().get_params()
+        pinned = params.pop("pinned")
+        return params if pinned is None else params | {"pinned": pinned.sha256}
 
     def split(self, length: int) -> Split:
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
     def atlas(self, length: int) -> Atlas:
         """The public book for trajectories of this length."""
-        return atlas_of(self.locations, min(length, self.control_points), self.size)
+        seen = min(length, self.control_points)
+        if self.pinned is not None:
+            return self.pinned.atlas(self.locations, seen)
+        return atlas_of(self.locations, seen, self.size)
 
     def channel(self, length: int) -> JourneyResponse:
         """The law of the report."""

@@ -1,0 +1,124 @@
+"""Atlases pinned by their content: what a task's configuration names, and a file can carry.
+
+Usually everybody builds the atlas from the location set. A client that cannot, in another
+language or because its floats round differently, is handed the journeys themselves. Then their
+hash is part of the mechanism's identity: another content is another mechanism. It may be worse,
+but it is as private.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.atlas.book import RECIPE, Atlas, Journeys, build_atlas, content_sha256
+
+__all__ = ["PinnedAtlases", "build_pinned", "follows_its_recipe"]
+
+Progress = Callable[[int], None]
+"""Told how many atlases were built since it was last called."""
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedAtlases:
+    """Journeys over one location set, an atlas for each of some lengths."""
+
+    location_set_sha256: str
+    recipe: str
+    """How they were made, for whoever wants to make them again."""
+    size: int
+    """Journeys that were asked for in each; there are fewer where fewer exist."""
+    pages: tuple[Journeys, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.pages or any(page.ndim != 2 or not page.size for page in self.pages):
+            raise DomainError("pinned atlases must hold at least one journey of each length")
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise DomainError(
+                "pinned atlases must have one atlas for each length, shortest first, got "
+                f"lengths {_listed(self.lengths)}"
+            )
+        if max(map(len, self.pages)) > self.size:
+            raise DomainError(
+                f"no pinned atlas may hold more than its size of {self.size} journeys, got "
+                f"{max(map(len, self.pages))}"
+            )
+        for page in self.pages:
+            page.flags.writeable = False
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(int(page.shape[1]) for page in self.pages)
+
+    @cached_property
+    def page_sha256(self) -> dict[int, str]:
+        """The hash of the atlas of each length."""
+        hashes = (content_sha256(self.location_set_sha256, page) for page in self.pages)
+        return dict(zip(self.lengths, hashes, strict=True))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of all of them: what a task pins, and what is part of a mechanism's identity."""
+        digest = hashlib.sha256(b"nomadp pinned atlases 1\n")
+        for page in self.page_sha256.values():
+            digest.update(page.encode())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PinnedAtlases) and other.sha256 == self.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def check_locations(self, locations: LocationSet) -> None:
+        if locations.sha256 != self.location_set_sha256:
+            raise DomainError(
+                "an atlas must be used with the locations it was made for, "
+                f"sha256={self.location_set_sha256}, got {locations.sha256}"
+            )
+
+    def atlas(self, locations: LocationSet, length: int) -> Atlas:
+        """The atlas of this length; refused if it is not there."""
+        return _opened(self, locations, length)
+
+
+@lru_cache(maxsize=64)
+def _opened(pinned: PinnedAtlases, locations: LocationSet, length: int) -> Atlas:
+    pinned.check_locations(locations)
+    if length not in pinned.lengths:
+        raise DomainError(
+            f"the pinned atlas must have journeys of length {length}, it has those of "
+            f"{_listed(pinned.lengths)}; build it with --length {length} as well"
+        )
+    return Atlas(locations, pinned.pages[pinned.lengths.index(length)])
+
+
+def build_pinned(
+    locations: LocationSet, lengths: Sequence[int], size: int, progress: Progress | None = None
+) -> PinnedAtlases:
+    """The atlases that every client would build for itself, as one value to hand out."""
+    pages = []
+    for length in sorted(set(lengths)):
+        pages.append(build_atlas(locations, length, size).journeys)
+        if progress is not None:
+            progress(1)
+    return PinnedAtlases(locations.sha256, RECIPE, size, tuple(pages))
+
+
+def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | None:
+    """Whether building them here gives the same journeys; None for a recipe unknown here."""
+    pinned.check_locations(locations)
+    if pinned.recipe != RECIPE:
+        return None
+    return all(
+        np.array_equal(page, build_atlas(locations, length, pinned.size).journeys)
+        for length, page in zip(pinned.lengths, pinned.pages, strict=True)
+    )
+
+
+def _listed(lengths: Sequence[int]) -> str:
+    return ", ".join(map(str, lengths)) or "none"

@@ -1,0 +1,139 @@
+"""``nomadp atlas``: a public book in a file, and commands that take it."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.data.atlas_files import read_atlas
+from nomadp.data.tables import read_locations
+from tests.cli.conftest import Run, as_json, write
+
+
+@pytest.fixture
+def build(run: Run) -> Run:
+    def invoke(*more: str):
+        return run(
+            *("atlas", "build", "--locations", "places.csv", "--length", "1", "2", "3"),
+            *("--size", "50", "--out", "atlas.parquet", *more),
+        )
+
+    return invoke
+
+
+def forged(path: Path) -> None:
+    """Another journey, and hashes to fit: a file that lies about its recipe only."""
+    from nomadp.data.atlas_files import write_atlas
+    from nomadp.mechanisms.atlas import PinnedAtlases
+
+    found = read_atlas(path)
+    pages = [page.copy() for page in found.pages]
+    pages[2][0] = (pages[2][0] + 1) % 9
+    write_atlas(path, PinnedAtlases(found.location_set_sha256, found.recipe, 50, tuple(pages)))
+
+
+def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
+    told = as_json(build("--json"))
+    assert told["out"] == "atlas.parquet"
+    assert [(a["length"], a["journeys"]) for a in told["atlases"]] == [(1, 9), (2, 50), (3, 50)]
+    assert told["location_set_sha256"] == read_locations(folder / "places.csv").sha256
+    shown = as_json(
+        run("atlas", "show", "atlas.parquet", "--locations", "places.csv", "--json")
+    )
+    assert shown.pop("follows_recipe") is True
+    assert {**told, "file": "atlas.parquet"} == {**shown, "out": "atlas.parquet"}
+
+
+def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run) -> None:
+    sha256 = read_atlas(folder / "atlas.parquet").sha256 if build().exit_code == 0 else ""
+    assert f"sha256 {sha256}" in build().stdout
+    text = run("atlas", "show", "atlas.parquet").stdout
+    assert sha256 in text
+    assert "recipe walk-1:" not in text  # without locations nothing can be built again
+    text = run("atlas", "show", "atlas.parquet", "--locations", "places.csv").stdout
+    assert "building it again gives the same journeys" in text
+
+
+def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run) -> None:
+    build()
+    forged(folder / "atlas.parquet")
+    assert run("atlas", "show", "atlas.parquet").exit_code == 0
+    result = run("atlas", "show", "atlas.parquet", "--locations", "places.csv")
+    assert result.exit_code == 1
+    assert "NOT what its recipe gives" in result.stdout
+
+
+def test_a_changed_file_is_refused(folder: Path, build: Run, run: Run) -> None:
+    build()
+    table = pq.read_table(folder / "atlas.parquet")
+    rows = table["journey"].to_pylist()
+    rows[0], rows[1] = rows[1], rows[0]
+    changed = pa.table({"length": table["length"], "journey": rows}, schema=table.schema)
+    pq.write_table(changed, folder / "atlas.parquet")
+    result = run("atlas", "show", "atlas.parquet")
+    assert result.exit_code == 2
+    assert "changed or damaged" in result.stderr
+
+
+def test_the_atlas_of_another_map_is_refused(folder: Path, build: Run, run: Run) -> None:
+    build()
+    write(folder / "others.csv", "location_id,lat,lng", "a,1,1", "b,2,2")
+    for command in (
+        ("atlas", "show", "atlas.parquet"),
+        ("explain", "--epsilon", "1", "--atlas", "atlas.parquet"),
+    ):
+        result = run(*command, "--locations", "others.csv")
+        assert result.exit_code == 2
+        assert "the locations it was made for" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--out", "atlas.csv"), "must end in .parquet"),
+        (("--out", "nowhere/atlas.parquet"), "cannot be written"),
+        (("--length", "0"), "0 is not in the range"),
+        (("--locations", "none.csv"), "none.csv cannot be read"),
+    ],
+)
+def test_refuses_what_cannot_be_built(
+    more: tuple[str, ...], says: str, folder: Path, build: Run
+) -> None:
+    before = sorted(folder.iterdir())
+    result = build(*more)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_reports_say_which_atlas_they_were_made_with(
+    folder: Path, build: Run, perturb: Run
+) -> None:
+    build()
+    assert perturb("--atlas", "atlas.parquet").exit_code == 0
+    params = json.loads((folder / "reports.csv.meta.json").read_text())["params"]
+    assert params["pinned"] == read_atlas(folder / "atlas.parquet").sha256
+    assert params["size"] == 50
+
+
+def test_a_length_the_atlas_lacks_is_refused_before_anything_is_written(
+    folder: Path, run: Run, perturb: Run
+) -> None:
+    run(
+        *("atlas", "build", "--locations", "places.csv", "--length", "2"),
+        *("--out", "atlas.parquet"),
+    )
+    result = perturb("--atlas", "atlas.parquet")
+    assert result.exit_code == 2
+    assert "journeys of length 3, it has those of 2" in result.stderr
+    assert not (folder / "reports.csv").exists()
+
+
+def test_single_points_are_audited(run: Run) -> None:
+    told = as_json(
+        run("audit", "--mechanism", "atlas", "--epsilon", "1", "--length", "1", "--json")
+    )
+    assert told["ok"] is True
+    assert {row["length"] for row in told["mechanisms"]} == {1}

@@ -1,0 +1,205 @@
+"""``nomadp decode``: reports become estimates, with the law that made them and no other."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import PLACES, Run, as_json, write
+
+
+@pytest.fixture
+def decode(run: Run) -> Run:
+    def invoke(*more: str, reports: str = "reports.csv"):
+        return run("decode", reports, "--locations", "places.csv", "--out", "where.csv", *more)
+
+    return invoke
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["atlas", "exp", "brr", "l-srr"])
+@pytest.mark.parametrize("prior", ["flat", "learned"])
+def test_every_reported_point_gets_a_place_and_a_radius(
+    name: str, prior: str, folder: Path, perturb: Run, decode: Run
+) -> None:
+    assert perturb("--mechanism", name).exit_code == 0
+    told = as_json(decode("--prior", prior, "--json"))
+    assert (told["reports"], told["points"], told["mechanism"]) == (3, 7, name)
+    assert told["prior_settled"] is (None if prior == "flat" else True)
+    found = rows(folder / "where.csv")
+    columns = ["tid", "seq", "location_id", "lat", "lng", "radius_km"]
+    assert list(found[0]) == columns
+    reported = rows(folder / "reports.csv")
+    assert [(row["tid"], row["seq"]) for row in found] == [
+        (row["tid"], row["seq"]) for row in reported
+    ]
+    places = {row["location_id"]: row for row in rows(folder / "places.csv")}
+    for row in found:
+        assert float(row["lat"]) == float(places[row["location_id"]]["lat"])
+        assert float(row["radius_km"]) >= 0
+    mean = sum(float(row["radius_km"]) for row in found) / 7
+    assert told["mean_radius_km"] == pytest.approx(mean)
+
+
+def test_a_higher_level_has_a_wider_radius(perturb: Run, decode: Run) -> None:
+    assert perturb("--epsilon", "1").exit_code == 0
+    radii = [
+        as_json(decode("--level", level, "--json"))["mean_radius_km"]
+        for level in ("0.1", "0.5", "1")
+    ]
+    assert radii == sorted(radii)
+    assert radii[0] < radii[2]
+
+
+def test_large_epsilons_are_decoded_to_what_was_reported(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    assert perturb("--epsilon", "20").exit_code == 0
+    assert decode().exit_code == 0
+    names = [
+        [row["location_id"] for row in rows(folder / f"{name}.csv")]
+        for name in ("where", "reports")
+    ]
+    assert names[0] == names[1]
+
+
+def test_estimates_can_be_evaluated(perturb: Run, decode: Run, run: Run) -> None:
+    perturb()
+    decode()
+    told = as_json(
+        run("evaluate", "trips.csv", "where.csv", "--locations", "places.csv", "--json")
+    )
+    assert told["points"] == 7
+
+
+def test_says_what_was_done_and_writes_it_into_the_file(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    perturb("--out", "reports.parquet")
+    result = decode("--out", "where.parquet", reports="reports.parquet")
+    assert "3 reports (7 points) of atlas at epsilon 4: where.parquet" in result.stdout
+    assert "radius holding 90% of the probability" in result.stdout
+    said = json.loads(pq.read_schema(folder / "where.parquet").metadata[b"nomadp"])
+    assert (said["prior"], said["level"], said["epsilon"]) == ("flat", 0.9, "4")
+
+
+def test_reports_that_say_nothing_need_to_be_told_about(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    perturb()
+    (folder / "reports.csv.meta.json").unlink()
+    refused = decode()
+    assert refused.exit_code == 2
+    assert "say with which --epsilon" in refused.stderr
+    told = as_json(decode("--epsilon", "4", "--json"))
+    assert told["mechanism"] == "atlas"
+
+
+MISMATCHES: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
+    "epsilon": ((), ("--epsilon", "2"), "epsilon=4 and not 2"),
+    "mechanism": ((), ("--mechanism", "exp"), "mechanism=atlas and not exp"),
+    "a variant": ((), ("--size", "60"), "size=8192 and not 60"),
+    "a variant left to its default": (
+        ("--mechanism", "brr", "--near-count", "2"),
+        ("--near-count", "3"),
+        "near_count=2 and not 3",
+    ),
+    "not decodable": (("--mechanism", "tp"), (), "got tp"),
+    "level": ((), ("--level", "1.5"), "at most 1, got 1.5"),
+    "level NaN": ((), ("--level", "nan"), "at most 1, got nan"),
+    "over the input": ((), ("--out", "reports.csv"), "--out must name a new file"),
+    "of unknown kind": ((), ("--out", "where.xlsx"), "must end in .csv"),
+}
+
+
+@pytest.mark.parametrize("name", MISMATCHES)
+def test_refuses_what_does_not_fit_the_reports(
+    name: str, folder: Path, perturb: Run, decode: Run
+) -> None:
+    made_with, options, says = MISMATCHES[name]
+    assert perturb(*made_with).exit_code == 0
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    result = decode(*options)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_options_of_the_reports_are_taken_from_their_file(
+    perturb: Run, decode: Run
+) -> None:
+    assert perturb("--size", "60", "--near-count", "7", "--epsilon", "1/3").exit_code == 0
+    params = as_json(decode("--json"))["params"]
+    assert params == {
+        "epsilon": "1/3",
+        "size": 60,
+        "near_count": 7,
+        "control_points": 8,
+    }
+
+
+def test_reports_of_another_version_are_refused(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    perturb()
+    beside = folder / "reports.csv.meta.json"
+    said: dict[str, Any] = json.loads(beside.read_text())
+    beside.write_text(json.dumps(said | {"mechanism_version": 99}))
+    result = decode()
+    assert result.exit_code == 2
+    assert "mechanism_version=99 and not 1" in result.stderr
+
+
+def test_reports_of_another_map_are_refused(folder: Path, perturb: Run, decode: Run) -> None:
+    perturb()
+    elsewhere = [f"{name},{k},1" for k, name in enumerate(PLACES)]
+    write(folder / "others.csv", "location_id,lat,lng", *elsewhere)
+    result = decode("--locations", "others.csv")
+    assert result.exit_code == 2
+    assert "the locations they were made with" in result.stderr
+
+
+def test_estimates_are_not_decoded_again(perturb: Run, decode: Run) -> None:
+    perturb("--mechanism", "exp")
+    decode()
+    result = decode("--out", "again.csv", reports="where.csv")
+    assert result.exit_code == 2
+    assert "decoded already" in result.stderr
+
+
+def test_reports_of_a_pinned_atlas_need_that_atlas(perturb: Run, decode: Run, run: Run) -> None:
+    for size in ("50", "60"):
+        run(
+            *("atlas", "build", "--locations", "places.csv", "--length", "2", "3"),
+            *("--size", size, "--out", f"{size}.parquet"),
+        )
+    assert perturb("--atlas", "50.parquet").exit_code == 0
+    assert "name its file with --atlas" in decode().stderr
+    assert "the atlas they were made with" in decode("--atlas", "60.parquet").stderr
+    assert as_json(decode("--atlas", "50.parquet", "--json"))["points"] == 7
+    assert perturb("--size", "50").exit_code == 0
+    assert "made with, a built one, got" in decode("--atlas", "50.parquet").stderr
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "exp"])
+def test_single_points_and_long_tracks_come_back_at_their_length(
+    mechanism: str, folder: Path, perturb: Run, decode: Run
+) -> None:
+    lengths = {"short": 1, "long": 30, "longest": 200}
+    lines = [
+        f"{tid},{seq},{PLACES[seq // 7 % 9]}" for tid, n in lengths.items() for seq in range(n)
+    ]
+    write(folder / "trips.csv", "tid,seq,location_id", *lines)
+    smaller = ("--size", "500") if mechanism == "atlas" else ()
+    assert perturb("--mechanism", mechanism, *smaller).exit_code == 0
+    assert as_json(decode("--json"))["points"] == 231
+    found = [row["tid"] for row in rows(folder / "where.csv")]
+    assert {tid: found.count(tid) for tid in lengths} == lengths

@@ -1,0 +1,147 @@
+"""Pinned atlases: their content is part of the identity, and never part of the promise."""
+
+import json
+
+import numpy as np
+import pytest
+from worlds import scattered, small_map, triangle
+
+from nomadp.audit import measure
+from nomadp.errors import DomainError
+from nomadp.inference import decode
+from nomadp.mechanisms import perturb_one
+from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_atlas, build_pinned
+from nomadp.mechanisms.atlas.pinned import follows_its_recipe
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+LOCATIONS = scattered(40)
+
+
+def by_hand(locations, *pages, recipe="by hand", size=99):
+    tables = tuple(np.array(page, dtype=np.int32) for page in pages)
+    return PinnedAtlases(locations.sha256, recipe, size, tables)
+
+
+def some_tracks(*lengths):
+    rng = np.random.default_rng(3)
+    return TrajectorySet.from_lists([rng.integers(0, 40, n) for n in lengths], size=40)
+
+
+def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
+    pinned = build_pinned(LOCATIONS, [3, 1, 3], 60)
+    assert pinned.lengths == (1, 3)
+    for length in (1, 3):
+        built = build_atlas(LOCATIONS, length, 60)
+        assert pinned.atlas(LOCATIONS, length) == built
+        assert pinned.page_sha256[length] == built.sha256
+
+
+def test_a_pinned_atlas_gives_the_law_of_a_built_one_under_a_name_of_its_own():
+    pinned = build_pinned(LOCATIONS, [2], 60)
+    built = WholeJourney(locations=LOCATIONS, epsilon=4, size=60)
+    other = WholeJourney(locations=LOCATIONS, epsilon=4, pinned=pinned)
+    secret = np.array([5, 6])
+    weights = [each.channel(2).weights(secret).tolist() for each in (built, other)]
+    assert weights[0] == weights[1]
+    assert other.get_params() == {**built.get_params(), "pinned": pinned.sha256}
+    assert pinned.sha256 in other.identity
+
+
+def test_without_a_pinned_atlas_the_identity_is_as_it_always_was():
+    # Seeded results and kept keys hang on these very words.
+    mechanism = WholeJourney(locations=LOCATIONS, epsilon=4)
+    assert json.loads(mechanism.identity) == {
+        "mechanism": "atlas",
+        "version": 1,
+        "params": {"epsilon": "4", "size": 8192, "near_count": None, "control_points": 8},
+        "locations": LOCATIONS.sha256,
+    }
+
+
+def test_another_content_is_another_identity():
+    one, other = by_hand(triangle(), [[0, 1], [2, 2]]), by_hand(triangle(), [[0, 1], [2, 1]])
+    mechanisms = [WholeJourney(locations=triangle(), epsilon=1, pinned=p) for p in (one, other)]
+    assert one != other
+    assert mechanisms[0] != mechanisms[1]
+    assert mechanisms[0].identity != mechanisms[1].identity
+    assert mechanisms[0] == mechanisms[0].with_params(epsilon=1)
+
+
+@pytest.mark.parametrize("page", [[[0, 0]], [[3, 3]] * 5, [[0, 1], [1, 0], [2, 3], [0, 1]]])
+def test_no_content_costs_privacy(page):
+    here = small_map(4)
+    mechanism = WholeJourney(locations=here, epsilon=1, pinned=by_hand(here, page))
+    found = measure(mechanism, 2)
+    assert found.ok
+    assert found.transcript_loss <= 1
+
+
+def test_the_kernel_reports_pinned_journeys_as_the_program_does():
+    mechanism = WholeJourney(
+        locations=LOCATIONS, epsilon=5, pinned=build_pinned(LOCATIONS, range(1, 9), 50)
+    )
+    some, words = some_tracks(1, 2, 5, 8, 30), SeededWords(1)
+    alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
+    assert mechanism.perturb_many(some, words).tolist() == [y for one in alone for y in one]
+
+
+def test_reports_of_a_pinned_atlas_can_be_decoded():
+    rng = np.random.default_rng(8)
+    pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)))
+    mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
+    some = some_tracks(*[2] * 50)
+    reported = TrajectorySet(
+        some.offsets, mechanism.perturb_many(some, SeededWords(1)), some.tids
+    )
+    assert len(decode(mechanism, reported)) == 100
+
+
+def test_the_size_is_that_of_the_pinned_atlas():
+    pinned = build_pinned(LOCATIONS, [2], 60)
+    assert WholeJourney(locations=LOCATIONS, epsilon=1, pinned=pinned).size == 60
+    with pytest.raises(DomainError, match="that of the pinned atlas, 60, got size=70"):
+        WholeJourney(locations=LOCATIONS, epsilon=1, size=70, pinned=pinned)
+
+
+def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
+    mechanism = WholeJourney(
+        locations=LOCATIONS, epsilon=1, pinned=build_pinned(LOCATIONS, [2, 3], 60)
+    )
+    with pytest.raises(DomainError, match=r"length 8, it has those of 2, 3; build it with"):
+        mechanism.channel(20)
+
+
+def test_refuses_the_atlas_of_another_location_set():
+    with pytest.raises(DomainError, match="the locations it was made for"):
+        WholeJourney(locations=triangle(), epsilon=1, pinned=build_pinned(LOCATIONS, [2], 60))
+
+
+@pytest.mark.parametrize(
+    ("pages", "says"),
+    [
+        ([], "at least one journey"),
+        ([np.zeros((0, 2))], "at least one journey"),
+        ([[[0, 1]], [[2]]], "shortest first, got lengths 2, 1"),
+        ([[[0]], [[1]]], "one atlas for each length"),
+        ([[[0]] * 100], "its size of 99 journeys, got 100"),
+    ],
+)
+def test_refuses_pinned_atlases_that_are_none(pages, says):
+    with pytest.raises(DomainError, match=says):
+        by_hand(triangle(), *pages)
+
+
+def test_locations_that_are_not_there_are_refused_when_the_atlas_is_opened():
+    with pytest.raises(DomainError, match="public set of 3"):
+        by_hand(triangle(), [[0, 3]]).atlas(triangle(), 2)
+
+
+def test_tells_whether_building_again_gives_the_same():
+    good = build_pinned(LOCATIONS, [1, 3], 60)
+    changed = np.array(good.pages[1])
+    changed[7, 1] = (changed[7, 1] + 1) % 40
+    bad = by_hand(LOCATIONS, good.pages[0], changed, recipe=good.recipe, size=60)
+    assert follows_its_recipe(good, LOCATIONS) is True
+    assert follows_its_recipe(bad, LOCATIONS) is False
+    assert follows_its_recipe(by_hand(LOCATIONS, [[0]]), LOCATIONS) is None
