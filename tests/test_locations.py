@@ -269,6 +269,21 @@ def test_the_diameter_is_exact_for_many_locations(spread):
     assert locations.diameter_km == all_distances(locations).max()
 
 
+@pytest.mark.parametrize("around", ["everywhere", "ring", "grid", "two continents"])
+def test_the_diameter_is_exact_for_a_large_set_that_spans_the_earth(around):
+    rng = np.random.default_rng(6)
+    size = CACHED_ROWS_MAX + 100
+    lat, lng = np.degrees(np.arcsin(rng.uniform(-1, 1, size))), rng.uniform(-180, 180, size)
+    if around == "ring":
+        lat = np.zeros(size)
+    if around == "grid":
+        lat, lng = np.arange(size) % 60 * 3.0 - 88.5, np.arange(size) // 60 * 5.0 - 180
+    if around == "two continents":
+        lat, lng = lat / 3, lng / 9 + 120.0 * (lng > 0)
+    locations = made(lat, lng)
+    assert locations.diameter_km == max(map(locations.farthest_km, range(size)))
+
+
 def test_the_diameter_of_a_large_set_needs_no_table():
     assert scattered(50_000).diameter_km > 50
 
@@ -283,6 +298,15 @@ def test_the_medoid_has_the_smallest_mean_distance(locations):
 def test_the_medoid_is_exact_where_most_locations_are_skipped():
     locations = scattered(900, seed=4)
     assert locations.medoid == all_distances(locations).mean(axis=1).argmin()
+
+
+def test_the_medoid_of_a_very_large_set_is_that_of_an_even_sample(monkeypatch):
+    locations = scattered(900, seed=4)
+    monkeypatch.setattr("nomadp.locations.MEDOID_EXACT_MAX", 899)
+    monkeypatch.setattr("nomadp.locations.CACHED_ROWS_MAX", 90)
+    among = np.arange(90) * 10
+    mean = all_distances(locations)[np.ix_(among, among)].mean(axis=1)
+    assert locations.medoid == among[mean.argmin()]
 
 
 @given(sets, st.lists(st.tuples(grid, grid), min_size=1, max_size=5))
@@ -343,4 +367,4 @@ def test_a_subset_must_be_a_location_set_itself():
 
 
 def test_public_names_are_those_listed():
-    assert set(module.__all__) == {"CACHED_ROWS_MAX", "LocationSet"}
+    assert set(module.__all__) == {"CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"}

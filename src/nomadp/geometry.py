@@ -26,6 +26,7 @@ __all__ = [
     "mean_lat_lng",
     "places",
     "sector",
+    "sector_borders",
     "sector_seen",
     "unit_vectors",
 ]
@@ -93,20 +94,26 @@ def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
     floor(((bearing - pi/2 + pi/g) mod 2 pi) / (2 pi/g)) for g sectors, half-open, decided
     exactly by the side of each border on which `b` lies. A place sees itself in sector 0.
     """
+    borders = sector_borders(granularity).tolist()
+    north, east = _direction(a, b)
+    right = -north
+    ahead = np.where((north == 0) & (east == 0), 1.0, east)
+    in_first_half = _is_past(ahead, right, borders[0])
+    seen = np.zeros(north.shape, dtype=np.uint8)
+    for k in range(1, granularity):
+        past = _is_past(ahead, right, borders[k])
+        seen += past | ~in_first_half if 2 * k <= granularity else past & ~in_first_half
+    return seen
+
+
+def sector_borders(granularity: int) -> Floats:
+    """Where each sector begins: components east and south of a unit step, shape (g, 2)."""
     if not 1 <= granularity <= MAX_GRANULARITY:
         raise ValueError(
             f"granularity must be a number of sectors from 1 to {MAX_GRANULARITY}, "
             f"got granularity={granularity}"
         )
-    north, east = _direction(a, b)
-    right = -north
-    ahead = np.where((north == 0) & (east == 0), 1.0, east)
-    in_first_half = _is_past(ahead, right, _border(0, granularity))
-    seen = np.zeros(north.shape, dtype=np.uint8)
-    for k in range(1, granularity):
-        past = _is_past(ahead, right, _border(k, granularity))
-        seen += past | ~in_first_half if 2 * k <= granularity else past & ~in_first_half
-    return seen
+    return np.array([_border(k, granularity) for k in range(granularity)])
 
 
 def haversine_km(lat1: ArrayLike, lng1: ArrayLike, lat2: ArrayLike, lng2: ArrayLike) -> Floats:
@@ -205,7 +212,7 @@ def _border(k: int, granularity: int) -> tuple[float, float]:
     return ahead, right
 
 
-def _is_past(ahead: Floats, right: Floats, border: tuple[float, float]) -> NDArray[np.bool_]:
+def _is_past(ahead: Floats, right: Floats, border: list[float]) -> NDArray[np.bool_]:
     """Whether a direction lies on the border or less than half a turn clockwise of it."""
     border_ahead, border_right = border
     side = border_ahead * right - border_right * ahead

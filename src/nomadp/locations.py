@@ -5,6 +5,7 @@ and kept only for small sets.
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import (
+    EARTH_RADIUS_KM,
     Floats,
     Places,
     Sectors,
     distance_km,
+    km_to_chord,
     mean_lat_lng,
     places,
     sector_seen,
@@ -28,16 +31,19 @@ from nomadp.geometry import (
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-__all__ = ["CACHED_ROWS_MAX", "LocationSet"]
+__all__ = ["CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"]
 
 Indices = NDArray[np.int64]
 
 CACHED_ROWS_MAX = 4096
 """Rows of distances and sectors are kept for sets up to this size (134 MB when all are)."""
+MEDOID_EXACT_MAX = 65_536
+"""Above this size the medoid is that of a sample: of all it would take minutes."""
 
 # Far above any rounding, far below any difference that matters.
 SLACK_KM = 1e-6
 CHORD_SLACK = 1e-12
+HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,12 +176,14 @@ class LocationSet:
         """The largest distance between two locations, exactly, in linear memory.
 
         Seen from a centre, no pair is farther apart than the sum of its two distances: most
-        locations are never compared.
+        locations are never compared. A large set that spans much of the Earth has no centre.
         """
         from_centre = self._distance_from_centre
         order = np.argsort(-from_centre, kind="stable")
         reach = from_centre[order]
         best = float(distance_km(self._at(order[0]), self._places).max())
+        if len(self) > CACHED_ROWS_MAX and best > HALF_ROUND_KM / 2:
+            return self._from_antipodes(best)
         for k in range(1, len(self)):
             if reach[k] + reach[0] + SLACK_KM < best:
                 break
@@ -186,13 +194,35 @@ class LocationSet:
                 best = max(best, float(pair.max()))
         return best
 
+    def _from_antipodes(self, at_least_km: float) -> float:
+        """The diameter: the farthest from a location is the nearest to its antipode."""
+        antipodes = -unit_vectors(self.lat, self.lng)
+        chord = np.empty(len(self))
+        bound = float(km_to_chord(HALF_ROUND_KM - at_least_km)) + CHORD_SLACK
+        for start in range(0, len(self), CACHED_ROWS_MAX):
+            some = slice(start, start + CACHED_ROWS_MAX)
+            chord[some] = self._tree.query(antipodes[some], distance_upper_bound=bound)[0]
+            bound = min(bound, float(chord[some].min()) + CHORD_SLACK)
+        ends = np.flatnonzero(chord <= bound)
+        chords, others = map(np.asarray, self._tree.query(antipodes[ends], k=2))
+        best = float(distance_km(self._at(ends), self._at(others[:, 0])).max())
+        # Where the tree's own rounding could decide, our distance decides.
+        for k in ends[chords[:, 1] <= bound]:
+            close = self._tree.query_ball_point(antipodes[k], bound)
+            best = max(best, float(distance_km(self._at(k), self._at(close)).max()))
+        return best
+
     @cached_property
     def medoid(self) -> int:
         """The location with the smallest mean distance to all: the best constant answer.
 
         Exact: a location is skipped only when the triangle inequality proves that its mean
-        distance exceeds the best (Newling and Fleuret, AISTATS 2017).
+        distance exceeds the best (Newling and Fleuret, AISTATS 2017). Of more than 65,536
+        locations, exact among 4096 that are evenly spaced in the order of the set.
         """
+        if len(self) > MEDOID_EXACT_MAX:
+            some = np.arange(CACHED_ROWS_MAX) * len(self) // CACHED_ROWS_MAX
+            return int(some[self.subset(some).medoid])
         lower = np.zeros(len(self))
         best, best_mean = 0, np.inf
         for i in np.argsort(self._distance_from_centre, kind="stable"):

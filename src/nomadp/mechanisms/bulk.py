@@ -19,11 +19,23 @@ from nomadp.mechanisms.kernels.values import Batch, Drawn, Tables
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["TABLE_LIMIT", "ceiling", "draw_rows", "mean_locations", "tables_of"]
+__all__ = [
+    "TABLE_LIMIT",
+    "ceiling",
+    "draw_rows",
+    "has_tables",
+    "mean_locations",
+    "tables_of",
+]
 
 TABLE_LIMIT = 4096
 """Locations up to which square tables are kept: 340 MB a set, and 17 MB a granularity."""
 _FIRST_WIDTH = 64  # words per trajectory; a row that runs out is asked for again, longer
+
+
+def has_tables(locations: LocationSet) -> bool:
+    """Whether the set is small enough for square tables; a larger one has balls instead."""
+    return len(locations) <= TABLE_LIMIT
 
 
 def tables_of(locations: LocationSet, sectors: int = 0) -> Tables:

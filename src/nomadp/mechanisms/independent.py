@@ -13,6 +13,8 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task, draw_many
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.bulk import ceiling, draw_rows, has_tables
+from nomadp.mechanisms.nested import sorted_places
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -68,3 +70,26 @@ class IndependentPoints(PointByPoint):
     def channel(self, share: Fraction) -> Channel:
         everywhere = np.arange(len(self.locations))
         return Exponential(self.locations, everywhere, self.locations.diameter_km, share)
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        if has_tables(self.locations) or not self.has_kernels:
+            return super()._draw_many(trajectories, words, first)
+        from nomadp.mechanisms.kernels.large import independent_points
+
+        diameter_km, lengths = self.locations.diameter_km, trajectories.lengths
+        law = np.zeros((int(lengths.max()) + 1, 2))
+        for length in np.unique(lengths).tolist():
+            share = self.epsilon / length
+            scale = float(share) / (2 * diameter_km) if diameter_km > 0 else 0.0
+            law[length] = scale, ceiling(share)
+        place = sorted_places(self.locations)
+        balls, nowhere = place.balls(1), np.zeros(len(trajectories), dtype=np.int64)
+        drawn = draw_rows(
+            lambda batch, out: independent_points(batch, balls, law, out),
+            place.ranked(trajectories),
+            words,
+            first,
+            nowhere,
+        )
+        reported: Ints = place.order[drawn.copies[0]]
+        return reported

@@ -16,7 +16,7 @@ from nomadp.locations import LocationSet
 __all__ = ["MERGES", "merge_many"]
 
 Points = tuple[int, ...]
-_AT_ONCE = 512  # rows of distances held at a time
+_AT_ONCE = 2**21  # distances held at a time
 _SAME_KM = 1e-9  # two sums of distances this close are a tie
 
 
@@ -67,7 +67,8 @@ def merge_many(
     if rule == "direction":
         merged = np.where(positions % 2 == 0, second, first)
     elif rule == "first-index":
-        for start in range(0, len(first), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
+        rows = max(1, _AT_ONCE // len(locations))
+        for start in range(0, len(first), rows):
+            some = slice(start, start + rows)
             merged[some] = _lowest_minimiser(locations, first[some], second[some])
     return merged

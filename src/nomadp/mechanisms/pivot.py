@@ -21,7 +21,7 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
-from nomadp.mechanisms.bulk import TABLE_LIMIT
+from nomadp.mechanisms.bulk import has_tables
 from nomadp.mechanisms.granularity import RULES, choose_granularity
 from nomadp.mechanisms.merge import MERGES, merge_many
 from nomadp.mechanisms.pivot_bulk import sample_copies
@@ -172,7 +172,8 @@ class PivotSampling(Mechanism):
 
     @property
     def has_kernels(self) -> bool:
-        return super().has_kernels and len(self.locations) <= TABLE_LIMIT
+        # What was published is only measured, on small sets; its kernels are the tables'.
+        return super().has_kernels and (self.private or has_tables(self.locations))
 
     def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
         if not self.has_kernels:

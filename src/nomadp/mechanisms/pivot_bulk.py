@@ -1,14 +1,22 @@
 """TP and ATP as numbers for the kernels."""
 
 import math
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nomadp.laws import Ints, RandomizedResponse, SquareWave, heaviest
 from nomadp.laws.channel import UNIT
-from nomadp.mechanisms.bulk import ceiling, draw_rows, mean_locations, tables_of
-from nomadp.mechanisms.kernels.values import Plan
+from nomadp.mechanisms.bulk import (
+    ceiling,
+    draw_rows,
+    has_tables,
+    mean_locations,
+    tables_of,
+)
+from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan
+from nomadp.mechanisms.nested import sorted_places
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -22,19 +30,25 @@ def sample_copies(
     mechanism: "PivotSampling", trajectories: TrajectorySet, words: Words, first: int
 ) -> tuple[Ints, Ints]:
     """Both perturbed copies, (2, points), and the coins of the merge."""
-    from nomadp.mechanisms.kernels.pivot import pivot_sampling
-
-    tables = tables_of(mechanism.locations, mechanism.sectors)
-    plan = pivot_plan(mechanism, trajectories.lengths)
     means = mean_locations(mechanism.locations, trajectories)
-    drawn = draw_rows(
-        lambda batch, out: pivot_sampling(batch, tables, plan, out),
-        trajectories,
-        words,
-        first,
-        means,
-    )
-    return drawn.copies, drawn.coins
+    plan = pivot_plan(mechanism, trajectories.lengths)
+    if has_tables(mechanism.locations):
+        from nomadp.mechanisms.kernels.pivot import pivot_sampling
+
+        tables = tables_of(mechanism.locations, mechanism.sectors)
+        run = partial(_run, pivot_sampling, tables, plan)
+        drawn = draw_rows(run, trajectories, words, first, means)
+        return drawn.copies, drawn.coins
+    from nomadp.mechanisms.kernels import large
+
+    place = sorted_places(mechanism.locations)
+    run = partial(_run, large.pivot_sampling, place.balls(mechanism.sectors), plan)
+    drawn = draw_rows(run, place.ranked(trajectories), words, first, place.rank[means])
+    return place.order[drawn.copies], drawn.coins
+
+
+def _run(kernel: Any, public: Any, plan: Plan, batch: Batch, out: Drawn) -> None:
+    kernel(batch, public, plan, out)
 
 
 def pivot_plan(mechanism: "PivotSampling", lengths: Ints) -> Plan:

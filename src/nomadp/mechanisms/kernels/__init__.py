@@ -6,6 +6,10 @@ square wave turn words into values exactly as the reference does. The exponentia
 by proposing a location of its domain uniformly and accepting it with probability
 weight / ceiling: the same law, without touching every location.
 
+Small sets come with square tables (`Tables`). Large ones come as a tree of balls (`Balls`):
+what a domain may hold is narrowed to a few of its nodes, so that a report costs nearly the same
+in a set of any size.
+
 Only this package knows numba. Without it the same lines run uncompiled: the same reports, a
 few hundred times slower. Importing this package imports nothing; its loops are imported by
 whoever has many trajectories to perturb, when they are there.

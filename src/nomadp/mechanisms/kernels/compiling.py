@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "part"]
 
 _FOLDER = Path(__file__).parent
 
@@ -24,6 +24,20 @@ def kernel(loop: Any) -> Any:
     from numba import njit
 
     return njit(cache=_may_keep_code(_FOLDER), nogil=True)(loop)
+
+
+def part(loop: Any) -> Any:
+    """What loops call, and what makes no arrays of its own.
+
+    Its arrays belong to whoever calls it, so their owners are not counted: counting them at
+    every call takes longer than such a part does.
+    """
+    if find_spec("numba") is None:
+        return loop
+    from numba import njit
+
+    options: dict[str, Any] = {"_nrt": False}  # numba's own parts use it; its types hide it
+    return njit(cache=_may_keep_code(_FOLDER), nogil=True, **options)(loop)
 
 
 @cache

@@ -5,9 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.compiling import kernel, part
 
-__all__ = ["below", "near", "response", "square_wave", "weight_of", "within"]
+__all__ = [
+    "below",
+    "below_and_rest",
+    "near",
+    "response",
+    "square_wave",
+    "weight_of",
+    "within",
+]
 
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -15,12 +23,17 @@ _UNIT = 2**24
 _RESPONSE_UNIT = 2**32
 
 
-@kernel
+@part
 def below(words: Any, used: int, total: int) -> Any:
     """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
     if used >= len(words):
         return 0
-    word, bound = words[used], np.uint64(total)
+    return _share(words[used], total)
+
+
+@part
+def _share(word: Any, total: int) -> Any:
+    bound = np.uint64(total)
     low, high = word & _MASK, word >> _HALF
     bound_low, bound_high = bound & _MASK, bound >> _HALF
     middle = high * bound_low + ((low * bound_low) >> _HALF)
@@ -28,7 +41,22 @@ def below(words: Any, used: int, total: int) -> Any:
     return np.int64(high * bound_high + (middle >> _HALF) + (carry >> _HALF))
 
 
-@kernel
+@part
+def below_and_rest(word: Any, total: int, ceiling: int) -> Any:
+    """Two values of one word: `below(total)`, and what remains of it, below ``ceiling``.
+
+    The word is a number in [0, 1) with 64 digits; the first value is the whole part of
+    word * total, the second is read off the fraction. Every outcome has its chance up to one
+    word in 2^64, as in the reference's draw with one word. Totals are below 2^32.
+    """
+    bound = np.uint64(total)
+    low, high = (word & _MASK) * bound, (word >> _HALF) * bound
+    high += low >> _HALF
+    rest = ((high & _MASK) << _HALF) | (low & _MASK)
+    return np.int64(high >> _HALF), _share(rest, ceiling)
+
+
+@part
 def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
     """The exponential law's integer weight, clamped into [2^24, ceiling]."""
     weight = ceiling * math.exp(-scale_per_km * distance_km)
@@ -50,7 +78,7 @@ def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
             return proposed, used
 
 
-@kernel
+@part
 def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
     """Randomised response over ``size`` values, with one word."""
     target = below(words, used, heavy + (size - 1) * _RESPONSE_UNIT)
@@ -62,7 +90,7 @@ def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
     return (target - heavy) // _RESPONSE_UNIT + 1
 
 
-@kernel
+@part
 def square_wave(words: Any, used: int, cell: int, wave: Any) -> int:
     """An output cell, with one word; cells `cell` to `cell + 2 reach` are the near ones."""
     resolution, reach, heavy = wave[0], wave[1], wave[2]

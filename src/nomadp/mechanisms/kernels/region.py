@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.kernels.compiling import kernel
+from nomadp.mechanisms.kernels.compiling import kernel, part
 from nomadp.mechanisms.kernels.draws import near, square_wave, within
 from nomadp.mechanisms.kernels.values import Plan, Tables
 
-__all__ = ["calibrated_km", "draw_anchor", "draw_radius"]
+__all__ = ["calibrated_km", "draw_anchor", "draw_radius", "explained", "pulled"]
 
 
 @kernel
@@ -42,21 +42,33 @@ def calibrated_km(anchor: int, cell: int, tables: Tables, plan: Plan) -> float:
     farthest = row_km[order[size - 1]]
     if farthest == 0.0:
         return 0.0
+    radius, first_km, last_km = explained(cell, farthest, plan)
+    low = within(row_km, order, np.nextafter(first_km, -1.0))
+    high = within(row_km, order, last_km)
+    inside = tables.sums_km[anchor, high] - tables.sums_km[anchor, low]
+    outside = tables.sums_km[anchor, size] - inside
+    return pulled((radius, farthest), (high - low, inside), (size - high + low, outside), plan)
+
+
+@part
+def explained(cell: int, farthest: float, plan: Plan) -> Any:
+    """The uncalibrated radius of a reported cell, and from where to where it is plausible."""
     width = plan.wave[1] / plan.wave[0]
     stretch = farthest / (2 * width + 1)
     reported = (cell + 0.5) / plan.wave[0] - width
-    radius = (reported + width) * stretch
     first, last = _plausible(reported, width)
-    below_first = np.nextafter((first + width) * stretch, -1.0)
-    low = within(row_km, order, below_first)
-    high = within(row_km, order, (last + width) * stretch)
+    return (reported + width) * stretch, (first + width) * stretch, (last + width) * stretch
+
+
+@part
+def pulled(radii: Any, inside: Any, outside: Any, plan: Plan) -> float:
+    """A radius pulled towards the centre; in- and outside are (locations, summed km)."""
+    radius, farthest = radii
     density = plan.calibration[1]
-    weight = density * (high - low) + (1 - density) * (size - high + low)
+    weight = density * inside[0] + (1 - density) * outside[0]
     if weight <= 0.0:
         return radius
-    inside = tables.sums_km[anchor, high] - tables.sums_km[anchor, low]
-    outside = tables.sums_km[anchor, size] - inside
-    centre = (density * inside + (1 - density) * outside) / weight
+    centre = (density * inside[1] + (1 - density) * outside[1]) / weight
     if radius <= centre:
         beta = (centre - radius) / centre if centre > 0 else 0.0
     else:
@@ -65,7 +77,7 @@ def calibrated_km(anchor: int, cell: int, tables: Tables, plan: Plan) -> float:
     return min(max(radius + (centre - radius) * pull, 0.0), farthest)
 
 
-@kernel
+@part
 def _plausible(reported: float, width: float) -> Any:
     """The smallest and the largest test value that explain a report; else the nearest one."""
     first, last, nearest = 2.0, -1.0, 0.0

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["Batch", "Drawn", "Plan", "Tables"]
+__all__ = ["Balls", "Batch", "Domain", "Drawn", "Plan", "Tables"]
 
 
 class Tables(NamedTuple):
@@ -12,6 +12,26 @@ class Tables(NamedTuple):
     order: Any  # (m, m): the locations from the nearest to the farthest
     sums_km: Any  # (m, m + 1): of the k nearest distances
     sectors: Any  # (m, m), or empty
+
+
+class Balls(NamedTuple):
+    """A large set: locations in the order of a tree, and a ball in space around each node."""
+
+    rows: Any  # (m, 6): the columns of geometry.Places, location by location
+    ball: Any  # (nodes, 4): centre and radius, where the Earth is the unit sphere
+    nodes: Any  # (nodes, 3): first location, last + 1, left child (the right one follows) or 0
+    borders: Any  # (sectors, 2): of geometry.sector_borders
+    sample: Any  # (6, sample): what the calibration looks at, column by column
+
+
+class Domain(NamedTuple):
+    """Locations in a disc and in reported sectors; -1 where there is no anchor or pivot."""
+
+    anchor: int
+    radius_km: float
+    edge: float  # the disc's, as a squared sine of half an angle
+    pivots: Any  # two of them
+    reported: Any  # the sector each pivot reports
 
 
 class Batch(NamedTuple):
