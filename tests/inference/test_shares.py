@@ -9,7 +9,7 @@ from nomadp.inference import shares as module
 from nomadp.inference.decode import groups_of
 from nomadp.inference.flows import trip_shares
 from nomadp.inference.hotspots import cell_shares, location_shares
-from nomadp.inference.shares import table_of
+from nomadp.inference.shares import survey, table_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.square import UnitSquare
@@ -46,7 +46,7 @@ def squared_error(values, true):
 def visit_errors(name, epsilon, seed=1):
     true = trips(2000)
     some = groups(name, epsilon, true, seed)
-    found = location_shares(LOCATIONS, some, np.random.default_rng(0))
+    found = location_shares(survey(LOCATIONS, some, np.random.default_rng(0)))
     visits = np.bincount(true.locations, minlength=40) / len(true.locations)
     assert found.values.sum() == pytest.approx(1)
     return squared_error(found.values, visits), squared_error(found.flat, visits)
@@ -69,7 +69,9 @@ def test_visits_are_estimated_better_than_counted():
     true = trips(2000)
     mechanism = made("atlas", 2)
     reported = mechanism.perturb_many(true, SeededWords(1))
-    found = location_shares(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+    found = location_shares(
+        survey(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+    )
     visits, counted = (
         np.bincount(each, minlength=40) / len(each) for each in (true.locations, reported)
     )
@@ -79,7 +81,7 @@ def test_visits_are_estimated_better_than_counted():
 def test_where_there_is_nothing_to_find_little_is_claimed():
     everywhere = np.random.default_rng(1).integers(0, 40, (2000, 2))
     true = TrajectorySet.from_lists(list(everywhere), size=40)
-    found = location_shares(LOCATIONS, groups("brr", 1, true), np.random.default_rng(0))
+    found = location_shares(survey(LOCATIONS, groups("brr", 1, true), np.random.default_rng(0)))
     assert np.abs(found.values - found.flat).sum() < 0.05
 
 
@@ -89,17 +91,19 @@ def test_trips_and_cells_are_estimated_better_than_flat():
     ends = cell[true.locations.reshape(-1, 2)]
     flow = np.bincount(9 * ends[:, 0] + ends[:, 1], minlength=81) / len(true)
     some = groups("atlas", 4, true)
-    found = trip_shares(LOCATIONS, some, 3, rng)
+    found = trip_shares(survey(LOCATIONS, some, rng), 3)
     assert found.flat.sum() == pytest.approx(1)
     assert squared_error(found.values, flow) < 0.5 * squared_error(found.flat, flow)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
-    found = cell_shares(LOCATIONS, some, 3, rng)
+    found = cell_shares(survey(LOCATIONS, some, rng), 3)
     assert squared_error(found.values, density) < 0.5 * squared_error(found.flat, density)
 
 
 def test_more_reports_mean_less_uncertainty():
     few, many = (
-        location_shares(LOCATIONS, groups("brr", 8, trips(count)), np.random.default_rng(0))
+        location_shares(
+            survey(LOCATIONS, groups("brr", 8, trips(count)), np.random.default_rng(0))
+        )
         for count in (1000, 20_000)
     )
     assert np.linalg.norm(many.deviation) < 0.6 * np.linalg.norm(few.deviation)
@@ -126,4 +130,4 @@ def test_a_tally_counts_what_each_row_names():
 
 def test_points_perturbed_on_their_own_tell_of_no_trips():
     with pytest.raises(DomainError, match="whole journeys"):
-        trip_shares(LOCATIONS, groups("brr", 4, trips(50)), 3, np.random.default_rng(0))
+        trip_shares(survey(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)), 3)

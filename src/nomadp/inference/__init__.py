@@ -3,8 +3,9 @@
 from nomadp.inference.decode import decode, groups_of, learn_prior
 from nomadp.inference.estimate import Estimate
 from nomadp.inference.journeys import AtlasDecoder
+from nomadp.inference.learning import learn
 from nomadp.inference.points import PointDecoder
-from nomadp.inference.prior import Prior, learn
+from nomadp.inference.prior import Prior
 
 __all__ = [
     "AtlasDecoder",

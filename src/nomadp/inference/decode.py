@@ -13,8 +13,9 @@ from nomadp.errors import DomainError
 from nomadp.inference.estimate import Estimate, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
+from nomadp.inference.learning import Group, learn
 from nomadp.inference.points import PointDecoder, point_evidence
-from nomadp.inference.prior import Group, Prior, learn
+from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.rows import by_length

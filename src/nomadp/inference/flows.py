@@ -1,39 +1,47 @@
 """Where people go from where: trips between the cells of a grid."""
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
 from nomadp.errors import DomainError
-from nomadp.inference.prior import Group
-from nomadp.inference.shares import Shares, estimated_shares, table_of
-from nomadp.locations import LocationSet
+from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
+from nomadp.laws import Ints
 from nomadp.mechanisms.square import UnitSquare
 
 __all__ = ["trip_shares"]
 
 
-def trip_shares(
-    locations: LocationSet, groups: Sequence[Group], granularity: int, rng: Generator
-) -> Shares:
+def trip_shares(survey: Survey, granularity: int) -> Shares:
     """The share of trips from each cell (first point) to each (last point), flattened.
 
     Only reports of whole journeys tell of trips. Flat: both ends anywhere, independently.
     """
-    moving = [group for group in groups if group.evidence.support.shape[1] > 1]
+    moving = [k for k, group in enumerate(survey.groups) if _moves(group.evidence.support)]
     if not moving:
         raise DomainError(
             "trips need reports of whole journeys of at least 2 locations, got none; "
             "mechanisms that perturb each point on its own do not report any"
         )
-    cell = UnitSquare(locations).cells(granularity)
+    cell = UnitSquare(survey.locations).cells(granularity)
     cells = granularity**2
-    density = np.bincount(cell, minlength=cells) / len(locations)
+    density = np.bincount(cell, minlength=cells) / len(survey.locations)
+
+    def tally(rows: Ints) -> Any:
+        return table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2)
+
     return estimated_shares(
-        locations,
-        moving,
-        lambda rows: table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2),
-        np.outer(density, density).reshape(-1),
-        rng,
+        _only(survey, moving), tally, np.outer(density, density).reshape(-1)
     )
+
+
+def _moves(support: Ints) -> bool:
+    return bool(support.shape[1] > 1)
+
+
+def _only(survey: Survey, chosen: list[int]) -> Survey:
+    """The same survey, asked about some of its groups."""
+    again = tuple((tuple(groups[k] for k in chosen), prior) for groups, prior in survey.again)
+    groups = tuple(survey.groups[k] for k in chosen)
+    return replace(survey, groups=groups, again=again)

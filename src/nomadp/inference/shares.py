@@ -15,11 +15,12 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.prior import Group, Learner, Prior
+from nomadp.inference.learning import Group, Learner
+from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["Shares", "Tally", "estimated_shares", "table_of"]
+__all__ = ["Shares", "Survey", "Tally", "estimated_shares", "survey", "table_of"]
 
 REPEATS = 20
 """How often the reports are resampled."""
@@ -42,27 +43,39 @@ class Shares:
     """How much of the difference from flat was kept: 0 is flat, 1 is all of it."""
 
 
-def estimated_shares(
-    locations: LocationSet,
-    groups: Sequence[Group],
-    tally: Tally,
-    flat: Floats,
-    rng: Generator,
-) -> Shares:
-    """Shares of what ``tally`` counts, learned from reports and drawn towards ``flat``."""
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What was learned from reports, and again from resampled ones: once for all questions."""
+
+    locations: LocationSet
+    groups: tuple[Group, ...]
+    prior: Prior
+    unheard: Prior
+    """What the same method says without hearing any report."""
+    again: tuple[tuple[tuple[Group, ...], Prior], ...]
+
+
+def survey(locations: LocationSet, groups: Sequence[Group], rng: Generator) -> Survey:
+    """Learn from reports, and from as many of them drawn at random, `REPEATS` times."""
     learner = Learner(locations, groups)
-    tables = [tally(group.evidence.support).T.tocsr() for group in groups]
-    counted = _counted(learner.learn(), groups, tables)
-    found = counted / counted.sum()
+    prior = learner.learn()
     again = []
     for _ in range(REPEATS):
-        resampled = [_resampled(group, rng) for group in groups]
-        prior = learner.learn([group.counts for group in resampled])
-        anew = _counted(prior, resampled, tables)
-        again.append(anew / anew.sum())
-    learning = np.var(again, axis=0, ddof=1)
-    # Reports that say nothing leave the public walk's own shares: no signal, if not quite flat.
-    kept = _kept(found - _walked(groups, tables), float(learning.sum()))
+        resampled = tuple(_resampled(group, rng) for group in groups)
+        again.append((resampled, learner.learn(resampled)))
+    return Survey(locations, tuple(groups), prior, learner.unheard(), tuple(again))
+
+
+def estimated_shares(survey: Survey, tally: Tally, flat: Floats) -> Shares:
+    """Shares of what ``tally`` counts, drawn towards ``flat``."""
+    tables = [tally(group.evidence.support).T.tocsr() for group in survey.groups]
+    counted = _counted(survey.prior, survey.groups, tables)
+    found = counted / counted.sum()
+    again = [_counted(prior, groups, tables) for groups, prior in survey.again]
+    learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
+    # Reports that say nothing leave what is learned from none: no signal, if not quite flat.
+    silent = _expected(survey.unheard, survey.groups, tables)
+    kept = _kept(found - silent, float(learning.sum()))
     values = flat + kept * (found - flat)
     return Shares(values, np.sqrt(learning + values / counted.sum()), flat, kept)
 
@@ -85,11 +98,11 @@ def _counted(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats
     return total
 
 
-def _walked(groups: Sequence[Group], tables: list[Any]) -> Floats:
-    """The shares of the public walk, in the lengths that occur."""
+def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
+    """The shares by a prior alone, in the lengths that occur."""
     total: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(groups, tables, strict=True):
-        total += group.total * np.asarray(table.mean(axis=1)).reshape(-1)
+        total += group.total * (table @ prior.weights(group.evidence.support))
     shares: Floats = total / total.sum()
     return shares
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.inference import prior as module
+from nomadp.inference import learning as module
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence
 from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.prior import Features, Group, Learner, learn
+from nomadp.inference.learning import Group, Learner, learn
+from nomadp.inference.prior import Features
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
@@ -66,7 +67,9 @@ def test_a_step_that_is_too_bold_is_taken_back():
     mechanism = WholeJourney(locations=scattered(40), epsilon=10, size=512)
     group = atlas_group(mechanism, commuters(mechanism.locations, 500, 4))
     learner = Learner(mechanism.locations, [group], 0.0)
-    ascent = module._Ascent(learner._rows, 0.0, len(learner._features), 50.0, learner._safe)
+    start = np.zeros(len(learner._features))
+    ascent = module._Ascent(learner._rows, 0.0, learner._safe, start)
+    ascent.step = 50.0
     assert ascent.climb() > 0
     assert learner._safe <= ascent.step < 50.0
 
