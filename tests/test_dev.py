@@ -30,12 +30,19 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     dev = load_dev()
     dev.commands = []
     monkeypatch.setattr(dev, "ROOT", tmp_path)
-    monkeypatch.setattr(dev, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(dev, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(dev, "LOCK", tmp_path / "requirements.lock")
     monkeypatch.setattr(dev, "PYPROJECT", tmp_path / "pyproject.toml")
-    monkeypatch.setattr(dev, "run", lambda command: dev.commands.append(command) or 0)
+    monkeypatch.setattr(dev, "MAIN", dev.Environment(tmp_path / ".venv", [dev.LOCK]))
+    for extra in dev.CLUSTERS:
+        added = tmp_path / f"requirements-{extra}.lock"
+        environment = dev.Environment(tmp_path / f".venv-{extra}", [dev.LOCK, added])
+        monkeypatch.setitem(dev.CLUSTERS, extra, environment)
+        added.write_text(f"py{extra}==1\n")
+    for environment in (dev.MAIN, *dev.CLUSTERS.values()):
+        environment.folder.mkdir()
+    monkeypatch.setattr(dev, "run", lambda command, cwd=None: dev.commands.append(command) or 0)
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
     dev.LOCK.write_text("numpy==2\n")
     dev.PYPROJECT.write_text("[project]\n")
     return dev
@@ -44,7 +51,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def installs(dev: ModuleType) -> list[str]:
     """What the next `prepare` would install, in order."""
     dev.commands.clear()
-    dev.prepare()
+    dev.prepare(dev.MAIN)
     names = {"--require-hashes": "lock", "-e": "package"}
     return [names[arg] for command in dev.commands for arg in command if arg in names]
 
@@ -84,8 +91,8 @@ def test_a_failed_install_leaves_no_stamp(
 ) -> None:
     monkeypatch.setattr(dev, "run", lambda command: 1)
     with pytest.raises(SystemExit, match="could not prepare"):
-        dev.prepare()
-    assert not dev.STAMP.exists()
+        dev.prepare(dev.MAIN)
+    assert not dev.MAIN.stamp.exists()
 
 
 def test_uv_is_used_where_there_is_one(
@@ -101,7 +108,75 @@ def test_a_python_without_venv_gets_one_clear_sentence(
 ) -> None:
     monkeypatch.setattr(dev.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"lacks venv and ensurepip\. .*python3-venv"):
-        dev.prepare()
+        dev.prepare(dev.MAIN)
+
+
+def ran_in(dev: ModuleType) -> list[str]:
+    """The environments whose tests ran."""
+    return [command[0].parts[-3] for command in dev.commands if "pytest" in command]
+
+
+def test_clusters_are_tested_in_environments_of_their_own(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "somewhere")
+    assert dev.main(["cluster"]) == 0
+    assert ran_in(dev) == [".venv-spark", ".venv-sail"]
+    dev.commands.clear()
+    assert dev.main(["cluster"]) == 0
+    assert len(dev.commands) == 2  # the second time, tests and nothing else
+
+
+def test_the_environment_of_a_cluster_adds_to_the_main_one(dev: ModuleType) -> None:
+    environment = dev.CLUSTERS["sail"]
+    dev.prepare_cluster(environment)
+    (install,) = (command for command in dev.commands if "--require-hashes" in command)
+    assert install[-1] == environment.locks[-1]
+    assert "--no-deps" in install
+    assert str(dev.MAIN.packages) in (environment.packages / "nomadp-main.pth").read_text()
+
+
+def test_a_changed_lock_makes_the_environment_of_a_cluster_anew(dev: ModuleType) -> None:
+    environment = dev.CLUSTERS["spark"]
+    for lock in environment.locks:
+        dev.prepare_cluster(environment)
+        dev.commands.clear()
+        lock.write_text("changed==2\n")
+        dev.prepare_cluster(environment)
+        assert dev.commands != []
+
+
+def test_without_java_only_sail_is_tested(
+    dev: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dev.main(["cluster"]) == 0
+    assert ran_in(dev) == [".venv-sail"]
+    assert "needs java" in capsys.readouterr().out
+
+
+def test_one_failing_cluster_fails_the_command(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dev, "run", lambda command, cwd=None: int("pytest" in command))
+    assert dev.main(["cluster"]) == 1
+    assert "cluster: sail failed" in capsys.readouterr().out
+
+
+def test_a_lock_of_a_cluster_holds_only_what_it_adds(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_all(command: list[object], cwd: Path | None = None) -> int:
+        out = Path(str(command[command.index("-o") + 1]))
+        ours = "numpy==2 \\\n    --hash=sha256:aa\n"
+        added = "" if out == dev.LOCK else "pyspark==4 \\\n    --hash=sha256:bb\n"
+        out.write_text(ours + added)
+        return 0
+
+    monkeypatch.setattr(dev, "run", compile_all)
+    monkeypatch.setattr(dev.shutil, "which", lambda name: "uv")
+    assert dev.lock([]) == 0
+    for environment in dev.CLUSTERS.values():
+        assert environment.locks[-1].read_text() == "pyspark==4 \\\n    --hash=sha256:bb\n"
 
 
 @pytest.mark.parametrize(("arguments", "code"), [([], 2), (["tset"], 2), (["--help"], 0)])
@@ -110,7 +185,7 @@ def test_says_what_it_can_do(arguments: list[str], code: int) -> None:
         [sys.executable, DEV, *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == code
-    for command in ("demo", "test", "check", "lock"):
+    for command in ("demo", "test", "check", "cluster", "lock"):
         assert f"dev.py {command}" in done.stdout + done.stderr
 
 
@@ -120,16 +195,27 @@ def canonical(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", name.group()).lower()
 
 
-def test_the_lock_covers_what_the_project_asks_for() -> None:
+LOCKS = {
+    "dev": ["requirements.lock"],
+    "spark": ["requirements.lock", "requirements-spark.lock"],
+    "sail": ["requirements.lock", "requirements-sail.lock"],
+}
+
+
+@pytest.mark.parametrize("extra", LOCKS)
+def test_the_lock_covers_what_the_project_asks_for(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = project["dependencies"] + project["optional-dependencies"]["dev"]
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    asked = project["dependencies"] + project["optional-dependencies"][extra]
+    lock = "".join((ROOT / name).read_text(encoding="utf-8") for name in LOCKS[extra])
     locked = {canonical(line) for line in lock.splitlines() if re.match(r"\w", line)}
     assert {canonical(requirement) for requirement in asked} <= locked
 
 
-def test_every_locked_version_has_a_hash_and_no_address() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", *(LOCKS[e][-1] for e in load_dev().CLUSTERS)]
+)
+def test_every_locked_version_has_a_hash_and_no_address(name: str) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\w)", lock.strip())
     assert all("==" in entry and "--hash=sha256:" in entry for entry in entries)
     assert "://" not in lock

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomadp.data.atomic import written_whole
+from nomadp.data.atomic import moved_whole, written_whole
 from nomadp.errors import SchemaError
 
 
@@ -72,3 +72,17 @@ def test_a_part_keeps_the_suffix_that_says_its_format(tmp_path):
     written_whole({tmp_path / "a.csv.gz": write})
     assert parts[0].endswith("a.csv.gz")
     assert parts[0].startswith(".")
+
+
+def test_a_ready_file_takes_the_place_of_an_older_one(tmp_path):
+    (tmp_path / "ready").write_text("new")
+    (tmp_path / "place").write_text("old")
+    moved_whole(tmp_path / "ready", tmp_path / "place")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("place", "new")]
+
+
+def test_a_ready_file_that_cannot_be_moved_stays_where_it_is(tmp_path):
+    (tmp_path / "ready").write_text("new")
+    with pytest.raises(SchemaError, match="place cannot be written"):
+        moved_whole(tmp_path / "ready", tmp_path / "nowhere" / "place")
+    assert (tmp_path / "ready").read_text() == "new"

@@ -1,14 +1,10 @@
 """``nomadp perturb``: a file of trajectories in, a file of private reports out."""
 
-from dataclasses import asdict, dataclass, fields
-from errno import ENOENT
-from os import strerror
-from pathlib import Path
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import nomadp
 from nomadp.cli.options import (
     EXISTING,
     chosen_options,
@@ -20,12 +16,18 @@ from nomadp.cli.options import (
     variant_options,
 )
 from nomadp.cli.output import print_json, reading_notes
+from nomadp.cli.perturb_request import (
+    Request,
+    check_lengths,
+    check_out,
+    check_private,
+    metadata_of,
+    warnings_of,
+)
 from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.data.tables import SnapSummary
     from nomadp.mechanisms import Mechanism
-    from nomadp.trajectory import TrajectorySet
 
 __all__ = ["perturb"]
 
@@ -46,7 +48,26 @@ WORTH_PROCESSES = 2_000
     help="Reports: .csv, .csv.gz, .parquet.",
 )
 @click.option("--seed", type=int, metavar="N", help="Simulate: repeatable, hence not private.")
+@click.option(
+    "--key-file",
+    type=EXISTING,
+    metavar="FILE",
+    help="Draw with this secret key of 32 bytes: one key for one set of trajectories.",
+)
 @jobs_option
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Where: on this machine, or on a cluster (Apache Spark, or Sail).",
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="spark: the cluster, for example local[4], yarn or sc://localhost:50051; local[*] by "
+    "default.",
+)
 @click.option(
     "--unlink", is_flag=True, help="Random report ids instead of tids, in their order."
 )
@@ -64,6 +85,15 @@ def perturb(**options: Any) -> None:
     report has as many points as its trajectory. Each further run over the same trajectories
     spends epsilon again.
 
+    A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
+    piece by piece into a Parquet file of reports of the same layout. A run that was stopped
+    keeps its finished parts and its secret key in OUT.partial, and the same command goes on
+    with them. Whoever reads a key can repeat the draws, so it is deleted when all is done; a
+    --key-file is yours to delete.
+
+    With --engine spark that layout is read from a file or folder, and OUT is a folder of
+    Parquet files. A key gives the same reports on every engine.
+
     \b
     Example:
       nomadp perturb trips.csv --locations places.csv --mechanism atp --epsilon 4 \\
@@ -72,7 +102,7 @@ def perturb(**options: Any) -> None:
     variant = chosen_options(options)
     request = Request(**{field.name: options[field.name] for field in fields(Request)})
     with reading_notes() as notes:
-        summary = _perturbed(request, variant)
+        summary = _perturbed(request, variant, _master(options["engine"], options["master"]))
     for note in [*notes, *summary["warnings"]]:
         click.echo(f"nomadp: {note}", err=True)
     if options["as_json"]:
@@ -84,114 +114,81 @@ def perturb(**options: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Request:
-    """What was asked for on the command line, apart from the mechanism's own options."""
-
-    trajectories: Path
-    locations: Path
-    mechanism: str
-    epsilon: str
-    out: Path
-    seed: int | None
-    jobs: int | None
-    unlink: bool
-    single_points: bool
-    accept_not_private: bool
+def _master(engine: str, master: str | None) -> str | None:
+    """The cluster to work on, if any."""
+    if engine == "spark":
+        return master or "local[*]"
+    if master is not None:
+        raise click.UsageError("--master names a cluster, so it needs --engine spark")
+    return None
 
 
-def _perturbed(request: Request, variant: dict[str, Any]) -> dict[str, Any]:
-    """Read, perturb, write; everything that can be refused is refused before the first draw."""
-    from nomadp.data.tables import ReportTable, read_locations, read_trajectories, write_reports
-    from nomadp.engine import perturb_set, unlinked
+def _perturbed(request: Request, variant: dict[str, Any], master: str | None) -> dict[str, Any]:
+    """Everything that can be refused is refused before the first draw."""
+    from nomadp.data.tables import read_locations
     from nomadp.mechanisms import make_mechanism
-    from nomadp.randomness import words_for
 
-    _check_out(request)
+    check_out(request)
+    if request.key_file is not None and request.seed is not None:
+        raise click.UsageError("--key-file and --seed exclude each other, got both")
+    streamed = master is None and _is_streamed(request)
     world = read_locations(request.locations)
     mechanism = make_mechanism(request.mechanism, world, request.epsilon, **variant)
-    _check_private(mechanism, accepted=request.accept_not_private)
-    true, snapped = read_trajectories(request.trajectories, world)
-    _check_lengths(mechanism, true, accepted=request.single_points)
+    check_private(mechanism, accepted=request.accept_not_private)
+    if master is not None:
+        from nomadp.cli.perturb_cluster import clustered
+
+        return clustered(request, mechanism, master)
+    return (_streamed if streamed else _at_once)(request, mechanism)
+
+
+def _is_streamed(request: Request) -> bool:
+    """Random ids in their own order need all reports at once, and so does CSV."""
+    from nomadp.data.files import is_parquet
+
+    files = is_parquet(request.trajectories) and is_parquet(request.out)
+    if files and not request.unlink:
+        from nomadp.data.nested_files import is_nested  # slow to import: Arrow
+
+        if is_nested(request.trajectories):
+            return True
+    if request.key_file is not None:
+        raise click.UsageError(
+            "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
+            "location_ids), and no --unlink: elsewhere a tid may not always name the same "
+            "trajectory"
+        )
+    return False
+
+
+def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
+    from nomadp.cli.perturb_stream import streamed
+
+    return streamed(request, mechanism)
+
+
+def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
+    """Read, perturb, write."""
+    from nomadp.data.tables import ReportTable, read_trajectories, write_reports
+    from nomadp.engine import perturb_set, unlinked
+    from nomadp.randomness import words_for
+
+    true, snapped = read_trajectories(request.trajectories, mechanism.locations)
+    single = int((true.lengths == 1).sum())
+    check_lengths(mechanism, single, len(true), accepted=request.single_points)
     words = words_for(request.seed)
     jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
     with progress_bar("perturbing", len(true)) as bar:
         reported = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance)
     if request.unlink:
         reported = unlinked(reported, words)
-    metadata = _metadata(mechanism, simulated=words.simulated, linked=not request.unlink)
-    write_reports(request.out, ReportTable(reported, world, metadata))
+    metadata = metadata_of(request, mechanism)
+    write_reports(request.out, ReportTable(reported, mechanism.locations, metadata))
     return {
         "out": str(request.out),
         "trajectories": len(reported),
         "points": len(reported.locations),
         **metadata,
         "snapped": None if snapped is None else asdict(snapped),
-        "warnings": _warnings(mechanism, snapped, simulated=words.simulated),
+        "warnings": warnings_of(request, mechanism, snapped),
     }
-
-
-def _check_out(request: Request) -> None:
-    from nomadp.data.files import file_path
-
-    out = file_path(request.out).resolve()
-    if not out.parent.is_dir():
-        raise FileNotFoundError(ENOENT, strerror(ENOENT), str(request.out.parent))
-    if out in (request.trajectories.resolve(), request.locations.resolve()):
-        raise click.UsageError("--out must name a new file, got one of the inputs")
-
-
-def _check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
-    from nomadp.errors import NotPrivateError
-
-    if not mechanism.private and not accepted:
-        raise NotPrivateError(
-            f"{mechanism.name} is for experiments only; {mechanism.warning}; to use it on data "
-            "that nobody needs protected, add --accept-not-private"
-        )
-
-
-def _check_lengths(mechanism: "Mechanism", true: "TrajectorySet", *, accepted: bool) -> None:
-    from nomadp.errors import DomainError
-
-    single = int((true.lengths == 1).sum())
-    directed = any(step.name == "direction" for step in mechanism.split(2).steps)
-    if single and directed and not accepted:
-        raise DomainError(
-            "a trajectory must have at least 2 locations to have a direction, got "
-            f"{single} of {len(true)} with only 1; leave them out, use exp, or add "
-            "--single-points to perturb them without directions"
-        )
-
-
-def _metadata(mechanism: "Mechanism", *, simulated: bool, linked: bool) -> dict[str, Any]:
-    return {
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        "epsilon": str(mechanism.epsilon),
-        "params": mechanism.get_params(),
-        "location_set_sha256": mechanism.locations.sha256,
-        "rng": "seeded" if simulated else "system",
-        "private": mechanism.private and not simulated,
-        "linked": linked,
-        "nomadp_version": nomadp.__version__,
-    }
-
-
-def _warnings(
-    mechanism: "Mechanism", snapped: "SnapSummary | None", *, simulated: bool
-) -> list[str]:
-    warnings = []
-    if snapped is not None:
-        warnings.append(
-            f"{snapped.points} points moved to their nearest locations: half of them at most "
-            f"{snapped.median_km:.3f} km, 95 % at most {snapped.p95_km:.3f} km; "
-            f"{snapped.moved_over_1km_share:.1%} moved over 1 km"
-        )
-    if simulated:
-        warnings.append(
-            "the output is simulated: it is not private against somebody who knows the seed"
-        )
-    if not mechanism.private:
-        warnings.append(f"the output is not private: {mechanism.warning}")
-    return warnings

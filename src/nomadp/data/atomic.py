@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomadp.errors import SchemaError
 
-__all__ = ["written_whole"]
+__all__ = ["moved_whole", "written_whole"]
 
 Write = Callable[[Path], None]
 
@@ -29,6 +29,14 @@ def written_whole(writes: dict[Path, Write]) -> None:
     except OSError as error:
         last = list(writes)[-1]
         raise SchemaError(f"{last} cannot be written: {error.strerror or error}") from error
+
+
+def moved_whole(ready: Path, path: Path) -> None:
+    """Put a file that is written and flushed into its place, on the same disk."""
+    try:
+        _move([ready], [path])
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

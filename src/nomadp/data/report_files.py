@@ -16,12 +16,12 @@ from nomadp.data.atomic import Write, written_whole
 from nomadp.data.columns import Kind
 from nomadp.data.files import columns_or_refusal, file_path, is_parquet, read_table, write_table
 from nomadp.data.parquet_files import read_metadata
-from nomadp.data.trajectory_files import BY_ID, known_locations, ordered
+from nomadp.data.trajectory_files import BY_ID, known_locations, nested, ordered
 from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["METADATA", "ReportTable", "read_reports", "write_reports"]
+__all__ = ["METADATA", "ReportTable", "metadata_bytes", "read_reports", "write_reports"]
 
 METADATA = (
     "mechanism",
@@ -44,11 +44,7 @@ class ReportTable:
     metadata: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        missing = [key for key in METADATA if key not in self.metadata]
-        if missing:
-            raise SchemaError(
-                f"reports must say how they were made; missing: {', '.join(missing)}"
-            )
+        metadata_bytes(self.metadata)
         self.reports.check_size(len(self.locations))
         _check_hash(self.metadata, self.locations)
 
@@ -63,7 +59,7 @@ def write_reports(path: str | PathLike[str], table: ReportTable) -> None:
         "seq": np.arange(len(reports.locations)) - start,
         "location_id": [table.locations.ids[k] for k in reports.locations],
     }
-    metadata = json.dumps(dict(table.metadata), indent=2, sort_keys=True).encode()
+    metadata = metadata_bytes(table.metadata)
     writes: dict[Path, Write] = {}
     if not is_parquet(found):
         # First: reports never stand without saying how they were made.
@@ -77,11 +73,25 @@ def read_reports(
 ) -> tuple[TrajectorySet, dict[str, Any]]:
     """Reports and their metadata (empty if the file says nothing about itself)."""
     found = file_path(path)
+    if (whole := nested(found, locations)) is not None:
+        return whole, _checked(_metadata(found), locations)
     table = read_table(found, lambda header: _choose(found, header))
-    metadata = _metadata(found)
+    metadata = _checked(_metadata(found), locations)
+    return ordered(table, known_locations(table, locations), unique="seq"), metadata
+
+
+def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
+    """How reports were made, as it stands in a file; refused if it leaves something out."""
+    missing = [key for key in METADATA if key not in metadata]
+    if missing:
+        raise SchemaError(f"reports must say how they were made; missing: {', '.join(missing)}")
+    return json.dumps(dict(metadata), indent=2, sort_keys=True).encode()
+
+
+def _checked(metadata: dict[str, Any], locations: LocationSet) -> dict[str, Any]:
     if metadata:
         _check_hash(metadata, locations)
-    return ordered(table, known_locations(table, locations), unique="seq"), metadata
+    return metadata
 
 
 def _choose(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:

@@ -6,11 +6,12 @@ No refusal quotes the file: rows are named by line, unknown ids are counted.
 import logging
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
+from pathlib import Path
 
 import numpy as np
 
 from nomadp.data.columns import Indices, Kind, Table, Text, check
-from nomadp.data.files import columns_or_refusal, read_table
+from nomadp.data.files import columns_or_refusal, is_parquet, read_table
 from nomadp.data.grouping import grouped
 from nomadp.data.location_files import coordinates
 from nomadp.data.snapping import SnapSummary, snapped_to
@@ -18,7 +19,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["SnapSummary", "known_locations", "ordered", "read_trajectories"]
+__all__ = ["SnapSummary", "known_locations", "nested", "ordered", "read_trajectories"]
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +38,26 @@ def read_trajectories(
     """Trajectories over `locations` from CSV or Parquet.
 
     Either `tid,seq,location_id`, or `tid,datetime,lat,lng`, which are snapped and summarised.
-    A column `uid` is used if there is one, to tell apart equal tids of different users.
+    A column `uid` is used if there is one, to tell apart equal tids of different users. In
+    Parquet also `tid,location_ids`, one row to a trajectory.
     """
+    if (whole := nested(Path(fspath(path)), locations)) is not None:
+        return whole, None
     table = read_table(path, lambda header: _choose(path, header))
     if "location_id" in table.column:
         return ordered(table, known_locations(table, locations), unique="seq"), None
     lat, lng = coordinates(table)
     snapped, summary = snapped_to(locations, lat, lng)
     return ordered(table, snapped), summary
+
+
+def nested(path: Path, locations: LocationSet) -> TrajectorySet | None:
+    """The trajectories of a Parquet file that has one row to each, None for any other file."""
+    if not is_parquet(path):
+        return None
+    from nomadp.data.nested_files import is_nested, read_nested  # slow to import: Arrow
+
+    return read_nested(path, locations) if is_nested(path) else None
 
 
 def _choose(path: str | PathLike[str], header: Sequence[str]) -> Mapping[str, Kind]:

@@ -1,19 +1,16 @@
 """Many trajectories on this machine, on one core or several.
 
 Trajectory number k draws only from stream k of the source, so the result is the same on
-any number of cores and in any order. A mechanism with kernels is shared among threads, which
-they let run side by side; any other is Python code and is shared among processes.
+any number of cores and in any order.
 """
 
-import signal
 from collections.abc import Callable, Generator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import closing
-from multiprocessing import get_context
-from threading import local
 
 import numpy as np
 
+from nomadp.engine.workers import assigned, worker_pool
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import Words
@@ -92,7 +89,7 @@ def _pieces(
         for start in starts:
             yield start, mechanism.perturb_many(chunk(start), words, start)
         return
-    executor = _executor(mechanism, words, workers)
+    executor = worker_pool(mechanism, words, workers)
     try:
         pending = [executor.submit(_work, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
@@ -102,30 +99,6 @@ def _pieces(
         executor.shutdown(cancel_futures=True)
 
 
-def _executor(mechanism: Mechanism, words: Words, workers: int) -> Executor:
-    if mechanism.has_kernels:
-        return ThreadPoolExecutor(workers, initializer=_assign, initargs=(mechanism, words))
-    return ProcessPoolExecutor(
-        workers,
-        # Not fork: a copy of a process that has threads (Arrow's, BLAS's) may hang.
-        mp_context=get_context("spawn"),
-        initializer=_start_process,
-        initargs=(mechanism, words),
-    )
-
-
-_assigned = local()
-"""What a worker perturbs with; given once, when the worker starts."""
-
-
-def _start_process(mechanism: Mechanism, words: Words) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    _assign(mechanism, words)
-
-
-def _assign(mechanism: Mechanism, words: Words) -> None:
-    _assigned.mechanism, _assigned.words = mechanism, words
-
-
 def _work(start: int, trajectories: TrajectorySet) -> Piece:
-    return start, _assigned.mechanism.perturb_many(trajectories, _assigned.words, start)
+    mechanism, words = assigned()
+    return start, mechanism.perturb_many(trajectories, words, start)

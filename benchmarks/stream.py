@@ -1,0 +1,80 @@
+"""What streaming costs: seconds, processor seconds and memory of one `nomadp perturb`.
+
+    python benchmarks/stream.py                                   10 million trajectories by atp
+    python benchmarks/stream.py --trajectories 1000000 --mechanism atlas
+
+The trips are pieces of those of the seeded synthetic city, 3 to 7 locations long. Everything is
+written to a temporary folder and removed. The command is measured as a whole, from its start to
+its end, as its own process.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nomadp.data.city import synthetic_city
+from nomadp.data.tables import write_locations
+from nomadp.data.trajectory_batches import TRAJECTORY_SCHEMA
+
+ROW_GROUP = 250_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trajectories", type=int, default=10_000_000)
+    parser.add_argument("--places", type=int, default=1_500)
+    parser.add_argument("--mechanism", default="atp")
+    parser.add_argument("--epsilon", default="4")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder), options.trajectories, options.places)
+        run(Path(folder), options)
+
+
+def make(folder: Path, trajectories: int, places: int) -> None:
+    """A location file, and a Parquet file with one row to a trajectory."""
+    city = synthetic_city(seed=1, places=places, trips=2_000)
+    write_locations(folder / "places.csv", city.locations)
+    ids, walked = pa.array(city.locations.ids), city.trajectories.locations
+    rng = np.random.default_rng(1)
+    with pq.ParquetWriter(folder / "trips.parquet", TRAJECTORY_SCHEMA) as writer:
+        for first in range(0, trajectories, ROW_GROUP):
+            count = min(ROW_GROUP, trajectories - first)
+            lengths = rng.integers(3, 8, size=count)
+            offsets = np.concatenate([[0], np.cumsum(lengths)])
+            begin = rng.integers(len(walked) - 7, size=count)
+            point = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
+            lists = pa.ListArray.from_arrays(
+                pa.array(offsets, pa.int32()), ids.take(pa.array(walked[point]))
+            )
+            tids = pa.array(np.arange(first, first + count)).cast(pa.string())
+            writer.write_batch(pa.record_batch([tids, lists], schema=TRAJECTORY_SCHEMA))
+
+
+def run(folder: Path, options: argparse.Namespace) -> None:
+    command = [sys.executable, "-m", "nomadp", "perturb", "trips.parquet"]
+    command += ["--locations", "places.csv", "--out", "reports.parquet"]
+    command += ["--mechanism", options.mechanism, "--epsilon", options.epsilon]
+    started = time.monotonic()
+    subprocess.run([*command, "--jobs", str(options.jobs)], cwd=folder, check=True)
+    seconds = time.monotonic() - started
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = used.ru_utime + used.ru_stime
+    print(f"{seconds:.0f} s on the clock, {busy:.0f} s of processor time")
+    print(f"{busy / seconds:.2f} cores busy; {os.getloadavg()[0]:.1f} wanted by everybody")
+    print(f"{used.ru_maxrss / 1024:.0f} MiB at most")
+    print(f"{options.trajectories / seconds:.0f} trajectories a second")
+
+
+if __name__ == "__main__":
+    main()

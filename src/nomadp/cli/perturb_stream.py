@@ -1,0 +1,69 @@
+"""``nomadp perturb`` on a file that is never in memory as a whole."""
+
+from typing import Any
+
+import click
+
+from nomadp.cli.options import default_jobs
+from nomadp.cli.perturb_request import Request, check_lengths, metadata_of, warnings_of
+from nomadp.cli.progress import progress_bar
+from nomadp.engine.keys import words_of
+from nomadp.engine.stream import Job, Running, open_job
+from nomadp.engine.survey import Survey
+from nomadp.mechanisms import Mechanism
+from nomadp.randomness import KeyedWords, SeededWords
+
+__all__ = ["streamed"]
+
+
+def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
+    """Perturb piece by piece; a run that was stopped goes on."""
+    metadata = metadata_of(request, mechanism)
+    job = Job(mechanism, request.trajectories, request.out, metadata, _words(request))
+
+    def accept(found: Survey) -> None:
+        check_lengths(
+            mechanism, found.single, found.trajectories, accepted=request.single_points
+        )
+
+    with (
+        progress_bar("checking") as bar,
+        open_job(job, accept=accept, progress=bar.advance) as running,
+    ):
+        bar.close()
+        _run(running, request.jobs or default_jobs())
+    return {
+        "out": str(request.out),
+        "trajectories": running.survey.trajectories,
+        "points": running.survey.points,
+        **metadata,
+        "resumed_from": running.rows_done,
+        "snapped": None,
+        "warnings": warnings_of(request, mechanism),
+    }
+
+
+def _words(request: Request) -> KeyedWords | None:
+    if request.seed is not None:
+        return SeededWords(request.seed)
+    return None if request.key_file is None else words_of(request.key_file)
+
+
+def _run(running: Running, jobs: int) -> None:
+    total, folder = running.survey.trajectories, running.unfinished.folder
+    if running.done:
+        click.echo(
+            f"nomadp: going on with {folder}: {running.rows_done} of {total} trajectories are "
+            "done",
+            err=True,
+        )
+    try:
+        with progress_bar("perturbing", total) as bar:
+            bar.advance(running.rows_done)
+            running.run(jobs=jobs, progress=bar.advance)
+    except BaseException:
+        click.echo(
+            f"nomadp: what was done is kept in {folder}; the same command goes on from there",
+            err=True,
+        )
+        raise

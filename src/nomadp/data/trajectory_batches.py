@@ -1,0 +1,106 @@
+"""Trajectories as Arrow batches, one row to a trajectory: `tid` and the list `location_ids`.
+
+No refusal quotes a batch: what is wrong is counted. This module imports Arrow, which is slow,
+so only what needs it imports this module.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nomadp.errors import DomainError, SchemaError
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["REPORT_SCHEMA", "TRAJECTORY_SCHEMA", "reports_of", "trajectories_of"]
+
+TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
+"""What comes in. Whole numbers are read as text; other kinds of strings and lists will do."""
+REPORT_SCHEMA = TRAJECTORY_SCHEMA
+"""What goes out."""
+
+
+def trajectories_of(batch: pa.RecordBatch, locations: LocationSet) -> TrajectorySet:
+    """The trajectories of a batch, in its order."""
+    tids = _tids(batch)
+    offsets, location_ids = _flat(_column(batch, "location_ids"))
+    return TrajectorySet(offsets, _indices(location_ids, locations), tuple(tids.to_pylist()))
+
+
+def reports_of(reported: TrajectorySet, locations: LocationSet) -> pa.RecordBatch:
+    """One row to a report, in their order."""
+    reported.check_size(len(locations))
+    location_ids = _ids(locations).take(pa.array(reported.locations))
+    offsets = pa.array(reported.offsets, pa.int32())  # more than 2^31 points are refused
+    lists = pa.ListArray.from_arrays(offsets, location_ids)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(reported.tids, pa.string()), lists], schema=REPORT_SCHEMA
+    )
+
+
+def _tids(batch: pa.RecordBatch) -> Any:
+    tids = _text("tid", _column(batch, "tid"))
+    empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
+    if empty:
+        raise SchemaError(f"tid must not be empty, got {empty} empty of {len(tids)}")
+    return tids
+
+
+def _column(batch: pa.RecordBatch, name: str) -> Any:
+    found = batch.schema.names.count(name)
+    if found != 1:
+        raise SchemaError(f"trajectories must have one column {name}, got {found}")
+    column = batch.column(name)
+    if column.null_count:
+        raise SchemaError(
+            f"{name} must not be missing, got {column.null_count} missing of {len(column)}"
+        )
+    return column
+
+
+def _flat(lists: Any) -> tuple[Any, Any]:
+    """Where each list begins, and the items of all lists."""
+    kind = lists.type
+    if pa.types.is_fixed_size_list(kind):
+        lists = lists.cast(pa.large_list(kind.value_type))
+    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise SchemaError(f"location_ids must be a column of lists of ids, got {kind}")
+    # A slice shares the offsets of the whole, which need not begin at zero; `flatten` knows.
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    return offsets - offsets[0], _text("location_ids", lists.flatten())
+
+
+def _text(name: str, column: Any) -> Any:
+    """A column of text or whole numbers, as text without gaps."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.null_count:
+        raise SchemaError(
+            f"{name} must not hold missing values, got {column.null_count} of {len(column)}"
+        )
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    if not pa.types.is_integer(kind):
+        raise SchemaError(f"{name} must hold text, got {kind}")
+    return column.cast(pa.string())
+
+
+def _indices(location_ids: Any, locations: LocationSet) -> Any:
+    index = pc.index_in(location_ids, value_set=_ids(locations).cast(location_ids.type))
+    if index.null_count:
+        raise DomainError(
+            f"every location id must be in the location set of {len(locations)}, got "
+            f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
+            "location file that belongs to them"
+        )
+    return index.to_numpy()
+
+
+@lru_cache(maxsize=4)
+def _ids(locations: LocationSet) -> Any:
+    """The ids as one Arrow column: made once for a set, not for every batch."""
+    return pa.array(locations.ids, pa.string())

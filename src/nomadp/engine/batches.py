@@ -1,0 +1,38 @@
+"""Arrow batches perturbed one at a time, in whatever order and process: streams and clusters.
+
+Every trajectory draws from the stream of words that bears its tid. So neither the batch it is
+in, nor its place there, nor who perturbs it changes its report.
+"""
+
+import pyarrow as pa
+
+from nomadp.data.trajectory_batches import (
+    REPORT_SCHEMA,
+    TRAJECTORY_SCHEMA,
+    reports_of,
+    trajectories_of,
+)
+from nomadp.mechanisms import Mechanism
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
+
+__all__ = [
+    "REPORT_SCHEMA",
+    "TRAJECTORY_SCHEMA",
+    "perturb_batch",
+    "reports_of",
+    "trajectories_of",
+]
+
+
+def perturb_batch(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The reports of a batch, in its order.
+
+    ``words`` are the keyed source of the whole job: here they are bound to the mechanism, and
+    their streams named by tid. A tid must stand for one trajectory in all batches of a job;
+    only the caller, who sees all of them, can make sure of that.
+    """
+    true = trajectories_of(batch, mechanism.locations)
+    named = words.bound_to(mechanism.identity).named(true.tids)
+    drawn = mechanism.perturb_many(true, named)
+    return reports_of(TrajectorySet(true.offsets, drawn, true.tids), mechanism.locations)

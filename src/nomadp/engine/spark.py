@@ -1,0 +1,167 @@
+"""Many trajectories on a cluster: Apache Spark, Spark Connect, or Sail.
+
+Frames have the columns of `nomadp.engine.batches`, and the session is the caller's. A cluster
+may run a batch again, when a worker dies or is slow; every trajectory therefore draws from the
+stream of words named by its tid, so that the second run repeats the first instead of spending
+epsilon again. For the same reason the result is, report for report, that of one machine with
+the same key, however the cluster cuts the work.
+
+Whoever can read a task can read the key: the driver, the executors, and what carries tasks
+between them. It stands in no plan, no log and no error.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from nomadp import errors
+from nomadp.analysis import Evaluation
+from nomadp.engine.spark_scores import SUM_COLUMNS, finished, summing
+from nomadp.engine.spark_tasks import (
+    ESTIMATE_COLUMNS,
+    REPORT_COLUMNS,
+    TALLY_COLUMNS,
+    decoding,
+    perturbing,
+    tallying,
+)
+from nomadp.engine.survey import Survey
+from nomadp.engine.tallies import check_decodable, group_of
+from nomadp.inference import Prior
+from nomadp.inference.estimate import check_level
+from nomadp.inference.learning import Group
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
+from nomadp.randomness import KeyedWords, Words
+
+__all__ = [
+    "Frame",
+    "check_unique_tids",
+    "count",
+    "decode",
+    "evaluate",
+    "perturb",
+    "refusals",
+    "survey",
+]
+
+Frame = Any
+"""A Spark DataFrame: classic, Connect and Sail have one each, and share only its methods."""
+
+RADII_KM = (1.0, 2.0, 4.0)
+
+
+def perturb(
+    frame: Frame, mechanism: Mechanism, words: Words, *, check_unique: bool = True
+) -> Frame:
+    """The report of every trajectory of ``frame``, which is drawn when the result is used.
+
+    Two trajectories under one tid would share their words and tell about each other, so the
+    tids are compared first, which shuffles them once. Pass ``check_unique=False`` only where
+    something else has made sure. Tids must be stored: ones that Spark makes up may change
+    when a batch is run again, and the reports with them.
+    """
+    if not isinstance(words, KeyedWords):
+        raise TypeError(
+            "a cluster may run a batch again, so its words must come from a key; "
+            f"use KeyedWords(), got {type(words).__name__}"
+        )
+    if check_unique:
+        check_unique_tids(frame)
+    return _trajectories(frame).mapInArrow(perturbing(mechanism, words), REPORT_COLUMNS)
+
+
+def decode(
+    reports: Frame, mechanism: Mechanism, prior: Prior | None = None, *, level: float = 0.9
+) -> Frame:
+    """The estimate of every report, with a column `radius_km` beside its locations."""
+    check_decodable(mechanism)
+    check_level(level)
+    mapper = decoding(mechanism, prior, level)
+    return _trajectories(reports).mapInArrow(mapper, ESTIMATE_COLUMNS)
+
+
+def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
+    """The distinct reports by their law, counted on the cluster and brought here.
+
+    It is what inference learns from, and small: `nomadp.inference.learn` gives the prior, and
+    `nomadp.inference.hotspots.location_shares` where people go, as if all reports were here.
+    """
+    check_decodable(mechanism)
+    tallies = _trajectories(reports).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
+    with refusals():
+        table = tallies.groupBy("length", "report").agg({"count": "sum"}).toArrow()
+    length, report, often = (np.asarray(column) for column in table.columns)
+    return [
+        group_of(mechanism, each, report[length == each], often[length == each])
+        for each in np.unique(length).tolist()
+    ]
+
+
+def evaluate(
+    true: Frame, reported: Frame, locations: LocationSet, radii_km: Sequence[float] = RADII_KM
+) -> Evaluation:
+    """What `nomadp.evaluate` says of all trajectories and their reports, matched by tid."""
+    for frame in (true, reported):
+        check_unique_tids(frame)
+    pairs = _renamed(true, "true_ids").join(_renamed(reported, "reported_ids"), "tid", "full")
+    with refusals():
+        rows = pairs.mapInArrow(summing(locations, radii_km), SUM_COLUMNS).collect()
+    return finished(rows, locations, radii_km)
+
+
+def check_unique_tids(frame: Frame) -> None:
+    """Refuse a frame in which a tid stands for two trajectories."""
+    with refusals():
+        repeated = _trajectories(frame).groupBy("tid").count().where("count > 1").count()
+    if repeated:
+        raise errors.SchemaError(
+            f"every tid must stand for one trajectory, got {repeated} that stand for several; "
+            "they are withheld; give every trajectory a tid of its own"
+        )
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a worker refused, raised as itself: engines wrap it into errors of their own."""
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"nomadp\.errors\.(\w+): (.+)", str(error))
+        refusal = getattr(errors, found.group(1), None) if found else None
+        if found is None or refusal is None:
+            raise
+        raise refusal(found.group(2).strip()) from None
+
+
+def survey(frame: Frame) -> Survey:
+    """How many trajectories and points there are. All of it is public: lengths are."""
+    with refusals():
+        (row,) = (
+            _trajectories(frame)
+            .selectExpr(
+                "count(*) AS trajectories",
+                "coalesce(sum(size(location_ids)), 0) AS points",
+                "count(CASE WHEN size(location_ids) = 1 THEN 1 END) AS single",
+            )
+            .collect()
+        )
+    return Survey(row["trajectories"], row["points"], row["single"])
+
+
+def _trajectories(frame: Frame) -> Frame:
+    """The two columns that may leave the engine for a worker: no user ids, no times."""
+    missing = {"tid", "location_ids"} - set(frame.columns)
+    if missing:
+        raise errors.SchemaError(
+            "trajectories on a cluster must have the columns tid and location_ids, one row to "
+            f"a trajectory, and {' and '.join(sorted(missing))} is not there"
+        )
+    return frame.select("tid", "location_ids")
+
+
+def _renamed(frame: Frame, name: str) -> Frame:
+    return _trajectories(frame).withColumnRenamed("location_ids", name)

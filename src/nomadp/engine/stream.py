@@ -1,0 +1,208 @@
+"""A Parquet file of trajectories in, a Parquet file of reports out, in bounded memory.
+
+The reports are written in parts, each whole or not at all, and joined at the end. A job that
+was killed goes on where it stopped. Its key outlives it, so a part that was drawn and lost is
+drawn again the same: nothing is spent twice, and the file is the one an undisturbed run writes.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nomadp.data.nested_files import NestedFile
+from nomadp.data.report_files import metadata_bytes
+from nomadp.engine.batches import perturb_batch
+from nomadp.engine.keys import fingerprint
+from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
+from nomadp.engine.survey import Survey, survey
+from nomadp.engine.unfinished import Unfinished
+from nomadp.engine.workers import assigned, worker_pool
+from nomadp.mechanisms import Mechanism
+from nomadp.randomness import KeyedWords
+
+__all__ = ["Job", "Running", "open_job", "perturb_file"]
+
+PIECES_PER_PART = 16
+WAITING_PER_WORKER = 3
+"""Pieces read ahead, so that nobody waits while a part is written."""
+
+Piece = tuple[int, pa.RecordBatch]
+"""The number of its part, and rows."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be perturbed, how, and where the reports go."""
+
+    mechanism: Mechanism
+    source: Path
+    target: Path
+    metadata: Mapping[str, Any]
+    """What the reports say about themselves."""
+    words: KeyedWords | None = None
+    """None: a new key, kept beside the target until the job is done."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A job that was surveyed and may draw."""
+
+    job: Job
+    source: NestedFile
+    survey: Survey
+    words: KeyedWords
+    part_rows: tuple[int, ...]
+    """How many reports each part has."""
+    done: frozenset[int]
+    """The parts that an earlier run finished."""
+    unfinished: Unfinished
+
+    @property
+    def rows_done(self) -> int:
+        return sum(self.part_rows[k] for k in self.done)
+
+    def run(self, *, jobs: int = 1, progress: Progress | None = None) -> None:
+        """Perturb what is left, and put the whole into the target's place."""
+        if jobs < 1:
+            raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
+        missing = set(range(len(self.part_rows))) - self.done
+        with closing(self._drawn(missing, jobs)) as drawn:
+            for part, pieces in groupby(drawn, key=itemgetter(0)):
+                reports = []
+                for _, batch in pieces:
+                    reports.append(batch)
+                    if progress is not None:
+                        progress(batch.num_rows)
+                self.unfinished.write_part(part, reports)
+                pa.default_memory_pool().release_unused()
+        self.source.check_unchanged()
+        self.unfinished.finish(self.part_rows, metadata_bytes(self.job.metadata))
+
+    def _drawn(self, missing: set[int], jobs: int) -> Generator[Piece, None, None]:
+        """Every missing piece perturbed, in the order of the file."""
+        mechanism = self.job.mechanism
+        pieces = self._pieces(missing, KERNEL_CHUNK if mechanism.has_kernels else CHUNK)
+        if jobs == 1:
+            for part, piece in pieces:
+                yield part, perturb_batch(mechanism, self.words, piece)
+            return
+        pool = worker_pool(mechanism, self.words, jobs)
+        waiting: deque[tuple[int, Future[Any]]] = deque()
+        try:
+            for part, piece in pieces:
+                piece = piece if mechanism.has_kernels else _compact(piece)
+                waiting.append((part, pool.submit(_perturb, piece)))
+                if len(waiting) > WAITING_PER_WORKER * jobs:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            for first, future in waiting:
+                yield first, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _pieces(self, missing: set[int], rows_max: int) -> Iterator[Piece]:
+        """The rows of the missing parts, so many at a time; none crosses a part's end."""
+        if not missing:
+            return
+        size = self.part_rows[0]
+        for row, batch in self.source.batches(min(missing) * size):
+            while batch.num_rows:
+                part = row // size
+                piece = batch.slice(0, min((part + 1) * size - row, rows_max))
+                if part in missing:
+                    yield part, piece
+                row, batch = row + piece.num_rows, batch.slice(piece.num_rows)
+
+
+def perturb_file(job: Job, *, jobs: int = 1, progress: Progress | None = None) -> Survey:
+    """Every trajectory of the source perturbed once, in the same order; what they were.
+
+    Goes on with a job that was begun. Refused or interrupted, nothing is in the target's place.
+    """
+    with open_job(job) as running:
+        if progress is not None and running.done:
+            progress(running.rows_done)
+        running.run(jobs=jobs, progress=progress)
+    return running.survey
+
+
+@contextmanager
+def open_job(
+    job: Job,
+    *,
+    accept: Callable[[Survey], None] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Running]:
+    """The job begun, or taken up where it was left; nothing is drawn yet.
+
+    ``accept`` may refuse by raising. ``progress`` hears of the look at all trajectories, which
+    a job that is taken up had already.
+    """
+    metadata_bytes(job.metadata)  # refused now rather than at the end
+    source = NestedFile(job.source)
+    wanted = _pinned(job, source)
+    with Unfinished(job.target) as unfinished:
+        if unfinished.is_begun():
+            words, found = _taken_up(job, wanted, unfinished)
+        else:
+            words, found = None, survey(source, job.mechanism.locations, progress)
+        if accept is not None:
+            accept(found)
+        if words is None:
+            words = _begun(job, {**wanted, "survey": asdict(found)}, unfinished)
+        part_rows = _part_rows(source)
+        done = frozenset(unfinished.finished_parts(part_rows))
+        yield Running(job, source, found, words, part_rows, done, unfinished)
+
+
+def _taken_up(
+    job: Job, wanted: Mapping[str, Any], unfinished: Unfinished
+) -> tuple[KeyedWords | None, Survey]:
+    """The words and the survey of the job that was begun, if it is this one."""
+    begun, words = unfinished.resume(), job.words
+    if words is None and unfinished.keeps_key():
+        words = unfinished.kept_words()
+    key = "" if words is None else fingerprint(words)
+    unfinished.check_same(begun, {**wanted, "key": key})
+    return words, Survey(**begun["survey"])
+
+
+def _begun(job: Job, manifest: Mapping[str, Any], unfinished: Unfinished) -> KeyedWords:
+    """The words of a new job; from here on they are bound to it."""
+    unfinished.begin(keep_key=job.words is None)
+    words = job.words or unfinished.kept_words()
+    unfinished.pin({**manifest, "key": fingerprint(words)})
+    return words
+
+
+def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:
+    return {
+        "source": {"sha256": source.sha256(), "rows": source.rows},
+        "mechanism": job.mechanism.identity,
+        "parts": source.piece_rows * PIECES_PER_PART,
+        "reports": dict(job.metadata),
+    }
+
+
+def _part_rows(source: NestedFile) -> tuple[int, ...]:
+    size = source.piece_rows * PIECES_PER_PART
+    whole, rest = divmod(source.rows, size)
+    return (size,) * whole + ((rest,) if rest else ())
+
+
+def _compact(piece: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows alone: a slice would take the whole batch along to another process."""
+    return piece.take(pa.array(range(piece.num_rows)))
+
+
+def _perturb(piece: pa.RecordBatch) -> pa.RecordBatch:
+    mechanism, words = assigned()
+    return perturb_batch(mechanism, words, piece)

@@ -1,0 +1,214 @@
+"""The folder of an unfinished job: its finished parts, its key, and what pins both to the job.
+
+It stands beside the file that is to be written and may be opened by its owner alone. The
+manifest is written last and removed first: a folder without one holds nothing that counts.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nomadp.data.atomic import moved_whole, written_whole
+from nomadp.data.parquet_files import METADATA_KEY
+from nomadp.data.trajectory_batches import REPORT_SCHEMA
+from nomadp.engine.keys import create_key, only_mine, read_key
+from nomadp.errors import SchemaError
+from nomadp.randomness import KeyedWords
+
+__all__ = ["Manifest", "Unfinished"]
+
+Manifest = Mapping[str, Any]
+
+PART_KEY = b"nomadp part"
+PINNED = {
+    "source": "other trajectories",
+    "mechanism": "another mechanism",
+    "key": "another key or seed",
+    "parts": "parts of another size",
+    "reports": "another description of its reports",
+}
+"""What must be the same to go on, and what to call it when it is not."""
+
+
+class Unfinished:
+    """The folder beside `target`. Entered, it is locked against a second run."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.folder = target.with_name(f"{target.name}.partial")
+        self._manifest = self.folder / "job.json"
+        self._key = self.folder / "key"
+        self._job = ""
+        self._lock: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def is_begun(self) -> bool:
+        return self._manifest.exists()
+
+    def begin(self, *, keep_key: bool) -> None:
+        """An empty folder, with a new key of its own if it is to keep one."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self._enter()
+        if self.is_begun():
+            raise SchemaError(f"{self.folder} was begun by another run; run the command again")
+        self._clear()
+        if keep_key:
+            create_key(self._key)
+
+    def kept_words(self) -> KeyedWords:
+        """The words of the key that this folder keeps."""
+        return KeyedWords(read_key(self._key))
+
+    def keeps_key(self) -> bool:
+        return self._key.exists()
+
+    def pin(self, manifest: Manifest) -> None:
+        """From now on this folder belongs to one job."""
+        content = json.dumps(manifest, indent=2, sort_keys=True).encode()
+        written_whole({self._manifest: lambda part: _create(part, content)})
+        self._job = sha256(content).hexdigest()
+
+    def resume(self) -> Manifest:
+        """Take up the job that was begun here; what it was."""
+        self._enter()
+        try:
+            content = self._manifest.read_bytes()
+            manifest = json.loads(content)
+        except (OSError, ValueError):
+            manifest = None
+        if not isinstance(manifest, dict) or not {*PINNED, "survey"} <= set(manifest):
+            raise SchemaError(
+                f"{self._manifest} must say what job this is, and is damaged; remove "
+                f"{self.folder} to begin anew"
+            )
+        self._job = sha256(content).hexdigest()
+        return manifest
+
+    def check_same(self, begun: Manifest, wanted: Manifest) -> None:
+        """Refuse to go on with another job: its reports would stand among those of this one."""
+        # As JSON: a tuple that was written comes back as a list.
+        wanted = json.loads(json.dumps(wanted))
+        other = [what for name, what in PINNED.items() if begun[name] != wanted[name]]
+        if other:
+            raise SchemaError(
+                f"{self.folder} must hold the beginning of this very job, and holds that of "
+                f"one with {' and '.join(other)}; finish that one by its own command, name "
+                "another --out, or remove the folder to begin anew"
+            )
+
+    def finished_parts(self, rows: Sequence[int]) -> set[int]:
+        """The parts that are there; ``rows`` says how many reports each must have."""
+        for stray in self.folder.glob(".part-*"):
+            stray.unlink(missing_ok=True)
+        there = {k for k in range(len(rows)) if self._part(k).exists()}
+        for k in there:
+            self._opened(k, rows[k]).close()
+        return there
+
+    def write_part(self, k: int, reports: Sequence[pa.RecordBatch]) -> None:
+        """Whole or not at all."""
+        described = json.dumps({"job": self._job, "part": k})
+        schema = REPORT_SCHEMA.with_metadata({PART_KEY: described})
+        table = pa.Table.from_batches(reports).replace_schema_metadata(schema.metadata)
+        write = {self._part(k): lambda path: _write(path, table)}
+        written_whole(write)
+
+    def finish(self, rows: Sequence[int], metadata: bytes) -> None:
+        """All parts become one file in the target's place; then the folder goes."""
+        joined = self.folder / "joined.parquet"
+        written_whole({joined: lambda path: self._join(path, rows, metadata)})
+        moved_whole(joined, self.target)
+        self._clear()
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()  # stays if somebody else put something there
+
+    def _join(self, path: Path, rows: Sequence[int], metadata: bytes) -> None:
+        schema = REPORT_SCHEMA.with_metadata({METADATA_KEY: metadata})
+        with pq.ParquetWriter(path, schema) as writer:
+            for k, count in enumerate(rows):
+                with self._opened(k, count) as file:
+                    table = self._read(k, file)
+                writer.write_table(table.replace_schema_metadata(schema.metadata), count)
+
+    def _opened(self, k: int, rows: int) -> Any:
+        """A part, after a look at whose it is and how many reports it has."""
+        try:
+            file = pq.ParquetFile(self._part(k), page_checksum_verification=True)
+            described = json.loads((file.schema_arrow.metadata or {}).get(PART_KEY, b"0"))
+        except (pa.ArrowException, OSError, ValueError):
+            described = None
+        if described != {"job": self._job, "part": k} or file.metadata.num_rows != rows:
+            raise self._damaged(k)
+        return file
+
+    def _read(self, k: int, file: Any) -> Any:
+        try:
+            return file.read()
+        except (pa.ArrowException, OSError):
+            refusal = self._damaged(k)
+        raise refusal
+
+    def _damaged(self, k: int) -> SchemaError:
+        return SchemaError(
+            f"{self._part(k)} must hold the reports of its part, and is damaged or of another "
+            "job; remove it and run the same command again: they are drawn again, the same"
+        )
+
+    def _part(self, k: int) -> Path:
+        return self.folder / f"part-{k:06d}.parquet"
+
+    def _clear(self) -> None:
+        """The manifest first, the key next: what is left then counts for nothing."""
+        ours = [self._manifest, self._key, self.folder / "joined.parquet"]
+        for path in (*ours, *self.folder.glob("part-*.parquet"), *self.folder.glob(".part-*")):
+            path.unlink(missing_ok=True)
+
+    def _enter(self) -> None:
+        if self.folder.is_symlink() or not only_mine(self.folder):
+            raise SchemaError(
+                f"{self.folder} must be a folder that only its owner may open, and is not; "
+                "remove it, or name another --out"
+            )
+        self._lock = _locked(self.folder)
+
+
+def _locked(folder: Path) -> int | None:
+    """A lock that ends with the process, however that ends."""
+    try:
+        import fcntl
+    except ImportError:  # not POSIX: two runs at once draw the same reports, and one fails
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise SchemaError(
+            f"{folder} is in use by another run; wait for it, or name another --out"
+        ) from error
+    except OSError:  # a disk without locks is as good as a system without
+        pass
+    return handle
+
+
+def _create(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+
+
+def _write(path: Path, table: Any) -> None:
+    pq.write_table(table, path, row_group_size=table.num_rows, write_page_checksum=True)

@@ -1,0 +1,201 @@
+"""``nomadp perturb`` on Parquet with one row to a trajectory: it streams, and it goes on."""
+
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.data import nested_files
+from nomadp.engine import stream
+from nomadp.engine.unfinished import Unfinished
+from tests.cli.conftest import PLACES, Run, as_json
+
+COUNT = 50
+
+
+@pytest.fixture
+def trips(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fifty journeys in five parts."""
+    monkeypatch.setattr(nested_files, "ROWS_MAX", 5)
+    monkeypatch.setattr(stream, "PIECES_PER_PART", 2)
+    lists = [[PLACES[(k * j) % 9] for j in range(2 + k % 3)] for k in range(COUNT)]
+    return write(folder / "trips.parquet", lists)
+
+
+def write(path: Path, lists: list[list[str]], tids: list[str] | None = None) -> Path:
+    names = [f"t{k}" for k in range(len(lists))] if tids is None else tids
+    pq.write_table(pa.table({"tid": names, "location_ids": lists, "uid": names}), path)
+    return path
+
+
+@pytest.fixture
+def streamed(run: Run, trips: Path) -> Run:
+    def invoke(*more: str):
+        return run(
+            *("perturb", "trips.parquet", "--locations", "places.csv", "--mechanism", "exp"),
+            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", *more),
+        )
+
+    return invoke
+
+
+def test_one_row_per_trajectory_in_and_out(folder: Path, streamed: Run) -> None:
+    result = streamed()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"{COUNT} trajectories (")
+    table = pq.read_table(folder / "reports.parquet")
+    assert table.column_names == ["tid", "location_ids"]
+    assert table["tid"].to_pylist() == [f"t{k}" for k in range(COUNT)]
+    assert [len(row) for row in table["location_ids"].to_pylist()] == [
+        2 + k % 3 for k in range(COUNT)
+    ]
+    assert not (folder / "reports.parquet.partial").exists()
+
+
+def test_the_metadata_is_that_of_any_reports(folder: Path, streamed: Run, perturb: Run) -> None:
+    summary = as_json(streamed("--json"))
+    metadata = json.loads(pq.read_schema(folder / "reports.parquet").metadata[b"nomadp"])
+    assert metadata.items() <= summary.items()
+    perturb("--mechanism", "exp")
+    assert metadata == json.loads((folder / "reports.csv.meta.json").read_text())
+
+
+def test_the_reports_can_be_evaluated(streamed: Run, run: Run) -> None:
+    assert streamed().exit_code == 0
+    scores = run(
+        *("evaluate", "trips.parquet", "reports.parquet", "--locations", "places.csv", "--json")
+    )
+    assert as_json(scores)["trajectories"] == COUNT
+
+
+def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, streamed: Run) -> None:
+    first, second = (
+        (streamed("--seed", "7"), (folder / "reports.parquet").read_bytes()) for _ in range(2)
+    )
+    assert first[1] == second[1]
+    assert "not private against somebody who knows the seed" in first[0].stderr
+    metadata = json.loads(pq.read_schema(folder / "reports.parquet").metadata[b"nomadp"])
+    assert (metadata["rng"], metadata["private"]) == ("seeded", False)
+
+
+def test_a_key_file_repeats_the_reports_in_private(folder: Path, streamed: Run) -> None:
+    key = folder / "key"
+    key.write_text(os.urandom(32).hex())
+    key.chmod(0o600)
+    first, second = (
+        (streamed("--key-file", "key"), (folder / "reports.parquet").read_bytes())
+        for _ in range(2)
+    )
+    assert first[0].exit_code == 0, first[0].stderr
+    assert first[1] == second[1]
+    assert key.read_text() not in first[0].output + first[0].stderr
+    metadata = json.loads(pq.read_schema(folder / "reports.parquet").metadata[b"nomadp"])
+    assert (metadata["rng"], metadata["private"]) == ("keyed", True)
+
+
+def test_a_key_file_that_others_may_read_is_refused(folder: Path, streamed: Run) -> None:
+    (folder / "key").write_bytes(bytes(32))
+    (folder / "key").chmod(0o644)
+    result = streamed("--key-file", "key")
+    assert result.exit_code == 2
+    assert "readable by its owner alone" in result.stderr
+
+
+def test_a_key_file_and_a_seed_exclude_each_other(streamed: Run) -> None:
+    result = streamed("--key-file", "key", "--seed", "1")
+    assert result.exit_code == 2
+    assert "exclude each other" in result.stderr
+
+
+@pytest.mark.parametrize("more", [("--unlink",), ("--out", "reports.csv")])
+def test_a_key_file_is_for_streams_only(more: tuple[str, ...], streamed: Run) -> None:
+    result = streamed("--key-file", "key", *more)
+    assert result.exit_code == 2
+    assert "--key-file needs Parquet in and out" in result.stderr
+
+
+def test_what_needs_all_reports_at_once_still_works(folder: Path, streamed: Run) -> None:
+    assert as_json(streamed("--unlink", "--json"))["linked"] is False
+    table = pq.read_table(folder / "reports.parquet")
+    assert table.column_names == ["tid", "seq", "location_id"]
+    assert as_json(streamed("--out", "reports.csv", "--json"))["trajectories"] == COUNT
+
+
+def stopped(streamed: Run, monkeypatch: pytest.MonkeyPatch, *more: str):
+    """A run that is interrupted in its third part."""
+    write_part = Unfinished.write_part
+
+    def interrupted(self: Unfinished, k: int, reports: object) -> None:
+        if k == 2:
+            raise KeyboardInterrupt
+        write_part(self, k, reports)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Unfinished, "write_part", interrupted)
+        return streamed(*more)
+
+
+def test_an_interrupted_run_says_where_it_stopped_and_goes_on(
+    folder: Path, streamed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = stopped(streamed, monkeypatch)
+    assert result.exit_code == 1
+    assert "kept in reports.parquet.partial; the same command goes on" in result.stderr
+    assert not (folder / "reports.parquet").exists()
+    again = streamed("--json")
+    assert as_json(again)["resumed_from"] == 20
+    assert f"reports.parquet.partial: 20 of {COUNT} trajectories are done" in again.stderr
+    assert pq.read_metadata(folder / "reports.parquet").num_rows == COUNT
+
+
+def test_another_epsilon_does_not_go_on_with_an_unfinished_run(
+    streamed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped(streamed, monkeypatch)
+    result = streamed("--epsilon", "5")
+    assert result.exit_code == 2
+    assert "another mechanism" in result.stderr
+    assert streamed().exit_code == 0
+
+
+def test_single_points_have_to_be_accepted_before_anything_is_made(
+    folder: Path, streamed: Run
+) -> None:
+    write(folder / "trips.parquet", [["place-a"], ["place-a", "place-b"]])
+    result = streamed("--mechanism", "atp")
+    assert result.exit_code == 2
+    assert "1 of 2 with only 1" in result.stderr
+    assert not list(folder.glob("reports*"))
+    assert streamed("--mechanism", "atp", "--single-points").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("lists", "tids", "sentence"),
+    [
+        ([["place-a", "SECRET"]], ["t"], "1 unknown among 2"),
+        ([["place-a"], ["place-b"]], ["SECRET", "SECRET"], "1 repeated of 2"),
+        ([["place-a"], []], ["SECRET", "b"], "1 empty of 2"),
+    ],
+)
+def test_bad_trajectories_are_refused_unquoted_and_nothing_is_made(
+    lists: list[list[str]], tids: list[str], sentence: str, folder: Path, streamed: Run
+) -> None:
+    write(folder / "trips.parquet", lists, tids)
+    result = streamed()
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert "SECRET" not in result.stderr
+    assert not list(folder.glob("*reports*"))
+
+
+def test_a_variant_that_is_not_private_has_to_be_accepted(folder: Path, streamed: Run) -> None:
+    result = streamed("--mechanism", "tp-as-published-not-private")
+    assert result.exit_code == 1
+    assert not list(folder.glob("*reports*"))
+    accepted = streamed("--mechanism", "tp-as-published-not-private", "--accept-not-private")
+    assert "the output is not private" in accepted.stderr
+    metadata = json.loads(pq.read_schema(folder / "reports.parquet").metadata[b"nomadp"])
+    assert metadata["private"] is False

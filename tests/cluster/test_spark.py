@@ -1,0 +1,341 @@
+"""A cluster gives, report for report, what one machine gives with the same key.
+
+The same tests run on Spark (two workers, each a process with a JVM of its own) and on Sail:
+`python3 dev.py cluster` makes an environment for each. Elsewhere they skip.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.analysis import evaluate
+from nomadp.data.city import synthetic_city
+from nomadp.data.tables import write_locations
+from nomadp.engine import spark as cluster
+from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.keys import create_key
+from nomadp.engine.spark_session import session
+from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.inference import decode, groups_of, learn, learn_prior
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import KeyedWords, SystemWords
+from nomadp.trajectory import TrajectorySet
+
+# What engines warn about is theirs: open sockets, and releases of pandas they do not know.
+pytestmark = pytest.mark.filterwarnings("default")
+
+ON_SAIL = find_spec("pysail") is not None
+KEY = bytes(range(100, 132))
+MECHANISMS = {"atp": {}, "tp": {}, "exp": {}, "atlas": {"size": 256}}
+SMALL = {
+    "spark.executor.memory": "512m",
+    "spark.driver.memory": "512m",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # begin with all workers there
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.default.parallelism": "4",
+}
+
+
+@pytest.fixture(scope="module")
+def master():
+    """A cluster of several workers, on this machine."""
+    if find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed here; python3 dev.py cluster installs it")
+    if ON_SAIL:
+        from pysail.spark import SparkConnectServer
+
+        server = SparkConnectServer()
+        server.start(background=True)
+        yield f"sc://localhost:{server.listening_address[1]}"
+        server.stop()
+        return
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs java, and there is none on this machine")
+    yield "local-cluster[2,1,1024]"
+
+
+@pytest.fixture(scope="module")
+def spark(master):
+    found = session(master, {} if ON_SAIL else SMALL)
+    if not ON_SAIL:
+        found.sparkContext.setLogLevel("OFF")  # workers are killed on purpose
+    yield found
+    found.stop()  # before its server: without it, a client tries to reach it for minutes
+
+
+@pytest.fixture(scope="module")
+def city():
+    return synthetic_city(seed=1, places=60, trips=400)
+
+
+@pytest.fixture(scope="module")
+def trips(city) -> pa.RecordBatch:
+    return reports_of(city.trajectories, city.locations)
+
+
+@pytest.fixture(scope="module")
+def stored(trips, tmp_path_factory) -> str:
+    """The trips as a file of many small row groups, which engines share out."""
+    path = tmp_path_factory.mktemp("trips") / "trips.parquet"
+    pq.write_table(pa.Table.from_batches([trips]), path, row_group_size=50)
+    return str(path)
+
+
+@pytest.fixture
+def frame(spark, stored):
+    return spark.read.parquet(stored).repartition(4)
+
+
+def mechanism_of(name: str, city):
+    return make_mechanism(name, city.locations, 4, **MECHANISMS[name])
+
+
+def rows(batch) -> dict[str, list[str]]:
+    """Locations by tid; every tid once."""
+    found = list(zip(batch["tid"].to_pylist(), batch["location_ids"].to_pylist(), strict=True))
+    assert max(Counter(tid for tid, _ in found).values()) == 1
+    return dict(found)
+
+
+@pytest.mark.skipif(ON_SAIL, reason="Sail runs all of its local workers in one process")
+def test_several_workers_share_the_work(frame) -> None:
+    def parents(batches):
+        for batch in batches:
+            time.sleep(1)  # long enough for the other worker to get its part
+            pids = pa.array([os.getppid()] * batch.num_rows, pa.int64())
+            yield pa.RecordBatch.from_arrays([pids], names=["pid"])
+
+    found = frame.select("tid").mapInArrow(parents, "pid bigint").distinct().collect()
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None:
+    mechanism = mechanism_of(name, city)
+    words = KeyedWords(KEY)
+    alone = perturb_batch(mechanism, words, trips)
+    assert rows(cluster.perturb(frame, mechanism, words).toArrow()) == rows(alone)
+
+
+def test_another_key_gives_other_reports(frame, trips, city) -> None:
+    mechanism = mechanism_of("exp", city)
+    alone = perturb_batch(mechanism, KeyedWords(KEY), trips)
+    assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
+
+
+def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:
+    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    found = []
+    for partitions in (1, 3, 7):
+        frame = spark.read.parquet(stored).repartition(partitions, "tid")
+        found.append(rows(cluster.perturb(frame, mechanism, words).toArrow()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_whole_numbers_as_tids_are_read_as_text(spark, city, tmp_path) -> None:
+    mechanism, words = mechanism_of("exp", city), KeyedWords(KEY)
+    ids = [["p0", "p1"]] if "p0" in city.locations.ids else [list(city.locations.ids[:2])]
+    for name, kind in (("text", pa.string()), ("number", pa.int64())):
+        tids = pa.array([7], pa.int64()).cast(kind)
+        pq.write_table(pa.table({"tid": tids, "location_ids": ids}), tmp_path / name)
+    text, number = (
+        rows(cluster.perturb(spark.read.parquet(str(tmp_path / n)), mechanism, words).toArrow())
+        for n in ("text", "number")
+    )
+    assert text == number
+
+
+def test_the_command_line_gives_the_same_on_every_engine(
+    master, stored, city, tmp_path
+) -> None:
+    places, key = tmp_path / "places.csv", tmp_path / "job.key"
+    write_locations(places, city.locations)
+    create_key(key)
+    found = []
+    for engine in ([], ["--engine", "spark", "--master", master if ON_SAIL else "local[2]"]):
+        out = tmp_path / f"reports-{len(engine)}.parquet"
+        command = ["nomadp", "perturb", stored, "--locations", places, "--epsilon", "4"]
+        command += ["--mechanism", "atp", "--single-points", "--key-file", key, "--out", out]
+        subprocess.run([sys.executable, "-m", *map(str, command), *engine], check=True)
+        found.append(rows(pq.read_table(out)))
+    assert len(found[0]) == 400
+    assert found[0] == found[1]
+    about = json.loads((out / "_nomadp.json").read_text())
+    assert (about["mechanism"], about["rng"], about["private"]) == ("atp", "keyed", True)
+
+
+def breaking(folder: str, how: str):
+    """A mapper that lets all batches pass and then, but only once, breaks its task."""
+
+    def fail_once(batches):
+        passed = []
+        for batch in batches:
+            passed += batch.column("location_ids").to_pylist()
+            yield batch
+        try:
+            with (Path(folder) / "broken").open("x") as file:
+                file.write(repr(passed))
+        except FileExistsError:
+            (Path(folder) / f"whole-{uuid4()}").write_text(repr(passed))
+            return
+        if how == "raises":
+            raise RuntimeError("the first attempt is lost")
+        if how == "worker dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+        os.kill(int(daemon.rsplit(")")[-1].split()[1]), signal.SIGKILL)
+
+    return fail_once
+
+
+@pytest.mark.skipif(ON_SAIL, reason="Sail's local mode fails a job whose task fails")
+@pytest.mark.parametrize("how", ["raises", "worker dies", "executor dies"])
+def test_a_batch_that_is_run_again_repeats_its_reports(
+    frame, trips, city, tmp_path, how: str
+) -> None:
+    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    reports = cluster.perturb(frame, mechanism, words)
+    disturbed = reports.mapInArrow(breaking(str(tmp_path), how), reports.schema).toArrow()
+    lost = (tmp_path / "broken").read_text()
+    whole = [path.read_text() for path in tmp_path.glob("whole-*")]
+    assert len(lost) > 100
+    assert lost in whole  # the batch was drawn twice, and the same both times
+    assert rows(disturbed) == rows(perturb_batch(mechanism, words, trips))
+
+
+def test_a_job_that_is_run_again_repeats_its_reports(frame, city) -> None:
+    reports = cluster.perturb(frame, mechanism_of("tp", city), KeyedWords(KEY))
+    assert rows(reports.toArrow()) == rows(reports.toArrow())
+
+
+def test_a_repeated_tid_is_refused_and_not_quoted(frame, city) -> None:
+    mechanism = mechanism_of("exp", city)
+    with pytest.raises(SchemaError, match="got 400 that stand for several") as refused:
+        cluster.perturb(frame.union(frame), mechanism, KeyedWords(KEY))
+    assert city.trajectories.tids[0] not in str(refused.value).split()
+
+
+def test_a_location_outside_the_set_is_refused_and_not_quoted(spark, city, tmp_path) -> None:
+    table = pa.table({"tid": ["secret-tid"], "location_ids": [["secret-place"]]})
+    pq.write_table(table, tmp_path / "one.parquet")
+    frame = spark.read.parquet(str(tmp_path / "one.parquet"))
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    with pytest.raises(DomainError, match="1 unknown among 1") as refused, cluster.refusals():
+        reports.toArrow()
+    assert "secret" not in str(refused.value)
+    with pytest.raises(Exception, match="1 unknown") as wrapped:
+        reports.toArrow()
+    assert "secret" not in str(wrapped.value)
+
+
+def test_a_frame_without_the_columns_is_refused(frame, city) -> None:
+    with pytest.raises(SchemaError, match="location_ids is not there"):
+        cluster.perturb(frame.select("tid"), mechanism_of("exp", city), KeyedWords(KEY))
+
+
+def test_a_survey_counts_what_there_is(frame, city) -> None:
+    lengths = city.trajectories.lengths
+    found = cluster.survey(frame)
+    assert (found.trajectories, found.points) == (len(lengths), lengths.sum())
+    assert found.single == (lengths == 1).sum()
+
+
+def test_words_that_cannot_be_drawn_again_are_refused(frame, city) -> None:
+    with pytest.raises(TypeError, match="must come from a key"):
+        cluster.perturb(frame, mechanism_of("exp", city), SystemWords())
+
+
+def test_a_worker_with_other_software_draws_nothing(frame, city, monkeypatch) -> None:
+    monkeypatch.setattr("nomadp.__version__", "another")
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    monkeypatch.undo()
+    expected = pytest.raises(NomadpError, match="compute with what the driver has")
+    with expected, cluster.refusals():
+        reports.toArrow()
+
+
+def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
+    reports = cluster.perturb(frame, mechanism_of("atp", city), KeyedWords(KEY))
+    reports.explain(True)
+    shown = repr(reports) + capfd.readouterr().out
+    if not ON_SAIL:
+        shown += reports._jdf.queryExecution().toString()
+    assert "perturb_batches" in shown or "MapInArrow" in shown or ON_SAIL
+    broken = reports.mapInArrow(lambda batches: iter([1 / 0]), reports.schema)
+    with pytest.raises(Exception, match="division") as failed:
+        broken.toArrow()
+    shown += str(failed.value) + repr(failed.value)
+    for spelled in (KEY.hex(), repr(KEY)[2:-1], KEY.decode("latin-1"), str(list(KEY))[1:-1]):
+        assert spelled not in shown
+
+
+@pytest.mark.parametrize("name", ["atlas", "exp"])
+def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> None:
+    mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
+    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    prior = learn_prior(mechanism, alone)
+    expected = decode(mechanism, alone, prior, level=0.8)
+    reports = cluster.perturb(frame, mechanism, words)
+    found = cluster.decode(reports, mechanism, prior, level=0.8).toArrow()
+    places = reports_of(
+        TrajectorySet(alone.offsets, expected.locations, alone.tids), city.locations
+    )
+    assert rows(found) == rows(places)
+    radius = dict(zip(found["tid"].to_pylist(), found["radius_km"].to_pylist(), strict=True))
+    in_order = np.concatenate([radius[tid] for tid in alone.tids])
+    assert in_order == pytest.approx(expected.radius_km)
+
+
+@pytest.mark.parametrize("name", ["atlas", "exp"])
+def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> None:
+    mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
+    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    groups = cluster.count(cluster.perturb(frame, mechanism, words), mechanism)
+    for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
+        assert found.counts.tolist() == expected.counts.tolist()
+        assert found.evidence.reports.tolist() == expected.evidence.reports.tolist()
+    learned = learn(city.locations, groups).scores
+    assert learned == pytest.approx(learn_prior(mechanism, alone).scores)
+
+
+def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
+    with pytest.raises(DomainError, match="got atp"):
+        cluster.count(frame, mechanism_of("atp", city))
+
+
+def test_scores_are_those_of_one_machine(frame, trips, city) -> None:
+    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    radii_km = (0.5, 2.0)
+    expected = evaluate(city.locations, city.trajectories, alone, radii_km)
+    reports = cluster.perturb(frame, mechanism, words)
+    found = cluster.evaluate(frame, reports, city.locations, radii_km)
+    assert (found.trajectories, found.points) == (expected.trajectories, expected.points)
+    assert found.radii_km == expected.radii_km
+    for name, answer in expected.answers.items():
+        assert found.answers[name].error_km == pytest.approx(answer.error_km)
+        assert found.answers[name].normalised_error == pytest.approx(answer.normalised_error)
+        assert found.answers[name].range_query == pytest.approx(answer.range_query)
+
+
+def test_scores_need_a_report_for_every_trajectory(frame, city) -> None:
+    first = city.trajectories.tids[0]
+    some = frame.where(f"tid <> '{first}'")
+    with pytest.raises(DomainError, match="1 trajectories have no report and 0 reports"):
+        cluster.evaluate(frame, some, city.locations)
+    with pytest.raises(DomainError, match="0 trajectories have no report and 1 reports"):
+        cluster.evaluate(some, frame, city.locations)

@@ -1,0 +1,136 @@
+"""What workers of a cluster do, without a cluster; tests/cluster has the rest."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nomadp.analysis import evaluate
+from nomadp.data.city import synthetic_city
+from nomadp.engine import spark, spark_scores, spark_tasks
+from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.spark_session import session
+from nomadp.engine.tallies import Decoders, group_of
+from nomadp.errors import DomainError, NomadpError
+from nomadp.inference import decode, groups_of
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import KeyedWords
+
+CITY = synthetic_city(seed=2, places=30, trips=100)
+TRIPS = reports_of(CITY.trajectories, CITY.locations)
+WORDS = KeyedWords(bytes(32))
+
+
+@pytest.fixture
+def ungathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mappers get every batch as small as it came."""
+    for module in (spark_tasks, spark_scores):
+        monkeypatch.setattr(module, "gathered", lambda batches: batches)
+
+
+def pieces(batch: pa.RecordBatch, rows: int = 30) -> list[pa.RecordBatch]:
+    return [batch.slice(start, rows) for start in range(0, batch.num_rows, rows)]
+
+
+def mapped(mapper, batches: list[pa.RecordBatch]) -> pa.Table:
+    return pa.Table.from_batches(mapper(iter(batches)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"), [(1, [30, 30, 30, 10]), (50, [60, 40]), (999, [100])]
+)
+def test_small_batches_are_joined_in_order(rows: int, sizes: list[int]) -> None:
+    joined = list(spark_tasks.gathered(iter(pieces(TRIPS)), rows))
+    assert [batch.num_rows for batch in joined] == sizes
+    assert pa.Table.from_batches(joined) == pa.Table.from_batches([TRIPS])
+
+
+def test_an_empty_partition_has_nothing_to_perturb() -> None:
+    assert list(spark_tasks.gathered(iter([]))) == []
+    assert list(spark_tasks.gathered(iter([TRIPS.slice(0, 0)]))) == []
+
+
+@pytest.mark.usefixtures("ungathered")
+def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
+    mechanism = make_mechanism("atp", CITY.locations, 4)
+    found = mapped(spark_tasks.perturbing(mechanism, WORDS), pieces(TRIPS))
+    expected = perturb_batch(mechanism, WORDS, TRIPS)
+    assert found == pa.Table.from_batches([expected])
+
+
+@pytest.mark.usefixtures("ungathered")
+@pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
+def test_tallies_add_up_over_batches(name: str, options) -> None:
+    mechanism = make_mechanism(name, CITY.locations, 4, **options)
+    reports = perturb_batch(mechanism, WORDS, TRIPS)
+    table = mapped(spark_tasks.tallying(mechanism), pieces(reports))
+    length, report, count = (np.asarray(column) for column in table.columns)
+    expected = groups_of(mechanism, trajectories_of(reports, CITY.locations))
+    for each, group in zip(np.unique(length).tolist(), expected, strict=True):
+        rows = length == each
+        found = group_of(mechanism, each, report[rows], count[rows])
+        assert found.evidence.reports.tolist() == group.evidence.reports.tolist()
+        assert found.counts.tolist() == group.counts.tolist()
+
+
+def test_an_empty_partition_has_an_empty_tally() -> None:
+    mechanism = make_mechanism("exp", CITY.locations, 4)
+    assert mapped(spark_tasks.tallying(mechanism), []).num_rows == 0
+
+
+@pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
+def test_decoders_that_are_kept_decode_the_same(name: str, options) -> None:
+    mechanism = make_mechanism(name, CITY.locations, 4, **options)
+    reports = trajectories_of(perturb_batch(mechanism, WORDS, TRIPS), CITY.locations)
+    decoders = Decoders(mechanism, None, 0.9)
+    for _ in range(2):
+        found, expected = decoders.decode(reports), decode(mechanism, reports)
+        assert found.locations.tolist() == expected.locations.tolist()
+        assert found.radius_km == pytest.approx(expected.radius_km)
+
+
+@pytest.mark.usefixtures("ungathered")
+def test_sums_of_batches_make_the_scores_of_all() -> None:
+    mechanism = make_mechanism("exp", CITY.locations, 4)
+    reports = perturb_batch(mechanism, WORDS, TRIPS)
+    names = ["tid", "true_ids", "reported_ids"]
+    columns = [TRIPS["tid"], TRIPS["location_ids"], reports["location_ids"]]
+    pairs = pa.RecordBatch.from_arrays(columns, names=names)
+    mapper = spark_scores.summing(CITY.locations, (1.0, 2.0))
+    rows = [
+        row
+        for part in pieces(pairs, 45)
+        for row in mapped(mapper, pieces(part, 20)).to_pylist()
+    ]
+    found = spark_scores.finished(rows, CITY.locations, (1.0, 2.0))
+    reported = trajectories_of(reports, CITY.locations)
+    expected = evaluate(CITY.locations, CITY.trajectories, reported, (1.0, 2.0))
+    assert (found.trajectories, found.points) == (expected.trajectories, expected.points)
+    for name, answer in expected.answers.items():
+        assert found.answers[name].normalised_error == pytest.approx(answer.normalised_error)
+        assert found.answers[name].range_query == pytest.approx(answer.range_query)
+
+
+def test_nothing_to_evaluate_is_refused() -> None:
+    rows = mapped(spark_scores.summing(CITY.locations, ()), []).to_pylist()
+    with pytest.raises(DomainError, match="at least one trajectory"):
+        spark_scores.finished(rows, CITY.locations, ())
+
+
+def test_a_refusal_comes_out_of_the_error_an_engine_wraps_it_in() -> None:
+    wrapped = "Job aborted.\nnomadp.errors.DomainError: what must hold\n\tat a line of Java"
+    with pytest.raises(DomainError, match=r"^what must hold$"), spark.refusals():
+        raise RuntimeError(wrapped)
+
+
+@pytest.mark.parametrize("message", ["disk full", "nomadp.errors.Unheard: of"])
+def test_other_errors_stay_what_they_are(message: str) -> None:
+    with pytest.raises(RuntimeError, match=message), spark.refusals():
+        raise RuntimeError(message)
+
+
+@pytest.mark.skipif(find_spec("pyspark") is not None, reason="pyspark is installed here")
+def test_without_pyspark_a_session_says_what_to_install() -> None:
+    with pytest.raises(NomadpError, match=r"nomadp\[spark\]"):
+        session("local[2]")

@@ -1,0 +1,74 @@
+"""The look at all trajectories before the first draw."""
+
+from pathlib import Path
+
+import pytest
+
+from nomadp.data import nested_files
+from nomadp.data.nested_files import NestedFile
+from nomadp.engine import survey as module
+from nomadp.engine.survey import Survey, survey
+from nomadp.errors import DomainError, SchemaError
+from nomadp.locations import LocationSet
+from tests.engine.conftest import COUNT, write_trips
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nested_files, "ROWS_MAX", 7)
+
+
+def test_counts_what_is_there(trips: Path, square: LocationSet) -> None:
+    seen: list[int] = []
+    found = survey(NestedFile(trips), square, seen.append)
+    assert found == Survey(COUNT, sum(2 + k % 4 for k in range(COUNT)), 0)
+    assert sum(seen) == COUNT
+
+
+def test_counts_trajectories_of_one_location(tmp_path: Path, square: LocationSet) -> None:
+    path = write_trips(tmp_path / "some.parquet", [["p1"], ["p1", "p2"], ["p3"]])
+    assert survey(NestedFile(path), square) == Survey(3, 4, 2)
+
+
+@pytest.mark.parametrize("other", [1, 50, 99])
+def test_a_tid_that_repeats_is_refused_wherever_it_stands(
+    other: int, tmp_path: Path, square: LocationSet
+) -> None:
+    tids = [f"t{k}" for k in range(100)]
+    tids[0] = tids[other] = "SECRET"
+    path = write_trips(tmp_path / "twice.parquet", [["p1", "p2"]] * 100, tids)
+    with pytest.raises(SchemaError, match="one trajectory, got 1 repeated of 100") as refused:
+        survey(NestedFile(path), square)
+    assert "SECRET" not in str(refused.value)
+
+
+def test_different_tids_of_the_same_hash_are_not_taken_for_one(
+    trips: Path, square: LocationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = module._hashes
+    monkeypatch.setattr(module, "_hashes", lambda tids: honest(tids) % 10)
+    assert survey(NestedFile(trips), square).trajectories == COUNT
+    monkeypatch.setattr(module, "SUSPECTS_MAX", 3)
+    assert survey(NestedFile(trips), square).trajectories == COUNT
+
+
+def test_a_repeated_tid_is_found_among_many_suspects(
+    tmp_path: Path, square: LocationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = module._hashes
+    monkeypatch.setattr(module, "_hashes", lambda tids: honest(tids) % 10)
+    monkeypatch.setattr(module, "SUSPECTS_MAX", 3)
+    tids = [*(f"t{k}" for k in range(60)), "t59"]
+    path = write_trips(tmp_path / "twice.parquet", [["p1", "p2"]] * 61, tids)
+    with pytest.raises(SchemaError, match="every tid must name one trajectory"):
+        survey(NestedFile(path), square)
+
+
+def test_an_unknown_location_is_refused_in_the_last_row(
+    tmp_path: Path, square: LocationSet
+) -> None:
+    lists = [["p1", "p2"]] * 99 + [["p1", "SECRET"]]
+    path = write_trips(tmp_path / "bad.parquet", lists)
+    with pytest.raises(DomainError, match="rows 99 to 100") as refused:
+        survey(NestedFile(path), square)
+    assert "SECRET" not in str(refused.value)
