@@ -1,10 +1,15 @@
 """What every test may ask for."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Kernels then run as plain Python, as for somebody who has not installed the accelerator.
+if os.environ.get("NOMADP_WITHOUT_NUMBA"):
+    sys.modules["numba"] = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -22,7 +22,7 @@ from nomadp.locations import LocationSet
 
 __all__ = ["Shares", "Survey", "Tally", "estimated_shares", "survey", "table_of"]
 
-REPEATS = 20
+REPEATS = 10
 """How often the reports are resampled."""
 
 Tally = Callable[[Ints], Any]

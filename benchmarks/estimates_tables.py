@@ -1,0 +1,213 @@
+"""Tables of what benchmarks/estimates.py measured, for docs/atlas.md.
+
+python benchmarks/estimates_tables.py RESULTS     prints them; values into docs/measured.json
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from estimates import DECODED, EPSILONS, NEW_SETS, PAPER_SETS, PIVOTS, RAW
+
+MEASURED = Path(__file__).resolve().parent.parent / "docs" / "measured.json"
+LABELS = {name: name.upper() for name in (*PAPER_SETS, *DECODED, *PIVOTS, *RAW)} | {
+    "new-city": "new city",
+    "new-scatter": "new scatter",
+}
+TIE = 0.001
+"""So much less counts as equal at epsilon 1 and 2."""
+
+Results = dict[tuple[str, str], dict[str, Any]]
+
+
+def read(folder: Path) -> Results:
+    names = (*PAPER_SETS, *NEW_SETS)
+    paths = {(name, e): folder / f"{name}-{e}.json" for name in names for e in EPSILONS}
+    return {key: json.loads(path.read_text()) for key, path in paths.items() if path.exists()}
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def sets(results: Results) -> list[str]:
+    return list(dict.fromkeys(name for name, _ in results))
+
+
+def errors(results: Results) -> str:
+    """NE of every estimate: the budgets stand in one cell, one column for each set."""
+    kinds = ["constant", *(f"{name} reported" for name in (*PIVOTS, *RAW))]
+    for name in reversed(DECODED):
+        kinds += [f"{name} {kind}" for kind in ("reported", "decoded", "learned")]
+    rows = [
+        [_labelled(kind)]
+        + [
+            " ".join(
+                f"{results[name, e]['all'][kind]['ne']:.4f}"[1:]
+                for e in EPSILONS
+                if (name, e) in results
+            )
+            for name in sets(results)
+        ]
+        for kind in kinds
+    ]
+    return table([f"NE at ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
+
+
+def transcripts(results: Results) -> str:
+    """The same trips decoded from what TP and ATP release, and from ATLAS."""
+    kinds = ("constant", "tp decoded", "atp decoded", "atlas decoded", "atlas learned")
+    rows = [
+        [_labelled(kind)]
+        + [
+            " ".join(
+                f"{results[name, e]['sample'][kind]['ne']:.4f}"[1:]
+                for e in EPSILONS
+                if (name, e) in results
+            )
+            for name in sets(results)
+        ]
+        for kind in kinds
+    ]
+    return table([f"NE at ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
+
+
+def ratios(results: Results) -> str:
+    """How many times less ATLAS errs than strict ATP."""
+    rows = []
+    for e in ("4", "10"):
+        cells = []
+        for name in sets(results):
+            found = results[name, e]["all"]
+            cells.append(f"{found['atp reported']['ne'] / found['atlas learned']['ne']:.2f}")
+        rows.append([f"ε = {e}", *cells])
+    return table(["ATP / ATLAS", *map(LABELS.get, sets(results))], rows)
+
+
+def near(results: Results) -> str:
+    kinds = ("constant", "exp reported", "atp reported", "brr decoded", "atlas learned")
+    rows = [
+        [_labelled(kind)]
+        + [
+            " ".join(
+                f"{results[name, e]['all'][kind]['prq']:.0f}"
+                for e in EPSILONS
+                if (name, e) in results
+            )
+            for name in sets(results)
+        ]
+        for kind in kinds
+    ]
+    head = f"points within 1 km (CPS 250 m), %, at ε = {', '.join(EPSILONS)}"
+    return table([head, *map(LABELS.get, sets(results))], rows)
+
+
+def counts(results: Results, score: str, digits: int) -> str:
+    """One score of visits, density or trips at epsilon 4 and 8."""
+    kinds = ["flat"]
+    kinds += [f"{name} counted" for name in (*RAW, *PIVOTS, *reversed(DECODED))]
+    kinds += [f"{name} estimated" for name in reversed(DECODED)]
+    kinds += ["other half", "other half, 1 km"]
+    rows = []
+    for kind in kinds:
+        cells = [
+            " ".join(
+                f"{results[name, e]['counts'][kind][score]:.{digits}f}"
+                for e in ("4", "8")
+                if score in results[name, e]["counts"][kind]
+            )
+            for name in sets(results)
+        ]
+        if any(cells):
+            rows.append([_labelled(kind), *cells])
+    return table(["at ε = 4, 8", *map(LABELS.get, sets(results))], rows)
+
+
+def covered(results: Results) -> str:
+    """How often the 90 % radii of points, and the 90 % intervals of cells, hold the truth."""
+    points = [
+        " ".join(
+            f"{100 * results[name, e]['cover']['atlas learned']:.0f}"
+            for e in EPSILONS
+            if (name, e) in results
+        )
+        for name in sets(results)
+    ]
+    cells = [
+        " ".join(
+            f"{100 * results[name, e]['counts']['atlas estimated']['cover']:.0f}"
+            for e in ("4", "8")
+        )
+        for name in sets(results)
+    ]
+    rows = [[f"points, ε = {', '.join(EPSILONS)}", *points], ["cells, ε = 4, 8", *cells]]
+    return table(["held by 90 %, in %", *map(LABELS.get, sets(results))], rows)
+
+
+def beaten(results: Results) -> Iterator[str]:
+    """Where anything errs less than ATLAS decoded with the learned prior."""
+    for (name, e), found in results.items():
+        slack = TIE if float(e) <= 2 else 0.0
+        for trips, kinds in (("all", list(found["all"])), ("sample", list(found["sample"]))):
+            ours = found[trips]["atlas learned"]["ne"]
+            for kind in kinds:
+                theirs = found[trips][kind]["ne"]
+                if not kind.startswith("atlas") and theirs < ours - slack:
+                    where = f"{LABELS[name]} at ε = {e}"
+                    yield f"{where}: {_labelled(kind)} {theirs:.4f}, ours {ours:.4f}"
+
+
+def outdone(results: Results) -> Iterator[str]:
+    """Where flat or another mechanism beats our estimates of visits or density."""
+    for (name, e), found in results.items():
+        ours = found["counts"].get("atlas estimated")
+        for score, words in (("acd", "ACD"), ("density", "density")):
+            for kind, scores in found["counts"].items():
+                other = not kind.startswith(("atlas", "other"))
+                if ours and other and scores.get(score, ours[score]) < ours[score]:
+                    yield (
+                        f"{words}, {LABELS[name]} at ε = {e}: {_labelled(kind)} "
+                        f"{scores[score]:.4g}, ours {ours[score]:.4g}"
+                    )
+
+
+def _labelled(kind: str) -> str:
+    name, _, how = kind.partition(" ")
+    return f"{LABELS[name]} {how}" if name in LABELS else kind
+
+
+def _listed(lines: list[str]) -> str:
+    return "\n" + "\n".join(f"- {line}" for line in lines or ["nowhere"]) + "\n"
+
+
+def facts(results: Results) -> dict[str, str]:
+    return {
+        "bayes-ne": errors(results),
+        "bayes-transcripts": transcripts(results),
+        "bayes-ratios": ratios(results),
+        "bayes-near": near(results),
+        "bayes-acd": counts(results, "acd", 2),
+        "bayes-recall": counts(results, "recall", 2),
+        "bayes-density": counts(results, "density", 3),
+        "bayes-trips": counts(results, "trips", 3),
+        "bayes-cover": covered(results),
+        "bayes-beaten": _listed(list(beaten(results))),
+        "bayes-outdone": _listed(list(outdone(results))),
+    }
+
+
+def main(args: list[str]) -> int:
+    found = facts(read(Path(args[0])))
+    for name, value in found.items():
+        print(f"{name}{value}")
+    known = json.loads(MEASURED.read_text())
+    known.update(found)
+    MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
