@@ -5,6 +5,7 @@
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
     python3 dev.py check           format, lint, types, layers, documentation
     python3 dev.py cluster [ARGS]  the tests of Spark and of Sail, in an environment each
+    python3 dev.py bench [ARGS]    how fast everything is, against earlier runs
     python3 dev.py lock [ARGS]     renew requirements*.lock; arguments go to uv
 
 The first call makes .venv from requirements.lock (with uv if there is one, else with pip);
@@ -116,6 +117,11 @@ def cluster(args: list[str]) -> int:
     return 1 if failed else 0
 
 
+def bench(args: list[str]) -> int:
+    """Measure the speed of every mechanism; benchmarks/speed.py says what else it takes."""
+    return run([MAIN.python, ROOT / "benchmarks" / "speed.py", *args])
+
+
 def lock(args: list[str]) -> int:
     """Resolve pyproject.toml for every platform, with hashes and without addresses."""
     uv = shutil.which("uv")
@@ -220,7 +226,14 @@ def must(returncode: int) -> None:
         sys.exit("dev.py could not prepare it; the reason is above. Run the command again.")
 
 
-COMMANDS = {"demo": demo, "test": test, "check": check, "cluster": cluster, "lock": lock}
+COMMANDS = {
+    "demo": demo,
+    "test": test,
+    "check": check,
+    "cluster": cluster,
+    "bench": bench,
+    "lock": lock,
+}
 
 
 def main(args: list[str]) -> int:

@@ -21,7 +21,7 @@ from nomadp.data.city import synthetic_city
 from nomadp.data.tables import read_locations, read_trajectories
 from nomadp.engine.local import perturb_set
 from nomadp.laws import Disc, SquareWave
-from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
+from nomadp.mechanisms import AnchoredPivotSampling, bulk, make_mechanism
 from nomadp.mechanisms.calibration import centre_km
 from nomadp.mechanisms.pivot import Region
 from nomadp.randomness import SeededWords
@@ -92,7 +92,17 @@ def on_the_city() -> dict[str, str]:
         "merge-ne": ", ".join(f"{m} {tried('atp', merge=m)}" for m in merges),
         "span-ne": f"{strict} against {whole}",
         "eq11-negative": printed_form_below_zero(places),
+        "sample-ne": f"{strict} against {as_a_large_set(places, trips)}",
     }
+
+
+def as_a_large_set(places, trips) -> str:
+    """ATP's error when the city is treated as if it had too many locations for tables."""
+    limit, bulk.TABLE_LIMIT = bulk.TABLE_LIMIT, 0
+    try:
+        return error(make_mechanism("atp", places, 4), trips)
+    finally:
+        bulk.TABLE_LIMIT = limit
 
 
 def printed_form_below_zero(places) -> str:
@@ -107,7 +117,7 @@ def printed_form_below_zero(places) -> str:
         for cell in channel.outputs:
             reported = (cell + 0.5) / channel.resolution - width
             radius = (reported + width) * farthest / (2 * width + 1)
-            centre = centre_km(reported, width, share, distances_km)
+            centre = centre_km((reported, width), share, distances_km, farthest)
             beta = (
                 (centre - radius) / centre
                 if radius <= centre

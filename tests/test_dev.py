@@ -185,7 +185,7 @@ def test_says_what_it_can_do(arguments: list[str], code: int) -> None:
         [sys.executable, DEV, *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == code
-    for command in ("demo", "test", "check", "cluster", "lock"):
+    for command in ("demo", "test", "check", "bench", "cluster", "lock"):
         assert f"dev.py {command}" in done.stdout + done.stderr
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         RandomnessUnavailable,
         SchemaError,
     )
+    from nomadp.inference import Estimate, Prior, decode, learn_prior
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
     from nomadp.randomness import words_for
@@ -49,6 +50,10 @@ else:
         "ReportTable": "nomadp.data.tables",
         "write_reports": "nomadp.data.tables",
         "read_reports": "nomadp.data.tables",
+        "decode": "nomadp.inference",
+        "learn_prior": "nomadp.inference",
+        "Estimate": "nomadp.inference",
+        "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",
         "NomadpError": "nomadp.errors",
         "SchemaError": "nomadp.errors",
@@ -89,6 +94,10 @@ __all__ = [
     "ReportTable",
     "write_reports",
     "read_reports",
+    "decode",
+    "learn_prior",
+    "Estimate",
+    "Prior",
     "evaluate",
     "NomadpError",
     "SchemaError",

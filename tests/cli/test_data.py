@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 from nomadp.data.built import read_built
@@ -319,3 +321,12 @@ def test_help_imports_nothing_heavy(command: str) -> None:
         check=False,
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
+    columns = pyarrow.csv.read_csv(folder / "trips.csv")
+    pq.write_table(columns.select(["tid", "seq", "location_id"]), folder / "points.parquet")
+    told = run("data", "nest", "points.parquet", "--out", "nested.parquet")
+    assert told.stdout == "3 trajectories, one row each: nested.parquet\n"
+    again = as_json(run("data", "nest", "points.parquet", "--out", "nested.parquet", "--json"))
+    assert again == {"trajectories": 3, "out": "nested.parquet"}

@@ -10,6 +10,7 @@ COMMANDS = {
     "build": "A data set in a folder: city, campus, foursquare or gowalla.",
     "describe": "Steps, visits, lengths and extents, of one set or of two.",
     "convert": "Any file of trajectories into another, or snapped into a folder.",
+    "nest": "Parquet with one row per trajectory, which perturb streams.",
 }
 """Each is the module nomadp.cli.data_NAME, with a command of its name."""
 

@@ -43,6 +43,13 @@ class Evidence(ABC):
     def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         """Posterior mass by the label of the truths, for these reports; rows sum to 1."""
 
+    @abstractmethod
+    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+        """What these reports say of each label, where ``table`` counts the labels of truths.
+
+        A row of the table stands for a label, a column for a truth; rows of shares sum to 1.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class JourneyEvidence(Evidence):
@@ -95,6 +102,13 @@ class JourneyEvidence(Evidence):
         mass /= mass.sum(axis=1, keepdims=True)
         return mass.astype(np.float32)
 
+    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+        weighted = (table.multiply(prior)).tocsr().T  # truths by labels
+        found: Floats = self.gain * (self.near[rows] @ weighted).toarray()
+        found += np.asarray(table @ prior)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class TableEvidence(Evidence):
@@ -131,3 +145,8 @@ class TableEvidence(Evidence):
         mass[:, label] = joint  # labels of single locations are distinct
         mass /= mass.sum(axis=1, keepdims=True)
         return mass.astype(np.float32)
+
+    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+        found: Floats = np.asarray((table @ (self.table[rows] * prior).T).T)
+        found /= found.sum(axis=1, keepdims=True)
+        return found

@@ -26,14 +26,12 @@ def trip_shares(survey: Survey, granularity: int) -> Shares:
         )
     cell = UnitSquare(survey.locations).cells(granularity)
     cells = granularity**2
-    density = np.bincount(cell, minlength=cells) / len(survey.locations)
+    places = np.bincount(cell, minlength=cells)
 
     def tally(rows: Ints) -> Any:
         return table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2)
 
-    return estimated_shares(
-        _only(survey, moving), tally, np.outer(density, density).reshape(-1)
-    )
+    return estimated_shares(_only(survey, moving), tally, np.outer(places, places).reshape(-1))
 
 
 def _moves(support: Ints) -> bool:

@@ -14,12 +14,13 @@ def location_shares(survey: Survey) -> Shares:
     Of a long trajectory, its control points are the visits.
     """
     size = len(survey.locations)
-    return estimated_shares(survey, lambda rows: table_of(rows, size), np.full(size, 1 / size))
+    every = np.ones(size, dtype=np.int64)
+    return estimated_shares(survey, lambda rows: table_of(rows, size), every)
 
 
 def cell_shares(survey: Survey, granularity: int) -> Shares:
     """The share of visits in each cell of a grid; flat is as dense as the set itself."""
     cell = UnitSquare(survey.locations).cells(granularity)
     size = granularity**2
-    flat = np.bincount(cell, minlength=size) / len(survey.locations)
-    return estimated_shares(survey, lambda rows: table_of(cell[rows], size), flat)
+    places = np.bincount(cell, minlength=size)
+    return estimated_shares(survey, lambda rows: table_of(cell[rows], size), places)

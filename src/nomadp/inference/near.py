@@ -1,7 +1,7 @@
 """Which reports count as near to which possible journeys, as one sparse matrix.
 
-Read off the exact law of the report. Where numba is installed and the set is small enough for
-a table of distances, a kernel finds the same journeys many times faster.
+Read off the exact law of the report. Where numba is installed, a kernel finds the same journeys
+many times faster.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nomadp.laws import Ints
+from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.bulk import TABLE_LIMIT, tables_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,8 +43,9 @@ def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_
 
 def _blocks(channel: JourneyResponse, support: Ints) -> list[Any]:
     parts = [support[k : k + _AT_ONCE] for k in range(0, len(support), _AT_ONCE)]
-    if find_spec("numba") is None or len(channel.atlas.locations) > TABLE_LIMIT:
+    if find_spec("numba") is None:
         return [near_of_reference(channel, part) for part in parts]
+    chart_of(channel.atlas)  # made once, before many ask for it
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         return list(threads.map(lambda part: near_of(channel, part), parts))
 
@@ -53,9 +54,11 @@ def near_of(channel: JourneyResponse, support: Ints) -> Any:
     """The near journeys of the atlas for each truth, in their order: (truths, near_count)."""
     from nomadp.mechanisms.kernels.near import near_journeys
 
-    distance_km = tables_of(channel.atlas.locations).distance_km
-    book = np.ascontiguousarray(channel.atlas.journeys.T)
-    return near_journeys(support, distance_km, book, channel.near_count)
+    near = near_journeys(support, chart_of(channel.atlas), channel.near_count)
+    undecided = np.flatnonzero(near[:, 0] < 0)
+    if len(undecided):
+        near[undecided] = near_of_reference(channel, support[undecided])
+    return near
 
 
 def near_of_reference(channel: JourneyResponse, support: Ints) -> Any:

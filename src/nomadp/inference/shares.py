@@ -24,6 +24,7 @@ __all__ = ["Shares", "Survey", "Tally", "estimated_shares", "survey", "table_of"
 
 REPEATS = 10
 """How often the reports are resampled."""
+_AT_ONCE = 1024  # reports whose shares are held at a time
 
 Tally = Callable[[Ints], Any]
 """From journeys (rows of locations) to a sparse table of what each has, one row for each."""
@@ -35,8 +36,10 @@ class Shares:
 
     values: Floats
     deviation: Floats
-    """From learning (resampled reports) and, at its largest, from what reports leave open
-    about who was where; it knows nothing of differences too small for the reports to show."""
+    """From learning (resampled reports), from chance in what people did, and from what reports
+    cannot resolve. Nothing public says how large that is, so it is assumed: single locations
+    differ as exponential variables do, by as much as their mean, and m locations together by
+    m^(1/4) times less, half-way between neighbours that are alike and that are independent."""
     flat: Floats
     """What somebody without reports would say."""
     kept: float
@@ -66,8 +69,12 @@ def survey(locations: LocationSet, groups: Sequence[Group], rng: Generator) -> S
     return Survey(locations, tuple(groups), prior, learner.unheard(), tuple(again))
 
 
-def estimated_shares(survey: Survey, tally: Tally, flat: Floats) -> Shares:
-    """Shares of what ``tally`` counts, drawn towards ``flat``."""
+def estimated_shares(survey: Survey, tally: Tally, places: Ints) -> Shares:
+    """Shares of what ``tally`` counts, drawn towards flat.
+
+    ``places`` tells how many locations (or pairs of them) each share stands for.
+    """
+    flat = places / places.sum()
     tables = [tally(group.evidence.support).T.tocsr() for group in survey.groups]
     counted = _counted(survey.prior, survey.groups, tables)
     found = counted / counted.sum()
@@ -77,7 +84,9 @@ def estimated_shares(survey: Survey, tally: Tally, flat: Floats) -> Shares:
     silent = _expected(survey.unheard, survey.groups, tables)
     kept = _kept(found - silent, float(learning.sum()))
     values = flat + kept * (found - flat)
-    return Shares(values, np.sqrt(learning + values / counted.sum()), flat, kept)
+    open_left = _unresolved(values, places, survey, tables)
+    variance = learning + values / counted.sum() + open_left
+    return Shares(values, np.sqrt(variance), flat, kept)
 
 
 def table_of(columns: Ints, size: int) -> Any:
@@ -105,6 +114,36 @@ def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Float
         total += group.total * (table @ prior.weights(group.evidence.support))
     shares: Floats = total / total.sum()
     return shares
+
+
+def _unresolved(values: Floats, places: Ints, survey: Survey, tables: list[Any]) -> Floats:
+    """The variance of what is assumed of differences, after what reports say about them.
+
+    Alone, without any smoothing, a share that reports place rightly only in part would have
+    the variance of a count over that part squared; the two combine as precisions do.
+    """
+    reports = sum(group.total for group in survey.groups)
+    spread = np.sqrt(np.maximum(places, 1))
+    rightly = np.clip((_placed(survey, tables) - values) / (1 - values), 0.0, 1.0)
+    found: Floats = values**2 / (spread + values * reports * rightly**2)
+    return found
+
+
+def _placed(survey: Survey, tables: list[Any]) -> Floats:
+    """Of people truly there, the part that their own reports place there, for each label.
+
+    By Bayes: the mean square of the posterior shares of all reports, over their mean.
+    """
+    mean: Floats = np.zeros(tables[0].shape[0])
+    square: Floats = np.zeros(tables[0].shape[0])
+    for group, table in zip(survey.groups, tables, strict=True):
+        prior = survey.prior.weights(group.evidence.support)
+        for start in range(0, len(group.counts), _AT_ONCE):
+            rows = slice(start, start + _AT_ONCE)
+            shares = group.evidence.shares(prior, table, rows)
+            mean += group.counts[rows] @ shares
+            square += group.counts[rows] @ shares**2
+    return np.divide(square, mean, out=np.zeros(len(mean)), where=mean > 0)
 
 
 def _resampled(group: Group, rng: Generator) -> Group:

@@ -9,7 +9,8 @@ from worlds import scattered, triangle
 
 from nomadp.errors import DomainError
 from nomadp.mechanisms.atlas import Atlas, build_atlas
-from nomadp.mechanisms.atlas.book import fresh_journeys
+from nomadp.mechanisms.atlas import book as books
+from nomadp.mechanisms.atlas.book import fresh_journeys, recipe_of
 
 
 def test_the_same_recipe_gives_the_same_book_in_another_process():
@@ -60,6 +61,31 @@ def test_large_sets_walk_without_a_table_of_all_distances(monkeypatch):
     step = locations.distances_between_km(book.journeys[:, 0], book.journeys[:, 1])
     by_scale = [step[part::4].mean() for part in range(4)]
     assert by_scale == sorted(by_scale, reverse=True)
+
+
+def test_large_sets_have_a_recipe_of_their_own_and_small_ones_keep_theirs(monkeypatch):
+    small = build_atlas(scattered(50), 2, 100)
+    assert recipe_of(scattered(4096)) == "walk-1"
+    assert recipe_of(scattered(4097)) == "walk-1-sampled"
+    monkeypatch.setattr(books, "_DENSE", 49)
+    assert build_atlas(scattered(50), 2, 100) != small
+    monkeypatch.setattr(books, "_DENSE", 50)
+    assert build_atlas(scattered(50), 2, 100) == small
+
+
+def test_the_mean_distance_of_a_large_set_is_estimated_from_few_rows():
+    locations = scattered(9000)
+    exact = np.mean([locations.distances_km(k).mean() for k in range(0, 9000, 60)])
+    # A row's mean varies by a fifth of it, and 150 rows are compared with 512 others.
+    assert books._mean_distance_km(locations) == pytest.approx(exact, rel=0.08)
+
+
+def test_large_sets_measure_journeys_bit_for_bit_as_small_ones_do(monkeypatch):
+    book = build_atlas(scattered(300), 3, 500)
+    trajectory = np.array([4, 250, 99])
+    kept = book.distances_km(trajectory)
+    monkeypatch.setattr(books, "_DENSE", 299)
+    assert book.distances_km(trajectory).tolist() == kept.tolist()
 
 
 def test_first_locations_are_uniform():

@@ -17,7 +17,7 @@ from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.mechanisms.atlas.response import nearest_first
-from nomadp.mechanisms.kernels.journeys import kth_smallest
+from nomadp.mechanisms.kernels.journey_search import kth_smallest
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

@@ -37,6 +37,15 @@ def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
         assert pinned.page_sha256[length] == built.sha256
 
 
+def test_a_pinned_atlas_names_the_recipe_for_sets_of_its_size(monkeypatch):
+    small = build_pinned(LOCATIONS, [2], 60)
+    monkeypatch.setattr("nomadp.mechanisms.atlas.book._DENSE", 39)
+    large = build_pinned(LOCATIONS, [2], 60)
+    assert (small.recipe, large.recipe) == ("walk-1", "walk-1-sampled")
+    assert follows_its_recipe(large, LOCATIONS)
+    assert follows_its_recipe(small, LOCATIONS) is None  # not how such sets are walked here
+
+
 def test_a_pinned_atlas_gives_the_law_of_a_built_one_under_a_name_of_its_own():
     pinned = build_pinned(LOCATIONS, [2], 60)
     built = WholeJourney(locations=LOCATIONS, epsilon=4, size=60)

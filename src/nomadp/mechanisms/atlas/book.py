@@ -18,16 +18,28 @@ from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import LocationSet
 from nomadp.randomness import SeededWords
 
-__all__ = ["RECIPE", "Atlas", "build_atlas", "content_sha256", "fresh_journeys", "public_walks"]
+__all__ = [
+    "LARGE_RECIPE",
+    "RECIPE",
+    "Atlas",
+    "build_atlas",
+    "content_sha256",
+    "fresh_journeys",
+    "public_walks",
+    "recipe_of",
+]
 
 Journeys = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 RECIPE = "walk-1"
+LARGE_RECIPE = "walk-1-sampled"
+"""In large sets the mean distance is that of a sample, so that it takes no minutes."""
 SCALES = (0, 2, 4, 8)
 """A step's scale is the mean pairwise distance over one of these; 0 stands for anywhere."""
 _DENSE = 4096  # up to so many locations a step is drawn from the table of all distances
 _SAMPLE = 512  # locations from which the mean pairwise distance is estimated
+_OTHERS = 4096  # and to how many others, in a large set
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +85,13 @@ class Atlas:
             return np.stack([self.distances_km(one) for one in trajectory.T])
         total = np.zeros(self.size)
         for position, location in enumerate(trajectory.tolist()):
-            total += self.locations.distances_km(location)[self.journeys[:, position]]
+            total += self._from_km(location, self.journeys[:, position])
         return total
+
+    def _from_km(self, location: int, others: Journeys) -> Floats:
+        if len(self.locations) <= _DENSE:  # then all its distances are kept
+            return self.locations.distances_km(location)[others]
+        return self.locations.distances_between_km(location, others)
 
 
 def content_sha256(location_set_sha256: str, journeys: Journeys) -> str:
@@ -104,7 +121,7 @@ def fresh_journeys(atlas: Atlas, count: int) -> Journeys:
 
 def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
     """Walks of the recipe; those of another purpose or count are other walks."""
-    recipe = f"{RECIPE}/{purpose}/{locations.sha256}/{length}/{count}"
+    recipe = f"{recipe_of(locations)}/{purpose}/{locations.sha256}/{length}/{count}"
     rows = SeededWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
     uniform = (rows >> np.uint64(11)).astype(np.float64) * 2.0**-53
     journeys = np.empty((count, length), dtype=np.int32)
@@ -115,9 +132,18 @@ def public_walks(locations: LocationSet, length: int, count: int, purpose: str) 
     return journeys
 
 
+def recipe_of(locations: LocationSet) -> str:
+    """The name of the recipe for a set of this size."""
+    return RECIPE if len(locations) <= _DENSE else LARGE_RECIPE
+
+
 def _mean_distance_km(locations: LocationSet) -> float:
-    step = max(1, len(locations) // _SAMPLE)
-    some = range(0, len(locations), step)
+    size = len(locations)
+    if size > _DENSE:
+        here, there = (np.arange(count) * size // count for count in (_SAMPLE, _OTHERS))
+        return float(locations.distances_between_km(here[:, None], there).mean())
+    step = max(1, size // _SAMPLE)
+    some = range(0, size, step)
     return float(np.mean([locations.distances_km(i).mean() for i in some]))
 
 

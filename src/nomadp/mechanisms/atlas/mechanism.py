@@ -24,7 +24,6 @@ from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.atlas.rows import by_length, report_rows
 from nomadp.mechanisms.base import Mechanism, Trajectory
-from nomadp.mechanisms.bulk import TABLE_LIMIT
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -107,10 +106,6 @@ class WholeJourney(Mechanism):
         length = int(np.max(length))
         journey = self.atlas(length).journeys[index]
         return tuple(interpolated(self.locations, journey.T, length))
-
-    @property
-    def has_kernels(self) -> bool:
-        return super().has_kernels and len(self.locations) <= TABLE_LIMIT
 
     def report_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
         """The reported row of its length's atlas for every trajectory."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import RECIPE, Atlas, Journeys, build_atlas, content_sha256
+from nomadp.mechanisms.atlas.book import Atlas, Journeys, build_atlas, content_sha256, recipe_of
 
 __all__ = ["PinnedAtlases", "build_pinned", "follows_its_recipe"]
 
@@ -106,13 +106,13 @@ def build_pinned(
         pages.append(build_atlas(locations, length, size).journeys)
         if progress is not None:
             progress(1)
-    return PinnedAtlases(locations.sha256, RECIPE, size, tuple(pages))
+    return PinnedAtlases(locations.sha256, recipe_of(locations), size, tuple(pages))
 
 
 def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | None:
     """Whether building them here gives the same journeys; None for a recipe unknown here."""
     pinned.check_locations(locations)
-    if pinned.recipe != RECIPE:
+    if pinned.recipe != recipe_of(locations):
         return None
     return all(
         np.array_equal(page, build_atlas(locations, length, pinned.size).journeys)

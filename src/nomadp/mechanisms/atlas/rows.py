@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from nomadp.drawing import draw
 from nomadp.laws import Ints
+from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.bulk import tables_of
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["by_length", "report_rows"]
@@ -32,7 +32,8 @@ def report_rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64
         return np.array(drawn, dtype=np.int64)
     from nomadp.mechanisms.kernels.journeys import report_journeys
 
-    distance_km = tables_of(channel.atlas.locations).distance_km
-    book = np.ascontiguousarray(channel.atlas.journeys.T)
     law = channel.near_count, channel.heavy, channel.light
-    return np.asarray(report_journeys(places, words, distance_km, book, law))
+    reports = np.asarray(report_journeys(places, words, chart_of(channel.atlas), law))
+    for row in np.flatnonzero(reports < 0):
+        reports[row] = draw(channel, places[row], int(words[row, 0]))
+    return reports

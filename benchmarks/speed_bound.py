@@ -1,0 +1,127 @@
+"""The least that perturbing can cost, and the words that tell where the time went.
+
+The lower bound of one trajectory on one core is the time to make the words its law needs, plus
+the time to read it and to write its report:
+
+    words x 8 bytes / rate of AES  +  2 x points x 8 bytes / rate of memory
+
+The words are those that the plain reference draws, one for each random choice. Both rates are
+measured in the same run, on one core: AES-256 over one long buffer as it is used for words,
+and a copy between two buffers larger than any cache, counted once for reading and once for
+writing. Nothing that looks at the map is in the bound: it can be approached, not reached.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from nomadp.randomness import Words, WordStream
+
+__all__ = [
+    "WORD_BYTES",
+    "CountedStream",
+    "Tally",
+    "TimedWords",
+    "aes_gb_s",
+    "both_clocks",
+    "bound_us",
+    "memory_gb_s",
+]
+
+WORD_BYTES = 8
+POINT_BYTES = 8
+AES_BYTES = 32_000_000
+COPIED_BYTES = 128_000_000
+REPEATS = 5
+
+
+def bound_us(words: float, points: float, rates: dict[str, float]) -> float:
+    """Microseconds of the lower bound; rates in GB/s, that is 1000 bytes a microsecond."""
+    made = words * WORD_BYTES / (1000 * rates["aes_gb_s"])
+    touched = 2 * points * POINT_BYTES / (1000 * rates["memory_gb_s"])
+    return made + touched
+
+
+def aes_gb_s() -> float:
+    encryptor = Cipher(algorithms.AES256(bytes(32)), modes.ECB()).encryptor()
+    plain, out = bytes(AES_BYTES), bytearray(AES_BYTES + 16)
+    return AES_BYTES / fastest(lambda: encryptor.update_into(plain, out)) / 1e9
+
+
+def memory_gb_s() -> float:
+    source = np.ones(COPIED_BYTES // 8)
+    target = np.zeros_like(source)
+    return 2 * COPIED_BYTES / fastest(lambda: np.copyto(target, source)) / 1e9
+
+
+def fastest(run: Callable[[], object]) -> float:
+    """What disturbs a run only ever makes it slower."""
+    return min(both_clocks(run)[0] for _ in range(REPEATS))
+
+
+def both_clocks(run: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of the processor, which other programs hardly change, and on the clock."""
+    busy, clock = time.process_time(), time.perf_counter()
+    run()
+    return time.process_time() - busy, time.perf_counter() - clock
+
+
+@dataclass
+class Tally:
+    """How long making words took, and how many were made."""
+
+    seconds: float = 0.0
+    words: int = 0
+
+    def timed(self, make: Callable[[], object], words: int) -> object:
+        started = time.process_time()
+        made = make()
+        self.seconds += time.process_time() - started
+        self.words += words
+        return made
+
+
+class TimedWords(Words):
+    """Another source's words, with a tally. For one thread."""
+
+    def __init__(self, source: Words, tally: Tally) -> None:
+        self._source, self._tally = source, tally
+        self.simulated = source.simulated
+
+    def stream(self, index):
+        inner = self._tally.timed(lambda: self._source.stream(index), 0)
+        return _TimedStream(inner, self._tally)
+
+    def rows(self, indices, width):
+        make = lambda: self._source.rows(indices, width)  # noqa: E731
+        return self._tally.timed(make, len(indices) * width)
+
+    def bound_to(self, purpose: str) -> Words:
+        return TimedWords(self._source.bound_to(purpose), self._tally)
+
+
+class _TimedStream(WordStream):
+    def __init__(self, inner: WordStream, tally: Tally) -> None:
+        super().__init__()
+        self._inner, self._tally = inner, tally
+
+    def _more(self, count: int) -> bytes:
+        return self._tally.timed(lambda: self._inner._more(count), count // WORD_BYTES)
+
+
+class CountedStream(WordStream):
+    """Another stream's words; `drawn` says how many were needed."""
+
+    def __init__(self, inner: WordStream) -> None:
+        super().__init__()
+        self._inner, self.drawn = inner, 0
+
+    def _more(self, count: int) -> bytes:
+        return self._inner._more(count)
+
+    def next(self) -> int:
+        self.drawn += 1
+        return super().next()

@@ -1,0 +1,238 @@
+"""One case of the speed benchmark, in a process of its own so that its peak memory is its own.
+
+Called by speed_runs.py with one JSON object, it writes one JSON object for each stage as soon
+as it is over: whoever has to stop it keeps what was measured until then.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import speed_sets
+from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks, memory_gb_s
+
+from nomadp.data.tables import read_locations, write_locations
+from nomadp.engine.local import perturb_set
+from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
+from nomadp.mechanisms.bulk import TABLE_LIMIT
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["main"]
+
+EPSILON = 4
+GROWTH = 8
+"""Passes are over 1, 8, 64, ... trajectories: powers, so that runs measure the same number."""
+PASSES = 15
+"""At most, while time is left: the fastest counts, for what disturbs only slows down."""
+REFERENCES = 64
+WORDS = SeededWords(1)
+FIRST_BATCH = 1000
+SMALL = 300
+
+Tell = Callable[..., None]
+
+
+class Pass(NamedTuple):
+    """One pass over some trajectories: processor time, time on the clock, and its words."""
+
+    busy_s: float
+    clock_s: float
+    tally: Tally
+
+
+def machine(case: dict[str, Any], tell: Tell) -> None:
+    """The rates of the lower bound."""
+    tell(aes_gb_s=aes_gb_s(), memory_gb_s=memory_gb_s())
+
+
+def compiled(case: dict[str, Any], tell: Tell) -> None:
+    """Compile the kernels, of small and of large sets: numba keeps them for the other cases."""
+    sizes = (SMALL, TABLE_LIMIT + 1) if case["largest"] > TABLE_LIMIT else (SMALL,)
+    for size in sizes:
+        city = speed_sets.generated(size, trips=4)
+        for name in case["mechanisms"]:
+            started = time.perf_counter()
+            perturb_set(make_mechanism(name, city.locations, EPSILON), city.trajectories, WORDS)
+            tell(compiled=[name, size, time.perf_counter() - started])
+
+
+def measured(case: dict[str, Any], tell: Tell) -> None:
+    """Everything about one mechanism on one set."""
+    city = speed_sets.load(case["set"], case["trips"])
+    tell(locations=len(city.locations), set_mib=peak_mib())
+    started = time.perf_counter()
+    mechanism = make_mechanism(case["mechanism"], city.locations, EPSILON)
+    perturb_set(mechanism, first_of_each_length(city.trajectories), WORDS)
+    tell(prepare_s=time.perf_counter() - started)
+    some = on_one_core(mechanism, city.trajectories, case["seconds"], tell)
+    tell(peak_mib=peak_mib())
+    reference(mechanism, city.trajectories, case["seconds"], tell)
+    on_all_cores(mechanism, some, case, tell)
+
+
+def first_of_each_length(trajectories: TrajectorySet) -> TrajectorySet:
+    """What there is to prepare may depend on the length."""
+    return trajectories.select(np.unique(trajectories.lengths, return_index=True)[1])
+
+
+def on_one_core(
+    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, tell: Tell
+) -> TrajectorySet:
+    """Time per trajectory over as many as fit; returns those it was measured on."""
+
+    def once(count: int) -> Pass:
+        some, tally = trajectories.select(range(count)), Tally()
+        words = TimedWords(WORDS, tally)
+        busy, clock = both_clocks(lambda: perturb_set(mechanism, some, words, jobs=1))
+        return Pass(busy, clock, tally)
+
+    count, passes = paced(once, len(trajectories), seconds)
+    best = least(passes)
+    some = trajectories.select(range(count))
+    tell(
+        trajectories=count,
+        us=1e6 * best.busy_s / count,
+        clock_us=least_clock_us(passes, count),
+        points=len(some.locations) / count,
+        randomness_share=best.tally.seconds / best.busy_s,
+        words_made=best.tally.words / count,
+    )
+    return some
+
+
+def reference(
+    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, tell: Tell
+) -> None:
+    """The plain reference: the first trajectories, one at a time."""
+    words = WORDS.bound_to(mechanism.identity)
+
+    def once(count: int) -> Pass:
+        streams = [CountedStream(words.stream(k)) for k in range(count)]
+
+        def one_at_a_time() -> None:
+            for k, stream in enumerate(streams):
+                perturb_one(mechanism, trajectories[k], stream)
+
+        busy, clock = both_clocks(one_at_a_time)
+        return Pass(busy, clock, Tally(words=sum(stream.drawn for stream in streams)))
+
+    count, passes = paced(once, min(REFERENCES, len(trajectories)), seconds)
+    best = least(passes)
+    tell(
+        reference_us=1e6 * best.busy_s / count,
+        reference_trajectories=count,
+        words_needed=best.tally.words / count,
+    )
+
+
+def paced(once: Callable[[int], Pass], most: int, seconds: float) -> tuple[int, list[Pass]]:
+    """As many trajectories as the time allows, and the passes over them."""
+    count, first = 1, once(1)
+    while count < most and GROWTH * first.busy_s < 4 * seconds:
+        count = min(GROWTH * count, most)
+        first = once(count)
+    return count, repeated(first, lambda: once(count), seconds)
+
+
+def repeated(first: Pass, again: Callable[[], Pass], seconds: float) -> list[Pass]:
+    """This pass, and others like it while time is left."""
+    passes = [first]
+    while len(passes) < PASSES and sum(one.clock_s for one in passes) < seconds:
+        passes.append(again())
+    return passes
+
+
+def least(passes: list[Pass]) -> Pass:
+    return min(passes, key=lambda one: one.busy_s)
+
+
+def least_clock_us(passes: list[Pass], count: int) -> float:
+    return 1e6 * min(one.clock_s for one in passes) / count
+
+
+def on_all_cores(
+    mechanism: Mechanism, some: TrajectorySet, case: dict[str, Any], tell: Tell
+) -> None:
+    """The same trajectories with a worker on every core."""
+    if case["cores"] < 2:
+        tell(no_speed_up="there is one core")
+    elif not mechanism.has_kernels:
+        tell(no_speed_up="no kernels at this size; workers are processes, slow to start")
+    elif len(some) < case["cores"]:
+        tell(no_speed_up="too few trajectories to share out")
+    else:
+
+        def once() -> Pass:
+            run = partial(perturb_set, mechanism, some, WORDS, jobs=case["cores"])
+            return Pass(*both_clocks(run), Tally())
+
+        passes = repeated(once(), once, case["seconds"])
+        tell(all_cores_us=least_clock_us(passes, len(some)))
+
+
+def written(case: dict[str, Any], tell: Tell) -> None:
+    """The location file of the start-up cases."""
+    write_locations(case["file"], speed_sets.generated(case["size"], trips=1).locations)
+    tell(file_mib=Path(case["file"]).stat().st_size / 2**20)
+
+
+def started_up(case: dict[str, Any], tell: Tell) -> None:
+    """From the start of this process to the first perturbed batch, stage by stage."""
+    tell(imports_s=time.time() - case["began"])
+    locations = read_locations(case["file"])
+    tell(read_s=time.time() - case["began"])
+    rng = np.random.default_rng(1)
+    rows = rng.integers(len(locations), size=(FIRST_BATCH, speed_sets.LENGTH))
+    batch = TrajectorySet.from_lists(list(rows), size=len(locations))
+    mechanism = make_mechanism(case["mechanism"], locations, EPSILON)
+    perturb_set(mechanism, batch.select([0]), WORDS)
+    tell(ready_s=time.time() - case["began"])
+    perturb_set(mechanism, batch, WORDS)
+    tell(first_batch_s=time.time() - case["began"], peak_mib=peak_mib())
+
+
+def peak_mib() -> float:
+    """The most memory this process has had.
+
+    Linux counts what the parent had at the fork into ru_maxrss, so its own count is read there.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 1024)
+
+
+KINDS = {
+    "machine": machine,
+    "compiled": compiled,
+    "measured": measured,
+    "written": written,
+    "started up": started_up,
+}
+
+
+def tell(**facts: Any) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def main(args: list[str]) -> int:
+    case = json.loads(args[0])
+    case.setdefault("cores", os.cpu_count() or 1)
+    KINDS[case["kind"]](case, tell)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,36 @@
+"""``nomadp data nest``: one row per trajectory, the layout that is streamed."""
+
+from pathlib import Path
+
+import click
+
+from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.output import print_json
+
+__all__ = ["nest"]
+
+
+@click.command()
+@click.argument("source", metavar="POINTS", type=EXISTING)
+@click.option(
+    "--out", type=EXISTING, required=True, metavar="FILE", help="Trajectories: .parquet."
+)
+@json_option
+def nest(*, source: Path, out: Path, as_json: bool) -> None:
+    """Parquet with one row per point (tid, seq, location_id) to one row per trajectory.
+
+    POINTS must be sorted by tid and seq. Memory does not grow with the file, and neither does
+    that of `nomadp perturb` on the result.
+
+    \b
+    Example:
+      nomadp data nest points.parquet --out trips.parquet
+      nomadp perturb trips.parquet --locations places.csv --epsilon 4 --out reports.parquet
+    """
+    from nomadp.data.nesting import nest_file
+
+    count = nest_file(source, out)
+    if as_json:
+        print_json({"trajectories": count, "out": str(out)})
+    else:
+        click.echo(f"{count} trajectories, one row each: {out}")
