@@ -41,6 +41,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 NEW_SETS = ("new-city", "new-scatter")
 SEED, HALVES = 20261115, 5
 TRIPS_OF_PIVOTS = 200
+RATIO_DRAWS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +137,21 @@ def measure(subject: Subject, epsilon: str) -> dict[str, Any]:
     return found
 
 
+def ratios(name: str, folder: Path | None) -> dict[str, Any]:
+    """Errors of strict ATP, and of ATLAS decoded, over all trips, `RATIO_DRAWS` times each."""
+    locations, true = _paper_set(folder, name)
+    often = true.select(np.tile(np.arange(len(true)), RATIO_DRAWS))
+    whole, found = Subject(name, locations, often, often), {}
+    for epsilon in ("4", "10"):
+        atp = make_mechanism("atp", locations, epsilon)
+        theirs = perturb_set(atp, often, SeededWords(SEED + 1), jobs=2)
+        atlas = make_mechanism("atlas", locations, epsilon)
+        answers = decode(atlas, perturb_set(atlas, often, SeededWords(SEED + 1), jobs=2))
+        ours = whole.scores(answers.locations)
+        found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
+    return found
+
+
 def _decoded(
     subject: Subject, mechanism: Mechanism, reports: TrajectorySet, found: dict[str, Any]
 ) -> None:
@@ -169,6 +185,9 @@ def main(args: list[str]) -> int:
     )
     asked.results.mkdir(parents=True, exist_ok=True)
     for name in names:
+        path = asked.results / f"{name}-ratios.json"
+        if name in PAPER_SETS and not asked.quick and not path.exists():
+            path.write_text(json.dumps(ratios(name, asked.data)))
         one = None
         for epsilon in asked.epsilons.split(","):
             path = asked.results / f"{name}-{epsilon}.json"

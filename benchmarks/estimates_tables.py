@@ -75,16 +75,18 @@ def transcripts(results: Results) -> str:
     return table([f"NE at ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
 
 
-def ratios(results: Results) -> str:
-    """How many times less ATLAS errs than strict ATP."""
+def ratios(folder: Path) -> str:
+    """How many times less ATLAS errs than strict ATP, over all trips of a set."""
+    paths = {name: folder / f"{name}-ratios.json" for name in PAPER_SETS}
+    found = {name: json.loads(p.read_text()) for name, p in paths.items() if p.exists()}
     rows = []
     for e in ("4", "10"):
-        cells = []
-        for name in sets(results):
-            found = results[name, e]["all"]
-            cells.append(f"{found['atp reported']['ne'] / found['atlas learned']['ne']:.2f}")
-        rows.append([f"ε = {e}", *cells])
-    return table(["ATP / ATLAS", *map(LABELS.get, sets(results))], rows)
+        values = [found[name][e] for name in found]
+        rows.append([f"ATP, ε = {e}", *(f"{atp:.4f}"[1:] for atp, _, _ in values)])
+        rows.append([f"ATLAS decoded, ε = {e}", *(f"{ne:.4f}"[1:] for _, ne, _ in values)])
+        rows.append([f"times less, ε = {e}", *(f"{atp / ne:.2f}" for atp, ne, _ in values)])
+        rows.append([f"in 1 km (CPS .25), ε = {e}", *(f"{q:.1f} %" for _, _, q in values)])
+    return table(["NE, all trips, five draws", *map(LABELS.get, found)], rows)
 
 
 def near(results: Results) -> str:
@@ -183,11 +185,12 @@ def _listed(lines: list[str]) -> str:
     return "\n" + "\n".join(f"- {line}" for line in lines or ["nowhere"]) + "\n"
 
 
-def facts(results: Results) -> dict[str, str]:
+def facts(folder: Path) -> dict[str, str]:
+    results = read(folder)
     return {
         "bayes-ne": errors(results),
         "bayes-transcripts": transcripts(results),
-        "bayes-ratios": ratios(results),
+        "bayes-ratios": ratios(folder),
         "bayes-near": near(results),
         "bayes-acd": counts(results, "acd", 2),
         "bayes-recall": counts(results, "recall", 2),
@@ -200,7 +203,7 @@ def facts(results: Results) -> dict[str, str]:
 
 
 def main(args: list[str]) -> int:
-    found = facts(read(Path(args[0])))
+    found = facts(Path(args[0]))
     for name, value in found.items():
         print(f"{name}{value}")
     known = json.loads(MEASURED.read_text())

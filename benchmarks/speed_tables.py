@@ -134,6 +134,7 @@ def facts(report: Facts) -> dict[str, str]:
         "speed-run": of_the_run(report),
         "speed-us": by_set(report, "us", "µs per trajectory, one core"),
         "speed-all-cores": by_set(report, "all_cores_us", "µs per trajectory, all cores"),
+        "speed-up": by_set(report, "speed_up", "times faster on all cores"),
         "speed-ratio": by_set(report, "ratio", "times faster than the reference"),
         "speed-bound": by_set(report, "times_bound", "times the lower bound"),
         "speed-randomness": by_set(report, "randomness_share", "share of randomness"),
