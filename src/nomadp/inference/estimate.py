@@ -79,24 +79,24 @@ class Answers:
     def radius_km(self, mass: Mass, answers: Ints, level: float) -> Floats:
         """The smallest radius around each answer with at least ``level`` of its row's mass."""
         radius = np.empty(len(answers))
+        alike = np.argsort(answers, kind="stable")  # then few answers have to be sorted around
         for start in range(0, len(answers), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
-            distance = self._distances_km(answers[some])
+            some = alike[start : start + _AT_ONCE]
+            distinct, which = np.unique(answers[some], return_inverse=True)
+            distance = self._distances_km(distinct)
             order = np.argsort(distance, axis=1)
             inside = np.cumsum(
-                np.take_along_axis(mass[some], order, axis=1), axis=1, dtype=float
+                np.take_along_axis(mass[some], order[which], axis=1), axis=1, dtype=float
             )
             # Rounded sums may miss a level of 1 by a hair: the last place is always enough.
             short = inside < level * inside[:, -1:] * (1 - 1e-6)
             at = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
-            which = np.take_along_axis(order, at[:, None], axis=1)
-            radius[some] = np.take_along_axis(distance, which, axis=1)[:, 0]
+            radius[some] = distance[which, order[which, at]]
         return radius
 
-    def _distances_km(self, answers: Ints) -> Floats:
-        distinct, which = np.unique(answers, return_inverse=True)
+    def _distances_km(self, distinct: Ints) -> Floats:
         rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
-        return np.stack(rows)[which]
+        return np.stack(rows)
 
 
 def check_level(level: float) -> None:

@@ -5,6 +5,8 @@ journeys of the same public walk. Only distinct reports are worked out; a millio
 no more than the atlas has journeys.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -73,7 +75,10 @@ class AtlasDecoder:
         if not reports:
             return
         evidence = JourneyEvidence(self.channel, self.support, np.array(reports))
-        columns = [self._position(evidence, i) for i in range(self.support.shape[1])]
+        evidence.near  # noqa: B018 - found once, before threads share it
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            positions = range(self.support.shape[1])
+            columns = list(threads.map(lambda i: self._position(evidence, i), positions))
         best = np.stack([answer for answer, _ in columns])
         radius = np.stack([km for _, km in columns])
         places = np.stack(interpolated(self.mechanism.locations, best, self.length), axis=1)
