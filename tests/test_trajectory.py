@@ -113,3 +113,14 @@ def test_equality_is_by_content():
     assert one != TrajectorySet.from_lists([[1, 2], [0]], size=4)
     assert one != TrajectorySet.from_lists([[1, 2], [3]], ["a", "b"], size=4)
     assert one != [[1, 2], [3]]
+
+
+def test_a_stretch_is_the_same_as_its_selection():
+    rows = [[0], [1, 2], [3, 4, 5], [6], [7, 8]]
+    some = TrajectorySet.from_lists(rows, ["a", "b", "c", "d", "e"], size=9)
+    for start in range(6):
+        for stop in range(start, 6):
+            assert some.between(start, stop) == some.select(range(start, stop))
+    for start, stop in ((-1, 2), (3, 2), (0, 6)):
+        with pytest.raises(IndexError, match=r"\[0, 5\)"):
+            some.between(start, stop)

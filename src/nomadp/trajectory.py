@@ -101,6 +101,14 @@ class TrajectorySet:
         locations = self.locations[np.repeat(self.offsets[chosen], lengths) + within]
         return TrajectorySet(offsets, locations, tuple(self.tids[k] for k in chosen))
 
+    def between(self, start: int, stop: int) -> "TrajectorySet":
+        """The trajectories from number ``start`` to before ``stop``, without gathering."""
+        if not 0 <= start <= stop <= len(self):
+            raise IndexError(f"trajectories must be in [0, {len(self)})")
+        offsets = self.offsets[start : stop + 1]
+        points = self.locations[offsets[0] : offsets[-1]]
+        return TrajectorySet(offsets - offsets[0], points, self.tids[start:stop])
+
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"
 

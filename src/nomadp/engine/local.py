@@ -82,7 +82,7 @@ def _pieces(
     mechanism: Mechanism, words: Words, trajectories: TrajectorySet, starts: range, jobs: int
 ) -> Generator[Piece, None, None]:
     def chunk(start: int) -> TrajectorySet:
-        return trajectories.select(range(start, min(start + starts.step, len(trajectories))))
+        return trajectories.between(start, min(start + starts.step, len(trajectories)))
 
     workers = min(jobs, len(starts))
     if workers <= 1:
