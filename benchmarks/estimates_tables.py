@@ -25,7 +25,8 @@ Results = dict[tuple[str, str], dict[str, Any]]
 def read(folder: Path) -> Results:
     names = (*PAPER_SETS, *NEW_SETS)
     paths = {(name, e): folder / f"{name}-{e}.json" for name in names for e in EPSILONS}
-    return {key: json.loads(path.read_text()) for key, path in paths.items() if path.exists()}
+    whole = {name for name in names if all(paths[name, e].exists() for e in EPSILONS)}
+    return {key: json.loads(path.read_text()) for key, path in paths.items() if key[0] in whole}
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -149,31 +150,36 @@ def covered(results: Results) -> str:
     return table(["held by 90 %, in %", *map(LABELS.get, sets(results))], rows)
 
 
-def beaten(results: Results) -> Iterator[str]:
-    """Where anything errs less than ATLAS decoded with the learned prior."""
+def beaten(results: Results, kind: str) -> Iterator[str]:
+    """Where anything errs less than this estimate of ATLAS."""
     for (name, e), found in results.items():
         slack = TIE if float(e) <= 2 else 0.0
-        for trips, kinds in (("all", list(found["all"])), ("sample", list(found["sample"]))):
-            ours = found[trips]["atlas learned"]["ne"]
-            for kind in kinds:
-                theirs = found[trips][kind]["ne"]
-                if not kind.startswith("atlas") and theirs < ours - slack:
-                    where = f"{LABELS[name]} at ε = {e}"
-                    yield f"{where}: {_labelled(kind)} {theirs:.4f}, ours {ours:.4f}"
+        better = {}
+        for trips in ("all", "sample"):
+            ours = found[trips][f"atlas {kind}"]["ne"]
+            better |= {
+                other: f"{_labelled(other)} {scores['ne']:.4f} (ours {ours:.4f})"
+                for other, scores in found[trips].items()
+                if not other.startswith("atlas") and scores["ne"] < ours - slack
+            }
+        if better:
+            yield f"{LABELS[name]} at ε = {e}: {', '.join(better.values())}"
 
 
 def outdone(results: Results) -> Iterator[str]:
     """Where flat or another mechanism beats our estimates of visits or density."""
     for (name, e), found in results.items():
-        ours = found["counts"].get("atlas estimated")
-        for score, words in (("acd", "ACD"), ("density", "density")):
-            for kind, scores in found["counts"].items():
-                other = not kind.startswith(("atlas", "other"))
-                if ours and other and scores.get(score, ours[score]) < ours[score]:
-                    yield (
-                        f"{words}, {LABELS[name]} at ε = {e}: {_labelled(kind)} "
-                        f"{scores[score]:.4g}, ours {ours[score]:.4g}"
-                    )
+        ours = found["counts"].get("atlas estimated", {})
+        for score, words in (("density", "density"), ("acd", "ACD")):
+            better = [
+                f"{_labelled(other)} {scores[score]:.3f}"
+                for other, scores in found["counts"].items()
+                if not other.startswith(("atlas", "other"))
+                and scores.get(score, 9e9) < ours.get(score, 0.0)
+            ]
+            if better:
+                where = f"{words}, {LABELS[name]} at ε = {e}, ours {ours[score]:.3f}"
+                yield f"{where}: {', '.join(better)}"
 
 
 def _labelled(kind: str) -> str:
@@ -197,7 +203,8 @@ def facts(folder: Path) -> dict[str, str]:
         "bayes-density": counts(results, "density", 3),
         "bayes-trips": counts(results, "trips", 3),
         "bayes-cover": covered(results),
-        "bayes-beaten": _listed(list(beaten(results))),
+        "bayes-beaten": _listed(list(beaten(results, "decoded"))),
+        "bayes-beaten-learned": _listed(list(beaten(results, "learned"))),
         "bayes-outdone": _listed(list(outdone(results))),
     }
 
