@@ -5,7 +5,7 @@ python benchmarks/estimates_tables.py RESULTS     prints them; values into docs/
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,41 +39,37 @@ def sets(results: Results) -> list[str]:
 
 
 def errors(results: Results) -> str:
-    """NE of every estimate: the budgets stand in one cell, one column for each set."""
+    """NE of every estimate."""
     kinds = ["constant", *(f"{name} reported" for name in (*PIVOTS, *RAW))]
     for name in reversed(DECODED):
         kinds += [f"{name} {kind}" for kind in ("reported", "decoded", "learned")]
-    rows = [
-        [_labelled(kind)]
-        + [
-            " ".join(
-                f"{results[name, e]['all'][kind]['ne']:.4f}"[1:]
-                for e in EPSILONS
-                if (name, e) in results
-            )
-            for name in sets(results)
-        ]
-        for kind in kinds
-    ]
-    return table([f"NE at ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
+    return _by_budget(results, kinds, lambda cell, kind: _share(cell["all"][kind]["ne"]))
 
 
 def transcripts(results: Results) -> str:
     """The same trips decoded from what TP and ATP release, and from ATLAS."""
-    kinds = ("constant", "tp decoded", "atp decoded", "atlas decoded", "atlas learned")
+    kinds = ["constant", "tp decoded", "atp decoded", "atlas decoded", "atlas learned"]
+    return _by_budget(results, kinds, lambda cell, kind: _share(cell["sample"][kind]["ne"]))
+
+
+def near(results: Results) -> str:
+    """How many points are near their truth."""
+    kinds = ["constant", "exp reported", "atp reported", "brr decoded", "atlas learned"]
+    return _by_budget(results, kinds, lambda cell, kind: f"{cell['all'][kind]['prq']:.0f}")
+
+
+def _by_budget(results: Results, kinds: list[str], shown: Callable[[Any, str], str]) -> str:
+    """A row for each estimate, a column for each set; the budgets stand in one cell."""
     rows = [
         [_labelled(kind)]
-        + [
-            " ".join(
-                f"{results[name, e]['sample'][kind]['ne']:.4f}"[1:]
-                for e in EPSILONS
-                if (name, e) in results
-            )
-            for name in sets(results)
-        ]
+        + [" ".join(shown(results[name, e], kind) for e in EPSILONS) for name in sets(results)]
         for kind in kinds
     ]
-    return table([f"NE at ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
+    return table([f"ε = {', '.join(EPSILONS)}", *map(LABELS.get, sets(results))], rows)
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}"[1:]
 
 
 def ratios(folder: Path) -> str:
@@ -88,24 +84,6 @@ def ratios(folder: Path) -> str:
         rows.append([f"times less, ε = {e}", *(f"{atp / ne:.2f}" for atp, ne, _ in values)])
         rows.append([f"in 1 km (CPS .25), ε = {e}", *(f"{q:.1f} %" for _, _, q in values)])
     return table(["NE, all trips, five draws", *map(LABELS.get, found)], rows)
-
-
-def near(results: Results) -> str:
-    kinds = ("constant", "exp reported", "atp reported", "brr decoded", "atlas learned")
-    rows = [
-        [_labelled(kind)]
-        + [
-            " ".join(
-                f"{results[name, e]['all'][kind]['prq']:.0f}"
-                for e in EPSILONS
-                if (name, e) in results
-            )
-            for name in sets(results)
-        ]
-        for kind in kinds
-    ]
-    head = f"points within 1 km (CPS 250 m), %, at ε = {', '.join(EPSILONS)}"
-    return table([head, *map(LABELS.get, sets(results))], rows)
 
 
 def counts(results: Results, score: str, digits: int) -> str:

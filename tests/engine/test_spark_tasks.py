@@ -11,9 +11,9 @@ from nomadp.data.city import synthetic_city
 from nomadp.engine import spark, spark_scores, spark_tasks
 from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
 from nomadp.engine.spark_session import session
-from nomadp.engine.tallies import Decoders, group_of
 from nomadp.errors import DomainError, NomadpError
 from nomadp.inference import decode, groups_of
+from nomadp.inference.tallies import Decoders, group_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords
 

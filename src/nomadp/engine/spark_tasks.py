@@ -19,9 +19,9 @@ import pyarrow as pa
 
 import nomadp
 from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
-from nomadp.engine.tallies import Decoders, reported_values
 from nomadp.errors import NomadpError
 from nomadp.inference import Prior
+from nomadp.inference.tallies import Decoders, reported_values
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.trajectory import TrajectorySet

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.inference import AtlasDecoder, Estimate, PointDecoder, Prior
+from nomadp.inference.estimate import Estimate, check_level
 from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.journeys import possible_journeys, reported_indices
+from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
 from nomadp.inference.learning import Group
-from nomadp.inference.points import point_evidence
+from nomadp.inference.points import PointDecoder, point_evidence
+from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
@@ -36,8 +37,11 @@ class Decoders:
     level: float
     _by_length: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
     def decode(self, reports: TrajectorySet) -> Estimate:
-        """What `nomadp.inference.decode` gives for these reports."""
+        """The location with the smallest expected error for every reported point, in order."""
         locations = np.empty(len(reports.locations), dtype=np.int64)
         radius_km = np.empty(len(locations))
         for length, where, values in reported_values(self.mechanism, reports):
