@@ -1,12 +1,11 @@
 """Kernels against the laws they must follow: bit for bit, or by exact acceptance chances."""
 
-import subprocess
-import sys
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from accelerator import printed_with_and_without
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -119,9 +118,6 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
 
 
 PROGRAM = """
-import sys
-if sys.argv[1] == "plain":
-    sys.modules["numba"] = None
 import numpy as np
 from nomadp.data.city import synthetic_city
 from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
@@ -131,17 +127,11 @@ for name, options in (("tp", {}), ("atp", {}), ("atp", {"radius_km": 2.0}),
                       ("tp", {"directions": "preceding", "merge": "direction"})):
     mechanism = make_mechanism(name, city.locations, 6, **options)
     print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
-assert ("numba" in sys.modules and sys.modules["numba"] is not None) == (sys.argv[1] != "plain")
 """
 
 
 def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = (
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, how], capture_output=True, check=True, text=True
-        ).stdout
-        for how in ("fast", "plain")
-    )
+    fast, plain = printed_with_and_without(PROGRAM)
     assert fast == plain
     assert len(fast) > 1000
 

@@ -1,12 +1,11 @@
 """Large sets: the tree path, forced on small worlds, against scans, laws and the reference."""
 
-import subprocess
-import sys
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from accelerator import printed_with_and_without
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -376,9 +375,6 @@ def test_one_set_is_sorted_once(small_is_large):
 
 
 PROGRAM = """
-import sys
-if sys.argv[1] == "plain":
-    sys.modules["numba"] = None
 from nomadp.data.city import synthetic_city
 from nomadp.mechanisms import bulk, make_mechanism
 from nomadp.randomness import SeededWords
@@ -388,17 +384,11 @@ for name, options in (("exp", {}), ("tp", {}), ("atp", {}), ("atp", {"radius_km"
                       ("tp", {"directions": "preceding", "merge": "direction"})):
     mechanism = make_mechanism(name, city.locations, 6, **options)
     print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
-assert ("numba" in sys.modules and sys.modules["numba"] is not None) == (sys.argv[1] != "plain")
 """
 
 
 def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = (
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, how], capture_output=True, check=True, text=True
-        ).stdout
-        for how in ("fast", "plain")
-    )
+    fast, plain = printed_with_and_without(PROGRAM)
     assert fast == plain
     assert len(fast) > 1000
 

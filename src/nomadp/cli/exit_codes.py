@@ -46,7 +46,7 @@ def _explained(error: Exception) -> tuple[int, str, str]:
         code = BAD_INPUT if isinstance(error, ValueError) else FAILED
         return code, error.code, str(error)
     if isinstance(error, click.Abort):
-        return FAILED, "interrupted", "interrupted; nothing was written"
+        return FAILED, "interrupted", "interrupted; the output was not written"
     if isinstance(error, click.ClickException):
         return BAD_INPUT, "usage", _usage(error)
     if isinstance(error, OSError) and error.strerror:

@@ -1,10 +1,8 @@
 """The kernels find exactly the journeys of the law, whatever they round off on the way."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from accelerator import printed_with_and_without
 from hypothesis import given
 from hypothesis import strategies as st
 from worlds import scattered
@@ -226,9 +224,6 @@ def test_every_target_is_in_the_cell_of_the_cumulated_weights(size):
 
 
 PROGRAM = """
-import sys
-if sys.argv[1] == "plain":
-    sys.modules["numba"] = None
 import numpy as np
 from nomadp.data.city import synthetic_city
 from nomadp.inference.near import near_of
@@ -241,16 +236,10 @@ for limit in (4096, 10):
     mechanism = WholeJourney(locations=city.locations, epsilon=6, size=200 + limit % 7)
     print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
     print(near_of(mechanism.channel(3), np.arange(60).reshape(20, 3)).tolist())
-assert ("numba" in sys.modules and sys.modules["numba"] is not None) == (sys.argv[1] != "plain")
 """
 
 
 def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = (
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, how], capture_output=True, check=True, text=True
-        ).stdout
-        for how in ("fast", "plain")
-    )
+    fast, plain = printed_with_and_without(PROGRAM)
     assert fast == plain
     assert len(fast) > 1000
