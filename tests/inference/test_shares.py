@@ -178,3 +178,9 @@ def test_a_tally_counts_what_each_row_names():
 def test_points_perturbed_on_their_own_tell_of_no_trips():
     with pytest.raises(DomainError, match="whole journeys"):
         trip_shares(survey(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)), 3)
+
+
+def test_a_share_of_everything_is_certain():
+    found = cell_shares(survey(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1)
+    assert found.values.tolist() == [1.0]
+    assert np.isfinite(found.deviation).all()

@@ -3,8 +3,9 @@
 Never counts of reported points, which noise spreads out: the expected truth under the learned
 prior, and the whole of it learned again from resampled reports to see how far it can be
 trusted. What cannot be told from chance is given up: the estimate is drawn towards the flat
-one, all the way unless reports changed it by more signal than noise. Then it is, on average
-and in squared error, no worse than knowing nothing.
+one, all the way unless reports changed it by more signal than noise. That guards against noise,
+not against people who move unlike every journey of the public walk: where all places are as
+popular, it can still claim a little (docs/atlas.md, CPS).
 """
 
 from collections.abc import Callable, Sequence
@@ -124,7 +125,8 @@ def _unresolved(values: Floats, places: Ints, survey: Survey, tables: list[Any])
     """
     reports = sum(group.total for group in survey.groups)
     spread = np.sqrt(np.maximum(places, 1))
-    rightly = np.clip((_placed(survey, tables) - values) / (1 - values), 0.0, 1.0)
+    elsewhere = np.maximum(1 - values, np.finfo(float).tiny)  # 0 for a share of everything
+    rightly = np.clip((_placed(survey, tables) - values) / elsewhere, 0.0, 1.0)
     found: Floats = values**2 / (spread + values * reports * rightly**2)
     return found
 
