@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nomadp.budget import format_epsilon
 from nomadp.experiments import EXPERIMENTS, reopened
-from nomadp.experiments.cells import REGISTERED, Audit, Setting
+from nomadp.experiments.cells import REGISTERED, Audit
 from nomadp.experiments.claims import claims
 from nomadp.experiments.datasets import SetKey, set_label
 from nomadp.experiments.findings import (
@@ -21,7 +21,8 @@ from nomadp.experiments.findings import (
     losing_to_the_constant,
     printed_above_flat,
 )
-from nomadp.experiments.lines import AS_PUBLISHED, COMPARED
+from nomadp.experiments.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
+from nomadp.experiments.panels import series_label
 from nomadp.experiments.report import amount
 from nomadp.experiments.results import Results
 from nomadp.experiments.style import FLOOR_LABELS, label_of
@@ -32,6 +33,7 @@ MEASURED = ROOT / "docs" / "measured.json"
 FIGURES = ROOT / "docs" / "images" / "reproduction"
 SHOWN = ("1", "2", "4", "6", "8", "10")
 NAMES = tuple(name for name in (*COMPARED, *AS_PUBLISHED) if name in REGISTERED)
+ANSWERS = tuple(series for series in EVERY_ANSWER if series.mechanism in REGISTERED)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -41,19 +43,19 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def errors(results: Results) -> str:
-    """NE of every mechanism at some budgets, one row per mechanism."""
+    """NE at some budgets, one row for each answer: reported or decoded."""
     epsilons = [epsilon for epsilon in SHOWN if epsilon in results.plan.epsilons]
     bases = results.catalogue.names
     rows = []
-    for name in NAMES:
+    for series in ANSWERS:
         found = [
             " ".join(
-                f"{results.value(Setting(SetKey(base), name, (), e), 'ne').mean:.4f}"[1:]
+                f"{results.value(series.setting(SetKey(base), e), 'ne').mean:.4f}"[1:]
                 for e in epsilons
             )
             for base in bases
         ]
-        rows.append([label_of(name), *found])
+        rows.append([series_label(series), *found])
     for floor in ("constant", "uniform"):
         scores = [f"{results.floors(SetKey(base))[floor]['ne']:.4f}"[1:] for base in bases]
         rows.append([FLOOR_LABELS[floor], *scores])
@@ -63,9 +65,9 @@ def errors(results: Results) -> str:
 def beaten(results: Results) -> str:
     bases = results.catalogue.names
     rows = []
-    for name in NAMES:
-        found = [beaten_from(results, base, name) for base in bases]
-        rows.append([label_of(name), *(f"ε ≥ {e}" if e else "never" for e in found)])
+    for series in ANSWERS:
+        found = [beaten_from(results, base, series) for base in bases]
+        rows.append([series_label(series), *(f"ε ≥ {e}" if e else "never" for e in found)])
     return table(["errs less than the constant", *map(set_label, bases)], rows)
 
 

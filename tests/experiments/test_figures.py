@@ -44,6 +44,30 @@ def test_ne_shows_every_mechanism_and_both_floors(written: dict[str, Path]) -> N
     assert "worse than the best constant" in text
 
 
+@pytest.mark.parametrize("name", ["ne", "prq", "frontier"])
+def test_decoded_reports_look_like_siblings_of_the_reports(name: str, results: Results) -> None:
+    panel = draw(EXPERIMENTS[name], results).axes[0]
+    shown = {bars.get_label(): bars.lines[0] for bars in panel.containers}
+    for label in ("BRR", "ATLAS"):
+        reported, decoded = shown[label], shown[f"{label} decoded"]
+        assert reported.get_color() == decoded.get_color()
+        assert reported.get_marker() == decoded.get_marker()
+        assert (reported.get_linestyle(), decoded.get_linestyle()) == ("-", "--")
+        floors = [
+            line for line in panel.get_lines() if line.get_label() in FLOOR_LABELS.values()
+        ]
+        assert len(floors) == 2
+
+
+def test_no_legend_is_wider_than_its_figure_or_covers_a_panel(results: Results) -> None:
+    for name in ("ne", "frontier"):
+        figure = draw(EXPERIMENTS[name], results)
+        figure.canvas.draw()
+        legend = figure.legends[0].get_window_extent()
+        assert legend.x1 <= figure.bbox.x1
+        assert all(legend.y0 >= panel.get_tightbbox().y1 for panel in figure.axes)
+
+
 def test_lines_have_error_bars(results: Results) -> None:
     panel = draw(EXPERIMENTS["directions"], results).axes[0]
     bars = [container for container in panel.containers if container.has_yerr]

@@ -52,6 +52,16 @@ def test_json_sums_up_what_the_figure_shows(results: Results) -> None:
     assert first["mean"] == results.value(setting, "ne").mean
 
 
+def test_decoded_rows_say_so(results: Results) -> None:
+    brr = [row for row in rows("ne", results) if row["mechanism"] == "brr"]
+    decoded = [row for row in brr if row["estimate"]]
+    assert {row["estimate"] for row in decoded} == {"decoded with a flat prior"}
+    assert 2 * len(decoded) == len(brr)
+    content = json.loads(as_json(EXPERIMENTS["ne"], results))
+    told = {(each["mechanism"], each["decoded"]) for each in content["summary"]}
+    assert {("brr", False), ("brr", True), ("exp", False)} <= told
+
+
 def test_no_result_names_a_path_of_this_machine(results: Results) -> None:
     folder = str(results.catalogue.folder)
     for experiment in EXPERIMENTS.values():

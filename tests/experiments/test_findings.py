@@ -14,12 +14,14 @@ from nomadp.experiments.findings import (
     best_at,
     chosen_granularity,
     count_rows,
+    decoding_gains,
     largest_spread,
     losing_to_the_constant,
     lowest,
     printed_above_flat,
     worst_claims,
 )
+from nomadp.experiments.lines import Series
 from nomadp.experiments.plan import Plan
 from nomadp.experiments.results import Results
 from nomadp.experiments.specs import EXPERIMENTS
@@ -31,6 +33,8 @@ FLOORS = {
     "uniform": {"ne": 0.25, "prq_2km": 10.0, "acd": 9.0},
     "flat": {"acd": 8.0},
 }
+GAIN = 0.05
+"""What decoding takes off an error, except at epsilon 1."""
 ERRORS = {"exp": 0.24, "brr": 0.20, "tp": 0.26, "atp": 0.21}
 
 
@@ -54,6 +58,7 @@ class MadeUp(Results):
                 options = dict(setting.options)
                 extra = options.get("granularity", 0) * 0.0001 + bool(options) * 0.001
                 error = ERRORS.get(setting.mechanism, 0.3) - fall * float(setting.epsilon)
+                error -= GAIN if setting.decoded and setting.epsilon != "1" else 0
                 return {"ne": error + extra, "prq_2km": 100 * (1 - error), "acd": 40 * error}
 
 
@@ -70,16 +75,29 @@ def test_counts_the_settings_that_lose_to_the_constant(made_up: Results) -> None
 
 
 def test_names_the_epsilon_from_which_a_floor_is_beaten(made_up: Results) -> None:
-    assert beaten_from(made_up, "north", "brr") == "10"
-    assert beaten_from(made_up, "north", "tp") is None
+    assert beaten_from(made_up, "north", Series("brr")) == "10"
+    assert beaten_from(made_up, "north", Series("brr", decoded=True)) == "4"
+    assert beaten_from(made_up, "north", Series("tp")) is None
 
 
 def test_the_best_is_judged_in_the_sense_of_the_score(made_up: Results) -> None:
-    best = best_at(made_up, EXPERIMENTS["ne"], "north", "10", "ne")
+    best = best_at(made_up, "north", "10", "ne", decoded=False)
     assert (best.mechanism, best.floor) == ("brr", 0.15)
     assert best.score == pytest.approx(0.08)
-    within = best_at(made_up, EXPERIMENTS["ne"], "north", "10", "prq_2km")
+    within = best_at(made_up, "north", "10", "prq_2km", decoded=False)
     assert (within.mechanism, within.floor) == ("brr", 30.0)
+
+
+def test_the_best_report_and_the_best_decoded_one_are_told_apart(made_up: Results) -> None:
+    best = best_at(made_up, "north", "10", "ne", decoded=True)
+    assert (best.mechanism, best.score) == ("brr", pytest.approx(0.08 - GAIN))
+
+
+def test_tells_what_decoding_takes_off_an_error(made_up: Results) -> None:
+    brr, atlas = decoding_gains(made_up, "north")
+    assert (brr.mechanism, atlas.mechanism) == ("brr", "atlas")
+    assert (brr.reported, brr.decoded) == pytest.approx((0.08, 0.08 - GAIN))
+    assert brr.lower == atlas.lower == Tally(2, 3)
 
 
 def test_counts_where_a_line_is_the_lowest(made_up: Results) -> None:

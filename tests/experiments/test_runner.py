@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from nomadp.errors import DomainError
 from nomadp.experiments.cells import Cell, Setting
 from nomadp.experiments.datasets import Catalogue, SetKey
-from nomadp.experiments.runner import complete_all, missing
+from nomadp.experiments.runner import _batches, complete_all, missing
 from nomadp.experiments.store import Store
 
 SETTINGS = [Setting(SetKey("north"), name, (), "1") for name in ("exp", "tp")]
@@ -42,6 +43,13 @@ def test_the_number_of_processes_does_not_change_a_result(
     assert sum(counts[1]) == sum(counts[2]) == len(CELLS)
     for cell in CELLS:
         assert stores[1].find(cell, catalogue) == stores[2].find(cell, catalogue)
+
+
+def test_reports_and_what_is_decoded_from_them_go_together(catalogue: Catalogue) -> None:
+    decoded = [Cell(replace(SETTINGS[0], decoded=True), k) for k in range(3)]
+    first, second = _batches([*CELLS, *decoded])
+    assert first == [cell for pair in zip(CELLS[:3], decoded, strict=True) for cell in pair]
+    assert second == CELLS[3:]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from nomadp.experiments import lines
 from nomadp.experiments.cells import Audit, Cell, Floors, Setting
 from nomadp.experiments.datasets import CAMPUS, Catalogue, SetKey, load
-from nomadp.experiments.lines import AS_PUBLISHED, COMPARED
+from nomadp.experiments.lines import AS_PUBLISHED, COMPARED, DECODED
 from nomadp.experiments.plan import FULL, QUICK, Plan
 from nomadp.experiments.specs import EXPERIMENTS, Experiment
 from nomadp.mechanisms import MECHANISMS
@@ -57,8 +58,24 @@ def test_ne_compares_every_mechanism_on_every_set_at_every_epsilon(
 ) -> None:
     placed = EXPERIMENTS["ne"].place(catalogue, FULL)
     names = (*COMPARED, *AS_PUBLISHED)
-    assert len(placed) == 2 * len(names) * 10
+    assert len(placed) == 2 * (len(names) + len(DECODED)) * 10
     assert {each.setting.mechanism for each in placed} == set(names)
+
+
+@pytest.mark.parametrize("name", ["ne", "prq", "frontier"])
+def test_decoded_reports_stand_right_after_those_they_come_from(
+    name: str, catalogue: Catalogue
+) -> None:
+    placed = EXPERIMENTS[name].place(catalogue, FULL)
+    shown = list(dict.fromkeys(each.series for each in placed))
+    decoded = [k for k, series in enumerate(shown) if series.decoded]
+    assert tuple(shown[k].mechanism for k in decoded) == DECODED
+    assert all(shown[k - 1] == replace(shown[k], decoded=False) for k in decoded)
+
+
+def test_counts_are_not_taken_from_decoded_points(catalogue: Catalogue) -> None:
+    placed = EXPERIMENTS["table2"].place(catalogue, FULL)
+    assert not any(each.setting.decoded for each in placed)
 
 
 def test_the_algorithms_read_literally_get_half_of_epsilon(catalogue: Catalogue) -> None:

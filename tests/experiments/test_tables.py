@@ -66,6 +66,13 @@ def test_every_mechanism_is_told_where_it_beats_the_constant(results: Results) -
     assert row == [("number worse", "none")] * 2
 
 
+def test_decoded_reports_have_rows_of_their_own(results: Results) -> None:
+    assert len(cells(beaten_table(results), "ATLAS decoded")) == 2
+    made = curve_tables(EXPERIMENTS["frontier"], results).split("</table>")[0]
+    value = results.value(Setting(SetKey("north"), "atlas", (), "4", decoded=True), "ne")
+    assert cells(made, "ATLAS decoded")[1][1] == f"{value.mean:.4f} ± {value.sd:.4f}"
+
+
 def test_audited_losses_come_with_a_verdict(results: Results) -> None:
     made = audit_table(EXPERIMENTS["frontier"], results)
     assert cells(made, "EXP")[-1][1] == "holds"

@@ -1,5 +1,9 @@
+import re
+
 import pytest
 
+from nomadp.experiments.cells import Setting
+from nomadp.experiments.datasets import SetKey
 from nomadp.experiments.results import Results
 from nomadp.experiments.specs import EXPERIMENTS
 from nomadp.experiments.words import WORDS, listed, verdict
@@ -24,6 +28,26 @@ def test_the_frontier_tells_what_was_published_from_what_is_strict(results: Resu
         in words
     )
     assert "CGM and TraCS" in words
+
+
+@pytest.mark.parametrize("name", ["ne", "prq", "frontier"])
+def test_it_is_said_whether_a_report_or_its_estimate_is_meant(
+    name: str, results: Results
+) -> None:
+    sentences = verdict(EXPERIMENTS[name], results)
+    told = [words for words in sentences if "ATLAS" in words]
+    assert told
+    assert all(re.search(r"report|decoded", words) for words in told)
+
+
+def test_the_frontier_gives_errors_as_reported_and_decoded(results: Results) -> None:
+    last = verdict(EXPERIMENTS["frontier"], results)[-1]
+    reported, decoded = (
+        results.value(Setting(SetKey("north"), "atlas", (), "4", decoded=each), "ne").mean
+        for each in (False, True)
+    )
+    assert f"ATLAS {reported:.4f} against {decoded:.4f}" in last
+    assert "of 8 settings" in last  # sets, mechanisms, budgets
 
 
 def test_table_1_is_explained_to_the_last_digit(results: Results) -> None:

@@ -105,6 +105,7 @@ def _summary(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
             "mechanism": each.setting.mechanism,
             "options": dict(each.setting.options),
             "epsilon": each.setting.epsilon,
+            "decoded": each.setting.decoded,
             "x": each.x,
             "metric": metric,
             "mean": value.mean,

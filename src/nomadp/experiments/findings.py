@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from nomadp.analysis.measures import is_better
-from nomadp.experiments.cells import Setting
 from nomadp.experiments.datasets import SetKey
-from nomadp.experiments.lines import AS_PUBLISHED
+from nomadp.experiments.lines import AS_PUBLISHED, DECODED, Series, answers
 from nomadp.experiments.results import Curve, Results, better_floor
 from nomadp.experiments.specs import EXPERIMENTS, Experiment
 from nomadp.mechanisms.granularity import choose_granularity
@@ -13,11 +12,13 @@ from nomadp.mechanisms.granularity import choose_granularity
 __all__ = [
     "PAPER_METHODS",
     "Best",
+    "Gain",
     "Tally",
     "beaten_from",
     "best_at",
     "chosen_granularity",
     "count_rows",
+    "decoding_gains",
     "largest_spread",
     "losing_to_the_constant",
     "lowest",
@@ -46,21 +47,33 @@ class Best:
     floor: float
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What decoding makes of the reports of one mechanism on one set."""
+
+    mechanism: str
+    reported: float
+    decoded: float
+    """NE at the largest epsilon, without and with it."""
+    lower: Tally
+    """At how many epsilons the decoded ones err less."""
+
+
 def losing_to_the_constant(results: Results, names: tuple[str, ...]) -> Tally:
-    """Settings of `ne` in which one of these errs at least as much as the best constant."""
+    """Settings of `ne` in which reports of these err at least as much as the best constant."""
     errors = [
         (results.value(each.setting, "ne").mean, _constant(results, each.base))
         for each in results.placed(EXPERIMENTS["ne"])
-        if each.setting.mechanism in names
+        if each.setting.mechanism in names and not each.setting.decoded
     ]
     return Tally(sum(error >= floor for error, floor in errors), len(errors))
 
 
-def beaten_from(results: Results, base: str, mechanism: str) -> str | None:
-    """The smallest epsilon from which on a mechanism errs less than the best constant."""
+def beaten_from(results: Results, base: str, series: Series) -> str | None:
+    """The smallest epsilon from which on an answer errs less than the best constant."""
     first = None
     for epsilon in results.plan.epsilons:
-        setting = Setting(SetKey(base), mechanism, (), epsilon)
+        setting = series.setting(SetKey(base), epsilon)
         if results.value(setting, "ne").mean >= _constant(results, base):
             first = None
         else:
@@ -68,15 +81,14 @@ def beaten_from(results: Results, base: str, mechanism: str) -> str | None:
     return first
 
 
-def best_at(
-    results: Results, experiment: Experiment, base: str, epsilon: str, metric: str
-) -> Best:
-    """The mechanism with the best score on a set at one epsilon."""
+def best_at(results: Results, base: str, epsilon: str, metric: str, *, decoded: bool) -> Best:
+    """The private mechanism whose reports, or whose decoded ones, have the best score."""
     beats = is_better(metric)
     scores = {
         each.setting.mechanism: results.value(each.setting, metric).mean
-        for each in results.placed(experiment)
-        if (each.base, each.x) == (base, epsilon) and each.setting.mechanism not in AS_PUBLISHED
+        for each in results.placed(EXPERIMENTS["ne"])
+        if (each.base, each.x, each.setting.decoded) == (base, epsilon, decoded)
+        and each.setting.mechanism not in AS_PUBLISHED
     }
     best = next(iter(scores))
     for name in scores:
@@ -84,6 +96,23 @@ def best_at(
             best = name
     _, floor = better_floor(results.floors(SetKey(base)), metric)
     return Best(best, scores[best], floor)
+
+
+def decoding_gains(results: Results, base: str) -> list[Gain]:
+    """The errors of one set's reports as they are, beside those of what is decoded."""
+    gains = []
+    for name in DECODED:
+        errors = {
+            line.decoded: [
+                results.value(line.setting(SetKey(base), epsilon), "ne").mean
+                for epsilon in results.plan.epsilons
+            ]
+            for line in answers(name)
+        }
+        pairs = list(zip(errors[False], errors[True], strict=True))
+        lower = Tally(sum(decoded < reported for reported, decoded in pairs), len(pairs))
+        gains.append(Gain(name, *pairs[-1], lower))
+    return gains
 
 
 def lowest(results: Results, experiment: Experiment, label: str) -> Tally:

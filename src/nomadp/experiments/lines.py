@@ -1,6 +1,7 @@
 """The lines of the figures: which mechanisms, with which options, in which order.
 
-A new mechanism joins the comparisons by its name in `COMPARED`.
+A new mechanism joins the comparisons by its name in `COMPARED`, and its decoded reports by
+its name in `DECODED`.
 """
 
 from collections.abc import Callable
@@ -12,8 +13,11 @@ from nomadp.experiments.datasets import Dataset, SetKey
 __all__ = [
     "AS_PUBLISHED",
     "COMPARED",
+    "DECODED",
+    "EVERY_ANSWER",
     "Lines",
     "Series",
+    "answers",
     "fixed_and_adaptive_radius",
     "granularities",
     "mechanisms",
@@ -27,6 +31,13 @@ COMPARED = (
     *("tp", "atp", "atlas"),
 )
 """The mechanisms of `ne`, `prq`, `table2` and `frontier`."""
+
+DECODED = ("brr", "atlas")
+"""Whose reports `ne`, `prq` and `frontier` also show decoded.
+
+Not `table2`: decoded points gather at the centre of what is possible where a report says
+little, so counting them is no way to estimate counts.
+"""
 
 AS_PUBLISHED = ("tp-as-published-not-private", "atp-as-published-not-private")
 """The paper's own form of its mechanisms, for its own numbers."""
@@ -53,10 +64,12 @@ class Series:
     """Of one mechanism, told apart by dashes and markers."""
     spent: float = 1.0
     """The share of epsilon that it is given."""
+    decoded: bool = False
+    """Drawn is the estimate from each report, beside the report as it is."""
 
     def setting(self, dataset: SetKey, epsilon: str) -> Setting:
         given = epsilon if self.spent == 1 else f"{self.spent * float(epsilon):g}"
-        return Setting(dataset, self.mechanism, self.options, given)
+        return Setting(dataset, self.mechanism, self.options, given, self.decoded)
 
 
 Lines = Callable[[Dataset], tuple[Series, ...]]
@@ -65,6 +78,19 @@ Lines = Callable[[Dataset], tuple[Series, ...]]
 
 def mechanisms(*names: str) -> Lines:
     return lambda dataset: tuple(Series(name) for name in names)
+
+
+def answers(*names: str) -> tuple[Series, ...]:
+    """What each mechanism reports, and right after it what is decoded from that."""
+    return tuple(
+        Series(name, decoded=decoded)
+        for name in names
+        for decoded in ((False, True) if name in DECODED else (False,))
+    )
+
+
+EVERY_ANSWER = answers(*COMPARED, *AS_PUBLISHED)
+"""The lines of `ne` and `prq`."""
 
 
 def fixed_and_adaptive_radius(dataset: Dataset) -> tuple[Series, ...]:

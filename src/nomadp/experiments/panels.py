@@ -37,6 +37,7 @@ LEGEND_INCHES = 0.7
 LABEL_INCHES, CHARACTER_INCHES = 0.62, 0.078
 WORSE = "worse than the best constant"
 VARIANT_DASHES = ("-", (0, (4, 2)), (0, (1.5, 1.5)))
+DECODED_DASHES = (0, (6, 1.5, 1.5, 1.5))
 MARKERS = "osDv"
 
 
@@ -149,7 +150,9 @@ def _handles(panel: "Axes") -> dict[str, Any]:
 
 
 def series_label(series: Series) -> str:
-    return series.label or look_of(series.mechanism).label
+    """As a legend or a table names it; a mechanism's name alone means its reports."""
+    label = series.label or look_of(series.mechanism).label
+    return f"{label} decoded" if series.decoded else label
 
 
 def score_label(metric: str) -> str:
@@ -169,11 +172,14 @@ def score_label(metric: str) -> str:
 
 
 def _line(series: Series) -> dict[str, Any]:
+    """Decoded reports keep the colour and the marker of what they are decoded from."""
     look = look_of(series.mechanism)
     plain = series.step is None and not series.variant
     colour = look.colour if series.step is None else RAMP[series.step % len(RAMP)]
     hollow = look.dashed or series.variant > 0
-    dashes = VARIANT_DASHES[1 if look.dashed else series.variant]
+    dashes: Any = VARIANT_DASHES[1 if look.dashed else series.variant]
+    if series.decoded:
+        dashes = DECODED_DASHES
     return {
         "label": series_label(series),
         "color": colour,

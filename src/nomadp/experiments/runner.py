@@ -1,8 +1,8 @@
 """Does all the work that is not in the store yet, on one core or several.
 
-Repetitions of a setting go to one process, which builds their mechanism once. Every result
-is in the store before it is reported as done, so an interruption at any moment loses at most
-what was being computed.
+Repetitions of a setting go to one process, as reported and decoded: it builds their mechanism
+and draws their reports once. Every result is in the store before it is reported as done, so an
+interruption at any moment loses at most what was being computed.
 """
 
 import os
@@ -10,7 +10,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from itertools import groupby
 from multiprocessing import get_context, parent_process
 
 from nomadp.experiments.cells import Cell, Work
@@ -32,7 +31,7 @@ def complete_all(
     works: Sequence[Work], catalogue: Catalogue, store: Store, *, jobs: int, progress: Progress
 ) -> None:
     """Do this work and put it into the store; a failure stops the rest and is raised."""
-    batches = [list(batch) for _, batch in groupby(works, key=_setting)]
+    batches = _batches(works)
     workers = min(jobs, len(batches))
     for count in (
         _in_processes(batches, catalogue, store, workers)
@@ -42,8 +41,17 @@ def complete_all(
         progress(count)
 
 
-def _setting(work: Work) -> object:
-    return work.setting if isinstance(work, Cell) else work
+def _batches(works: Iterable[Work]) -> list[list[Work]]:
+    """What needs the same mechanism together, and of that what needs the same reports."""
+    batches: dict[object, list[Work]] = {}
+    for work in works:
+        key = work.setting.reports if isinstance(work, Cell) else work
+        batches.setdefault(key, []).append(work)
+    return [sorted(batch, key=_repetition) for batch in batches.values()]
+
+
+def _repetition(work: Work) -> int:
+    return work.repetition if isinstance(work, Cell) else 0
 
 
 def _complete(batch: Sequence[Work], catalogue: Catalogue, store: Store) -> int:

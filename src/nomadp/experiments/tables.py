@@ -9,7 +9,7 @@ from nomadp.experiments.cells import REGISTERED, Setting
 from nomadp.experiments.claims import Claim
 from nomadp.experiments.datasets import SetKey, load, set_label
 from nomadp.experiments.findings import beaten_from
-from nomadp.experiments.lines import AS_PUBLISHED, COMPARED
+from nomadp.experiments.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
 from nomadp.experiments.panels import score_label, series_label
 from nomadp.experiments.reference import direction_rows
 from nomadp.experiments.results import Results, better_floor
@@ -118,19 +118,19 @@ def direction_table() -> str:
 
 
 def beaten_table(results: Results) -> str:
-    """From which epsilon on each mechanism errs less than the best constant."""
+    """From which epsilon on each answer errs less than the best constant."""
     bases = results.catalogue.names
     last = results.plan.epsilons[-1]
     rows = []
-    for name in (*COMPARED, *AS_PUBLISHED):
-        if name in REGISTERED:
-            found = [beaten_from(results, base, name) for base in bases]
+    for series in EVERY_ANSWER:
+        if series.mechanism in REGISTERED:
+            found = [beaten_from(results, base, series) for base in bases]
             cells = [_number(f"ε ≥ {e}") if e else _number("none", "worse") for e in found]
-            rows.append([TableCell(label_of(name)), *cells])
-    columns = [TableCell("Mechanism"), *(_number(set_label(base)) for base in bases)]
+            rows.append([TableCell(series_label(series)), *cells])
+    columns = [TableCell("Answer"), *(_number(set_label(base)) for base in bases)]
     caption = (
-        "The budgets at which a mechanism errs less (NE) than the best constant, which never "
-        f"saw the data; “none” if there is none up to ε = {last}."
+        "The budgets at which a report, or what is decoded from it, errs less (NE) than the "
+        f"best constant, which never saw the data; “none” if there is none up to ε = {last}."
     )
     return table(caption, columns, rows)
 
@@ -150,7 +150,7 @@ def claim_table(found: Sequence[Claim]) -> str:
 
 
 def score_table(results: Results, base: str, epsilon: str) -> str:
-    """Every score of every mechanism on a set; what no information also gets is marked."""
+    """Every score of every mechanism's reports; what no information also gets is marked."""
     floors = results.floors(SetKey(base))
     metrics = [metric for metric in floors["constant"] if metric != "error_km"]
     rows = []
