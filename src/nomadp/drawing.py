@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nomadp.laws import Channel, Ints, Secret
 from nomadp.randomness import WordStream
 
-__all__ = ["Choose", "Drawing", "DrawingTogether", "Task", "draw", "draw_many"]
+__all__ = ["Choose", "Drawing", "Task", "draw", "draw_many"]
 
 T = TypeVar("T")
 Program = Callable[[Any, "Choose"], T]
@@ -52,32 +52,6 @@ class Drawing:
         No `Choose` has it but this one: what is drawn from floats cannot be enumerated.
         """
         return ((self._words.next() >> 12) + 0.5) * 2.0**-52
-
-
-class DrawingTogether:
-    """A Choose that draws for many secrets at once, each with its own row of words.
-
-    Only for programs whose channels do not depend on what was released: released values are
-    arrays here, one for each secret. Every value is the one `Drawing` gives for its words.
-    """
-
-    def __init__(self, words: NDArray[np.uint64]) -> None:
-        self._words = words
-        self._used = 0
-
-    def __call__(self, step: str, channel: Channel, secret: Secret) -> Any:
-        word = self._words[:, self._used]
-        self._used += 1
-        if secret is None:
-            return draw_many(channel, None, word)
-        drawn = np.empty(len(word), dtype=np.int64)
-        for one in np.unique(secret):
-            these = np.flatnonzero(secret == one)
-            drawn[these] = draw_many(channel, one, word[these])
-        return drawn
-
-    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
-        return [program(secret, self) for program, secret in tasks]
 
 
 def draw(channel: Channel, secret: Secret, word: int) -> int:

@@ -58,7 +58,7 @@ def test_neither_order_nor_batch_changes_a_report(
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
     square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism("exp", square, 1), SeededWords(2)
+    mechanism, words = make_mechanism("ngram", square, 1), SeededWords(2)
     found = trajectories_of(perturb_batch(mechanism, words, batch), square)
     true = trajectories_of(batch, square)
     bound = words.bound_to(mechanism.identity)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nomadp.engine import perturb_set, unlinked
+from nomadp.engine import local, perturb_set, unlinked
 from nomadp.engine.local import CHUNK
 from nomadp.errors import DomainError, RandomnessUnavailable
 from nomadp.locations import LocationSet
@@ -34,7 +34,12 @@ def journeys(grid: LocationSet) -> TrajectorySet:
 
 @pytest.fixture(scope="module")
 def mechanism(grid: LocationSet) -> Mechanism:
-    return make_mechanism("exp", grid, 1)
+    return make_mechanism("ngram", grid, 1)
+
+
+@pytest.fixture(autouse=True)
+def few_are_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "KERNEL_MIN", 1)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +104,14 @@ def test_progress_counts_every_trajectory_once(
     seen.clear()
     perturb_set(mechanism, journeys, SeededWords(1), jobs=jobs, progress=seen.append)
     assert sum(seen) == len(journeys)
+
+
+def test_a_few_trajectories_are_not_shared_out(
+    mechanism: Mechanism, journeys: TrajectorySet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "KERNEL_MIN", len(journeys))
+    monkeypatch.setattr(local, "worker_pool", None)  # whoever asks for one fails
+    assert len(perturb_set(mechanism, journeys, SeededWords(1), jobs=2)) == len(journeys)
 
 
 def test_processes_give_the_same_as_this_one(plain: Mechanism, journeys: TrajectorySet) -> None:

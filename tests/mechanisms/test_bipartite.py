@@ -68,11 +68,18 @@ def test_more_budget_means_fewer_candidates():
 
 
 def test_a_large_set_is_represented_by_evenly_spaced_locations(monkeypatch):
-    monkeypatch.setattr(bipartite, "PRIOR_MAX", 200)
-    some = best_near_count(scattered(600, seed=5), Fraction(1))
-    monkeypatch.setattr(bipartite, "PRIOR_MAX", 600)
+    locations, asked = scattered(600, seed=5), []
+    every = best_near_count(locations, Fraction(1))
+    monkeypatch.setattr(bipartite, "PRIOR_PAIRS", 200 * 600)
     bipartite._mean_nearest_sums_km.cache_clear()
-    assert some == pytest.approx(best_near_count(scattered(600, seed=5), Fraction(1)), rel=0.2)
+    measured = LocationSet.distances_km
+    monkeypatch.setattr(
+        LocationSet, "distances_km", lambda self, i: asked.append(i) or measured(self, i)
+    )
+    assert best_near_count(locations, Fraction(1)) == pytest.approx(every, rel=0.2)
+    assert len(set(asked)) == 200
+    assert (asked[0], asked[-1]) == (0, 599)
+    bipartite._mean_nearest_sums_km.cache_clear()
 
 
 def test_spends_all_of_epsilon_and_not_more():

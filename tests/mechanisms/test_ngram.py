@@ -6,15 +6,20 @@ from math import prod
 
 import numpy as np
 import pytest
-from worlds import final_law, part_laws, scattered, triangle
+from hypothesis import given
+from hypothesis import strategies as st
+from worlds import final_law, part_laws, scattered, small_map, triangle
 
 from nomadp.audit import measure
+from nomadp.drawing import draw
 from nomadp.errors import DomainError
 from nomadp.laws import TableExponential
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
+from nomadp.mechanisms.kernels.ngram import _picked
 from nomadp.mechanisms.ngram import cheapest_way
 from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
 
 
 @pytest.fixture
@@ -133,6 +138,31 @@ def test_an_impossible_true_step_is_drawn_from_the_possible_ones():
     assert isinstance(channel, TableExponential)
     assert int(pair) not in channel.outputs
     assert len(channel.outputs) == len(mechanism.regions)  # only staying is possible
+
+
+@pytest.mark.parametrize("max_step_km", [0.1, 20.0, 45.0])
+def test_bulk_reports_are_single_reports_under_a_bound_too(max_step_km):
+    mechanism = Ngram(locations=scattered(60), epsilon=5, grid=4, max_step_km=max_step_km)
+    assert not mechanism.regions.reachable(max_step_km).all()
+    rng = np.random.default_rng(2)
+    some = TrajectorySet.from_lists(
+        [rng.integers(0, 60, n % 7 + 1) for n in range(60)], size=60
+    )
+    alone = [perturb_one(mechanism, some[k], SeededWords(3).stream(k)) for k in range(60)]
+    assert mechanism.perturb_many(some, SeededWords(3)).tolist() == [
+        y for t in alone for y in t
+    ]
+
+
+@given(st.integers(0, 8), st.integers(0, 9), st.integers(-1, 1))
+def test_a_word_picks_the_references_column_also_at_the_edges(secret, column, beside):
+    mechanism = Ngram(locations=small_map(4), epsilon=3, grid=2)
+    channel = mechanism._step_law(Fraction(1))
+    cumulated = np.cumsum(channel.weights(secret))
+    before = ([0, *cumulated.tolist()])[min(column, len(cumulated))]
+    word = min(max(-(-before * 2**64 // int(cumulated[-1])) + beside, 0), 2**64 - 1)
+    picked = _picked(cumulated, np.array([word], dtype=np.uint64), 0)
+    assert channel.outputs[picked] == draw(channel, secret, word)
 
 
 def test_a_wide_bound_changes_nothing():

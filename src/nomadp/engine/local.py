@@ -25,6 +25,8 @@ CHUNK = 64
 """Trajectories per piece of Python work: well under a second, so an interruption is prompt."""
 KERNEL_CHUNK = 16384
 """The same for kernels."""
+KERNEL_MIN = 512
+"""Fewer than this, a kernel has perturbed before another thread has started."""
 
 Piece = tuple[int, Ints]
 """The index of the first trajectory, and the reported locations."""
@@ -74,7 +76,7 @@ def _starts(mechanism: Mechanism, trajectories: TrajectorySet, jobs: int) -> ran
     """Where each piece of work begins."""
     size = CHUNK
     if mechanism.has_kernels:
-        size = min(KERNEL_CHUNK, max(1, -(-len(trajectories) // jobs)))
+        size = min(KERNEL_CHUNK, max(KERNEL_MIN, -(-len(trajectories) // jobs)))
     return range(0, len(trajectories), size)
 
 

@@ -5,6 +5,7 @@ every node is a run of the sorted locations. All of it is public, made with inte
 numpy alone, and linear in the number of locations: about 100 bytes for each.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -67,9 +68,25 @@ def _sorted_places(locations: LocationSet) -> SortedPlaces:
 
 def curve_order(locations: LocationSet) -> tuple[Ints, Keys]:
     """The locations in the order of the curve, and their places on it."""
-    key = _spread(_cells(locations.lat)) << np.uint64(1) | _spread(_cells(locations.lng))
+    lat, lng = _cells(locations.lat), _cells(locations.lng)
+    wider = _halvings(locations)
+    lat, lng = lat >> np.uint64(max(wider, 0)), lng >> np.uint64(max(-wider, 0))
+    key = _spread(lat) << np.uint64(1) | _spread(lng)
     order = np.argsort(key, kind="stable")
     return order, key[order]
+
+
+def _halvings(locations: LocationSet) -> int:
+    """How often to halve west to east before south to north (negative: the other way round).
+
+    So that the parts are about square: the balls of long ones cross more edges.
+    """
+    lat, lng = locations.lat, locations.lng
+    shrink = math.cos(math.radians(float(lat.min() + lat.max()) / 2))
+    high, wide = float(np.ptp(lat)), float(np.ptp(lng)) * shrink
+    if high <= 0 or wide <= 0:
+        return 0
+    return max(-_BITS, min(_BITS, round(math.log2(wide / high))))
 
 
 def _cells(degrees: Floats) -> Keys:

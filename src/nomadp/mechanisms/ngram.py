@@ -11,20 +11,23 @@ drawn. By the triangle inequality both of these always attain it: a fair coin de
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, DrawingTogether, Task
+from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.regions import Regions, grid_regions
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
+
+if TYPE_CHECKING:
+    from nomadp.mechanisms.kernels.ngram import Grams
 
 __all__ = ["Ngram"]
 
@@ -76,13 +79,18 @@ class Ngram(Mechanism):
         return [(end, region[0]), *((step, pair) for pair in pairs), (end, region[-1])]
 
     def _end(self, share: Fraction, region: Secret, choose: Choose) -> int:
-        table_km = self.regions.distances_km
-        every = np.arange(len(self.regions))
-        return choose("end", TableExponential(table_km, every, self._span_km, share), region)
+        return choose("end", self._end_law(share), region)
 
     def _step(self, share: Fraction, pair: Secret, choose: Choose) -> int:
+        return choose("step", self._step_law(share), pair)
+
+    def _end_law(self, share: Fraction) -> TableExponential:
+        every = np.arange(len(self.regions))
+        return TableExponential(self.regions.distances_km, every, self._span_km, share)
+
+    def _step_law(self, share: Fraction) -> TableExponential:
         table_km, pairs = self._pairs
-        return choose("step", TableExponential(table_km, pairs, 2 * self._span_km, share), pair)
+        return TableExponential(table_km, pairs, 2 * self._span_km, share)
 
     @property
     def _span_km(self) -> float:
@@ -127,15 +135,19 @@ class Ngram(Mechanism):
         return cheapest_way(costs_km, self._possible)
 
     def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
-        # No law depends on what was released, so trajectories of one length go together.
+        if not self.has_kernels:
+            return super()._draw_many(trajectories, words, first)
+        from nomadp.mechanisms.kernels.ngram import ngram_points
+
         reported = np.empty(len(trajectories.locations), dtype=np.int64)
-        lengths = trajectories.lengths
+        region, lengths = self.regions.of[trajectories.locations], trajectories.lengths
         for length in np.unique(lengths).tolist():
             these = np.flatnonzero(lengths == length)
-            where = trajectories.offsets[these] + np.arange(length)[:, None]
-            draws = 3 * length + 1  # regions and steps, coins, locations
-            choose = DrawingTogether(words.rows(first + these, draws))
-            reported[where] = self.perturb(trajectories.locations[where], choose)
+            where = trajectories.offsets[these][:, None] + np.arange(length)
+            rows = words.rows(first + these, 3 * length + 1)  # regions, coins, locations
+            drawn = np.empty(where.shape, dtype=np.int64)
+            ngram_points(region[where], rows, _grams(self, length), drawn)
+            reported[where] = drawn
         return reported
 
     def _location(self, region: Any, choose: Choose) -> Any:
@@ -144,6 +156,25 @@ class Ngram(Mechanism):
         index = choose("location", largest, self.regions.sizes[region])
         location = self.regions.members[region, index]
         return location if location.ndim else int(location)
+
+
+@lru_cache(maxsize=8)
+def _grams(mechanism: Ngram, length: int) -> "Grams":
+    """The laws at this length as tables: half a megabyte with 16 regions, 13 with 36."""
+    from nomadp.mechanisms.kernels.ngram import Grams
+
+    regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
+    end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
+    return Grams(
+        ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
+        steps=np.cumsum(step.weights(np.arange(len(regions) ** 2)), axis=1),
+        possible=step.outputs,
+        blocked=np.where(mechanism._possible, 0.0, np.inf),
+        between_km=regions.distances_km,
+        tie_km=_TIE_KM,
+        sizes=regions.sizes,
+        members=regions.members,
+    )
 
 
 def _toss(secret: None, choose: Choose) -> int:

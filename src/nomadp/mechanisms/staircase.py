@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from nomadp.errors import DomainError
-from nomadp.laws import Channel, NearestLocations, Staircase
-from nomadp.mechanisms.independent import PointByPoint
+from nomadp.laws import Staircase
+from nomadp.mechanisms.ranked import Order, RankedPoints
 
 __all__ = ["StaircaseResponse"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaircaseResponse(PointByPoint):
+class StaircaseResponse(RankedPoints):
     """L-SRR: nearer groups of locations are likelier, from e^share down to 1."""
 
     name: ClassVar[str] = "l-srr"
@@ -34,6 +34,6 @@ class StaircaseResponse(PointByPoint):
         if self.groups < 2:
             raise DomainError(f"groups must be at least 2, got groups={self.groups}")
 
-    def channel(self, share: Fraction) -> Channel:
+    def law(self, share: Fraction, order: Order) -> Staircase:
         size = len(self.locations)
-        return Staircase(size, self.groups, NearestLocations(self.locations, size), share)
+        return Staircase(size, self.groups, order(size), share)

@@ -18,8 +18,9 @@ __all__ = ["begin", "held", "located", "members", "narrow", "new_cover", "refine
 
 _SLACK = 1e-12  # of the Earth's radius: six micrometres, far above any rounding
 _NODE, _CROSSES, _SHIFT, _UPTO = 0, 1, 2, 3  # what an entry holds
-_SIDE, _COUNT, _TOTAL, _OPEN, _LIMIT = 0, 1, 2, 3, 4  # what is known of all
-_FEW = 2  # entries; four times as many are allowed at each refinement
+_SIDE, _COUNT, _TOTAL, _OPEN, _LIKELY, _PATIENCE = 0, 1, 2, 3, 4, 5  # what is known of all
+_PATIENT = 6  # a rejected proposal costs about as much as so many entries of a descent
+_MOST_PATIENT = 2**20
 _NO_EDGE = 4.0  # farther than anything on the unit sphere
 
 
@@ -31,21 +32,32 @@ def new_cover(balls: Balls) -> Any:
     and how many locations the entries up to it hold.
     """
     entries = np.empty((2, len(balls.nodes) // 2 + 2, 4), dtype=np.int32)
-    return entries, np.zeros(5, dtype=np.int64), np.empty((5, 4))
+    return entries, np.zeros(6, dtype=np.int64), np.empty((5, 4))
 
 
 @part
 def refine(balls: Balls, cover: Any) -> None:
-    """Replace nodes that cross an edge by their children, until most locations are inside.
+    """Replace nodes that cross an edge by their children, one level down at least.
 
-    Goes down at least one level if it can, and stops at a limit that grows from call to call.
+    Each call is ready to go deeper than the one before.
     """
     _, known, _ = cover
-    known[_LIMIT] *= 4
-    again = True
-    while again:
+    known[_PATIENCE] = min(4 * known[_PATIENCE], _MOST_PATIENT)
+    _descend(balls, cover)
+    _settle(balls, cover)
+
+
+@part
+def _settle(balls: Balls, cover: Any) -> None:
+    """Go down for as long as the proposals this may save cost more than the descent.
+
+    On a sphere balls are loose, and one rule for the number of entries fits no two sets.
+    """
+    _, known, _ = cover
+    while known[_OPEN] > 0 and known[_PATIENCE] * (known[_TOTAL] - known[_LIKELY]) > (
+        known[_COUNT] * known[_LIKELY]
+    ):
         _descend(balls, cover)
-        again = 2 * known[_OPEN] > known[_TOTAL] and known[_COUNT] < known[_LIMIT]
 
 
 @part
@@ -55,7 +67,7 @@ def _descend(balls: Balls, cover: Any) -> None:
     ball, nodes = balls.ball, balls.nodes
     source = known[_SIDE]
     target = 1 - source
-    count = total = still_open = 0
+    count = total = still_open = likely = 0
     for k in range(known[_COUNT]):
         node = entries[source, k, _NODE]
         first, end = node, node + 1
@@ -64,12 +76,18 @@ def _descend(balls: Balls, cover: Any) -> None:
             first, end = nodes[node, 2], nodes[node, 2] + 2
         for child in range(first, end):
             crosses = entries[source, k, _CROSSES]
+            start, size = nodes[child, 0], nodes[child, 1] - nodes[child, 0]
+            inner = size
             if divided:
                 depth, reach = _depth(ball, child, edges), ball[child, 3] + _SLACK
                 if depth < -reach:
                     continue
                 crosses = 1 if depth <= reach else 0
-            start, size = nodes[child, 0], nodes[child, 1] - nodes[child, 0]
+                if crosses == 1:
+                    inner = _likely(size, depth, reach)
+            elif crosses == 1:
+                inner = size // 2
+            likely += inner
             entries[target, count, _NODE], entries[target, count, _CROSSES] = child, crosses
             entries[target, count, _SHIFT] = start - total
             total += size
@@ -78,7 +96,13 @@ def _descend(balls: Balls, cover: Any) -> None:
             if crosses == 1 and nodes[child, 2] > 0:
                 still_open += size
     known[_SIDE], known[_COUNT] = target, count
-    known[_TOTAL], known[_OPEN] = total, still_open
+    known[_TOTAL], known[_OPEN], known[_LIKELY] = total, still_open, likely
+
+
+@part
+def _likely(size: int, depth: float, reach: float) -> Any:
+    """A guess how many locations of a ball that crosses an edge lie inside: only speed."""
+    return np.int64(size * ((depth + reach) / (2 * reach)))
 
 
 @part
@@ -100,11 +124,11 @@ def begin(balls: Balls, domain: Domain, cover: Any) -> None:
     _edges(balls, domain, edges)
     size = len(balls.rows)
     known[_SIDE], known[_COUNT], known[_TOTAL] = 0, 1, size
-    known[_OPEN], known[_LIMIT] = size, _FEW
+    known[_OPEN], known[_LIKELY], known[_PATIENCE] = size, 0, _PATIENT
     entries[0, 0, _NODE], entries[0, 0, _CROSSES] = 0, 1
     entries[0, 0, _SHIFT], entries[0, 0, _UPTO] = 0, size
     if domain.anchor >= 0:
-        refine(balls, cover)
+        _settle(balls, cover)
 
 
 @part
@@ -113,7 +137,7 @@ def narrow(balls: Balls, domain: Domain, wider: Any, cover: Any) -> None:
     entries, known, edges = cover
     _edges(balls, domain, edges)
     outer, side = wider[0], wider[1][_SIDE]
-    count = total = still_open = 0
+    count = total = still_open = likely = 0
     for k in range(wider[1][_COUNT]):
         node = outer[side, k, _NODE]
         depth, reach = _depth(balls.ball, node, edges), balls.ball[node, 3] + _SLACK
@@ -125,12 +149,12 @@ def narrow(balls: Balls, domain: Domain, wider: Any, cover: Any) -> None:
         total += size
         entries[0, count, _UPTO] = total
         count += 1
+        likely += size if depth > reach else _likely(size, depth, reach)
         if depth <= reach and balls.nodes[node, 2] > 0:
             still_open += size
     known[_SIDE], known[_COUNT], known[_TOTAL] = 0, count, total
-    known[_OPEN], known[_LIMIT] = still_open, _FEW
-    if 2 * still_open > total:
-        refine(balls, cover)
+    known[_OPEN], known[_LIKELY], known[_PATIENCE] = still_open, likely, _PATIENT
+    _settle(balls, cover)
 
 
 @part
