@@ -1,12 +1,13 @@
 """What the collector's estimates are worth, mechanism against mechanism.
 
-python benchmarks/estimates.py RESULTS [--data DIR] [--sets chi,new-city] [--quick]
+python benchmarks/estimates.py RESULTS [--data DIR] [--sets chi,city] [--again atlas] [--quick]
 python benchmarks/estimates_tables.py RESULTS     values into docs/measured.json
 python docs/generate.py                           values into the documents
 
 Everything in ATLAS was chosen on one half of each data set; here the other half reports, with
 seeds used for nothing else. The new city and the new scatter were made for this measurement
-and nothing was chosen on them. Work that is done is kept in RESULTS and not repeated.
+and nothing was chosen on them. Work that is done is kept in RESULTS and not repeated, but for
+the mechanisms named by --again.
 """
 
 import argparse
@@ -37,6 +38,7 @@ DECODED = ("atlas", "brr", "l-srr", "exp")
 PIVOTS = ("tp", "atp")
 """What these release is decoded for fewer trips: it takes 0.1 s each."""
 RAW = ("ngram",)
+MECHANISMS = (*DECODED, *PIVOTS, *RAW)
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
 NEW_SETS = ("new-city", "new-scatter")
 SEED, HALVES = 20261115, 5
@@ -113,14 +115,16 @@ def _scatter() -> tuple[LocationSet, TrajectorySet]:
     return locations, TrajectorySet.from_lists(trips, size=700)
 
 
-def measure(subject: Subject, epsilon: str) -> dict[str, Any]:
+def measure(
+    subject: Subject, epsilon: str, known: dict[str, Any], names: tuple[str, ...]
+) -> dict[str, Any]:
     """Scores by estimate; of a sample of trips where transcripts are decoded."""
-    found: dict[str, Any] = {"all": {}, "sample": {}, "counts": {}, "cover": {}}
+    found = {part: dict(known.get(part, {})) for part in ("all", "sample", "counts", "cover")}
     medoid = subject.locations.medoid
     found["all"]["constant"] = subject.scores(np.full(len(subject.true.locations), medoid))
     constant = np.full(len(subject.sample.locations), medoid)
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
-    for name in (*DECODED, *PIVOTS, *RAW):
+    for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
         reports = perturb_set(mechanism, subject.true, SeededWords(SEED), jobs=2)
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
@@ -178,6 +182,7 @@ def main(args: list[str]) -> int:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
+    parser.add_argument("--again", default="", help="mechanisms whose law or decoder changed")
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args(args)
     names = (
@@ -191,11 +196,15 @@ def main(args: list[str]) -> int:
         one = None
         for epsilon in asked.epsilons.split(","):
             path = asked.results / f"{name}-{epsilon}.json"
-            if path.exists():
+            known = json.loads(path.read_text()) if path.exists() else {}
+            todo = tuple(filter(None, asked.again.split(","))) if known else MECHANISMS
+            if not todo:
                 continue
             one = one or subject(name, asked.data, quick=asked.quick)
             print(f"{name}, epsilon {epsilon} ...", file=sys.stderr, flush=True)
-            path.write_text(json.dumps(measure(one, epsilon), indent=1, sort_keys=True))
+            path.write_text(
+                json.dumps(measure(one, epsilon, known, todo), indent=1, sort_keys=True)
+            )
     return 0
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from speed_history import HISTORY, changes, commit, read_history, record
 from speed_runs import Plan, all_cases, exponent, machine, start_ups
-from speed_sets import PAPER_SETS, TRIPS, paper_folder, size_of
+from speed_sets import GLOBES, PAPER_SETS, TRIPS, paper_folder, size_of
 from speed_tables import facts, printed
 
 import nomadp
@@ -95,10 +95,11 @@ def plan_of(asked: argparse.Namespace) -> Plan:
     several = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
     by_default = list(QUICK_MECHANISMS if asked.quick else MECHANISMS)
     of_the_paper = [] if asked.quick or asked.sizes or paper_folder() is None else PAPER_SETS
+    globes = [] if asked.quick or asked.sizes else GLOBES
     chosen = asked.only or by_default
     return Plan(
         mechanisms=chosen,
-        sets=[*of_the_paper, *(f"city-{size}" for size in several)],
+        sets=[*of_the_paper, *(f"city-{size}" for size in several), *globes],
         seconds=0.05 if asked.quick else 1.0,
         cap_s=20 if asked.quick else 30,
         trips=QUICK_TRIPS if asked.quick else TRIPS,

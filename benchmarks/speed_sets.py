@@ -1,4 +1,4 @@
-"""What the speed benchmark perturbs: generated cities of any size, and the paper's sets."""
+"""What the speed benchmark perturbs: generated cities and globes, and the paper's sets."""
 
 import math
 import os
@@ -12,16 +12,30 @@ from nomadp.data.tables import read_locations, read_trajectories
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["PAPER_SETS", "TRIPS", "City", "generated", "load", "paper_folder", "size_of"]
+__all__ = [
+    "GLOBES",
+    "PAPER_SETS",
+    "TRIPS",
+    "City",
+    "generated",
+    "load",
+    "paper_folder",
+    "size_of",
+]
 
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
 GENERATED = "city-"
+WORLD = "globe-"
+GLOBES = ("globe-1000", "globe-100000")
+"""Places all over the Earth: what is small on a map of a city is not, here."""
 TRIPS = 32_768
 LENGTH = 5
 STEP_KM = 1.0
 SIDE_KM = 30.0
 QUARTERS = 100
 QUARTER_KM = 1.0
+GLOBE_STEP = 0.05
+"""Of the Earth's radius: some 300 km."""
 SOUTH_WEST = 41.7, -87.8
 KM_PER_DEGREE = 111.2
 
@@ -32,10 +46,12 @@ class City(NamedTuple):
 
 
 def load(name: str, trips: int = TRIPS) -> City:
-    """The set of this name: `city-N` is generated, anything else is one of the paper's."""
+    """The set of this name: `city-N` and `globe-N` are generated, others are the paper's."""
     size = size_of(name)
     if size is not None:
         return generated(size, trips)
+    if name.startswith(WORLD):
+        return _globe(int(name.removeprefix(WORLD)), trips)
     folder = paper_folder()
     if folder is None:
         raise FileNotFoundError(
@@ -47,7 +63,7 @@ def load(name: str, trips: int = TRIPS) -> City:
 
 
 def size_of(name: str) -> int | None:
-    """How many locations a generated set has; None for the paper's."""
+    """How many locations a generated city has; None for other sets."""
     return int(name.removeprefix(GENERATED)) if name.startswith(GENERATED) else None
 
 
@@ -67,6 +83,25 @@ def generated(size: int, trips: int = TRIPS, seed: int = 1) -> City:
     spots_km[: size // 2] = middles_km[dense] + rng.normal(0, QUARTER_KM, (size // 2, 2))
     spots_km = rng.permutation(_inside(spots_km))
     return City(_placed(spots_km), _walks(spots_km, trips, rng))
+
+
+def _globe(size: int, trips: int, seed: int = 1) -> City:
+    """Uniform on the sphere, and walks of steps of some hundred kilometres."""
+    rng = np.random.default_rng(seed)
+    spots = rng.normal(size=(size, 3))
+    spots /= np.linalg.norm(spots, axis=1, keepdims=True)
+    lat = np.degrees(np.arcsin(spots[:, 2]))
+    lng = np.degrees(np.arctan2(spots[:, 1], spots[:, 0]))
+    locations = LocationSet.from_columns([f"p{k}" for k in range(size)], lat, lng)
+    tree, rows = cKDTree(spots), np.empty((trips, LENGTH), dtype=np.int64)
+    rows[:, 0] = rng.integers(size, size=trips)
+    for k in range(1, LENGTH):
+        moved = spots[rows[:, k - 1]] + rng.normal(0, GLOBE_STEP, (trips, 3))
+        rows[:, k] = tree.query(moved)[1]
+    names = tuple(map(str, range(trips)))
+    return City(
+        locations, TrajectorySet(np.arange(trips + 1) * LENGTH, rows.reshape(-1), names)
+    )
 
 
 def _inside(spots_km: np.ndarray) -> np.ndarray:

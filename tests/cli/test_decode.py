@@ -33,6 +33,7 @@ def test_every_reported_point_gets_a_place_and_a_radius(
     told = as_json(decode("--prior", prior, "--json"))
     assert (told["reports"], told["points"], told["mechanism"]) == (3, 7, name)
     assert told["prior_settled"] is (None if prior == "flat" else True)
+    assert told["prior_spread"] is None  # three reports tell nothing
     found = rows(folder / "where.csv")
     columns = ["tid", "seq", "location_id", "lat", "lng", "radius_km"]
     assert list(found[0]) == columns
@@ -46,6 +47,18 @@ def test_every_reported_point_gets_a_place_and_a_radius(
         assert float(row["radius_km"]) >= 0
     mean = sum(float(row["radius_km"]) for row in found) / 7
     assert told["mean_radius_km"] == pytest.approx(mean)
+
+
+def test_says_whether_reports_told_anything(folder: Path, perturb: Run, decode: Run) -> None:
+    assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
+    nothing = "told nothing beyond chance"
+    assert nothing in decode("--prior", "learned").stdout
+    assert nothing not in decode("--prior", "flat").stdout
+    lines = [f"t{k},{seq},{PLACES[0]}" for k in range(300) for seq in range(2)]
+    write(folder / "trips.csv", "tid,seq,location_id", *lines)
+    assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
+    assert nothing not in decode("--prior", "learned").stdout
+    assert as_json(decode("--prior", "learned", "--json"))["prior_spread"] > 0
 
 
 def test_a_higher_level_has_a_wider_radius(perturb: Run, decode: Run) -> None:

@@ -76,6 +76,16 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
     assert errors[0] < errors[1]
 
 
+def test_progress_is_told_of_every_report_once_and_of_learning(name):
+    mechanism, true = made(name, 4), walks()
+    reports = perturb_set(mechanism, true, SeededWords(1))
+    done, learned = [], []
+    decode(mechanism, reports, progress=done.append)
+    assert sum(done) == len(reports)
+    learn_prior(mechanism, reports, progress=learned.append)
+    assert sum(learned) == len(learned) >= 1
+
+
 def test_groups_count_every_report_once(name):
     mechanism, true = made(name, 4), walks()
     groups = groups_of(mechanism, perturb_set(mechanism, true, SeededWords(1)))

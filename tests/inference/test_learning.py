@@ -1,4 +1,4 @@
-"""Learning where people go: the likelihood never falls, and a known truth is found."""
+"""Learning where people go: a known truth is found, and nothing where there is none."""
 
 from fractions import Fraction
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from worlds import scattered
 
+from nomadp.inference import fitting
 from nomadp.inference import learning as module
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Learner, learn
-from nomadp.inference.prior import Features
+from nomadp.inference.prior import Features, Prior
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
@@ -18,6 +19,8 @@ from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
 POPULARITY = np.array([0.4, 0.05, 0.25, 0.1, 0.1, 0.1])
+FREE = 30.0
+"""A spread so wide that nothing is held back."""
 
 
 def point_group(channel, reported):
@@ -50,44 +53,43 @@ def commuters(locations, count, length, seed=0):
     return rows
 
 
+def exactly(monkeypatch):
+    """Learning that goes on for as long as anything is gained."""
+    monkeypatch.setattr(fitting, "TOLERANCE", 0.0)
+    monkeypatch.setattr(fitting, "ROUNDS_MAX", 5_000)
+
+
+def log_chance(group, prior):
+    """How well each distinct report of a group is foretold."""
+    return np.log(group.evidence.chances(prior.weights(group.evidence.support)))
+
+
 @pytest.mark.parametrize("epsilon", [1, 4, 10])
-@pytest.mark.parametrize("pseudo", [0.0, 300.0])
-def test_every_round_raises_the_likelihood(epsilon, pseudo):
+@pytest.mark.parametrize("spread", [0.05, 30.0])
+def test_every_round_raises_the_likelihood(epsilon, spread):
     mechanism = WholeJourney(locations=scattered(40), epsilon=epsilon, size=128)
     groups = [
-        atlas_group(mechanism, commuters(mechanism.locations, 300, length))
-        for length in (2, 3, 5)
+        atlas_group(mechanism, commuters(mechanism.locations, 300, length)) for length in (2, 5)
     ]
-    history = learn(mechanism.locations, groups, pseudo).history
+    history = learn(mechanism.locations, groups, spread).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
-
-
-def test_a_step_that_is_too_bold_is_taken_back():
-    mechanism = WholeJourney(locations=scattered(40), epsilon=10, size=512)
-    group = atlas_group(mechanism, commuters(mechanism.locations, 500, 4))
-    learner = Learner(mechanism.locations, [group], 0.0)
-    start = np.zeros(len(learner._features))
-    ascent = module._Ascent(learner._rows, 0.0, learner._safe, start)
-    ascent.step = 50.0
-    assert ascent.climb() > 0
-    assert learner._safe <= ascent.step < 50.0
 
 
 def test_the_likelihood_shown_is_that_of_the_reports():
     channel = make_mechanism("brr", scattered(6), 2).channel(Fraction(2))
     reported = drawn(channel, 500, 1)
-    found = learn(scattered(6), [point_group(channel, reported)], 0.0)
+    found = learn(scattered(6), [point_group(channel, reported)], FREE)
     chance = found.location_weights() @ probabilities(channel, np.arange(6))
-    assert found.history[-1] == pytest.approx(np.log(chance[reported]).mean(), rel=1e-9)
+    # The penalty is what is left: scores of a few, over the square of the spread.
+    assert found.history[-1] == pytest.approx(np.log(chance[reported]).mean(), abs=1e-5)
 
 
-def test_without_made_up_journeys_it_is_the_exact_inverse_of_the_law(monkeypatch):
-    monkeypatch.setattr(module, "STOP_PART", 0.0)
-    monkeypatch.setattr(module, "ROUNDS_MAX", 5_000)
+def test_with_free_scores_it_is_the_exact_inverse_of_the_law(monkeypatch):
+    exactly(monkeypatch)
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     reported = drawn(channel, 100_000, 2)
-    found = learn(scattered(6), [point_group(channel, reported)], 0.0).location_weights()
+    found = learn(scattered(6), [point_group(channel, reported)], FREE).location_weights()
     share = np.bincount(reported, minlength=6) / len(reported)
     inverse = np.linalg.solve(probabilities(channel, np.arange(6)).T, share)
     assert inverse.min() > 0  # else the likeliest popularity is not the inverse
@@ -95,8 +97,7 @@ def test_without_made_up_journeys_it_is_the_exact_inverse_of_the_law(monkeypatch
 
 
 def test_recovers_a_known_popularity_from_shares_of_several_sizes(monkeypatch):
-    monkeypatch.setattr(module, "STOP_PART", 0.0)
-    monkeypatch.setattr(module, "ROUNDS_MAX", 5_000)
+    exactly(monkeypatch)
     draws, information, groups = 50_000, np.zeros((5, 5)), []
     for seed, share in enumerate((Fraction(2), Fraction(4))):
         channel = make_mechanism("brr", scattered(6), 4).channel(share)
@@ -104,7 +105,7 @@ def test_recovers_a_known_popularity_from_shares_of_several_sizes(monkeypatch):
         law = probabilities(channel, np.arange(6))
         slope = law[:5] - law[5]  # five shares are free, the last is what they leave
         information += draws * slope @ np.diag(1 / (POPULARITY @ law)) @ slope.T
-    found = learn(scattered(6), groups, 0.0).location_weights()
+    found = learn(scattered(6), groups, FREE).location_weights()
     deviation = np.sqrt(np.diag(np.linalg.inv(information)))  # the Cramer-Rao bound
     assert (np.abs(found - POPULARITY)[:5] <= 5 * deviation).all()
 
@@ -128,7 +129,7 @@ def test_one_prior_serves_lengths_it_was_not_learned_from():
     locations = scattered(40)
     mechanism = WholeJourney(locations=locations, epsilon=8, size=256)
     rows = np.zeros((2_000, 2), dtype=np.int64)  # nobody ever leaves the first location
-    found = learn(locations, [atlas_group(mechanism, rows)])
+    found = learn(locations, [atlas_group(mechanism, rows)], 0.2)
     weights = found.weights(np.array([[0, 0, 0], [7, 21, 30], [20, 20, 20]]))
     assert weights.argmax() == 0
     assert weights[0] > 0.9
@@ -144,27 +145,31 @@ def test_lengths_and_epsilons_are_learned_from_together():
         for epsilon, length in ((2, 2), (6, 3))
     ]
     support = groups[1].evidence.support
-    first = np.bincount(support[:, 0], weights=learn(locations, groups).weights(support))
-    alone = np.bincount(support[:, 0], weights=learn(locations, groups[:1]).weights(support))
-    flat = np.bincount(support[:, 0]) / len(support)
-    assert first[0] > alone[0] > flat[0]
+    # Noisy reports tell of the district where everybody starts, not of the very place.
+    starts = np.isin(support[:, 0], np.argsort(locations.distances_km(0))[:4])
+    both, alone = (
+        learn(locations, some, 0.2).weights(support)[starts].sum()
+        for some in (groups, groups[:1])
+    )
+    assert both > 1.5 * alone > 1.5 * 2 * starts.mean()
 
 
 def test_says_whether_it_settled(monkeypatch):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     groups = [point_group(channel, drawn(channel, 1000, 1))]
     assert learn(scattered(6), groups).settled
-    monkeypatch.setattr(module, "ROUNDS_MAX", 1)
-    stopped = learn(scattered(6), groups)
+    assert learn(scattered(6), groups, 0.2).settled
+    monkeypatch.setattr(fitting, "ROUNDS_MAX", 1)
+    stopped = learn(scattered(6), groups, 0.2)
     assert not stopped.settled
     assert len(stopped.history) == 2
 
 
-def test_every_journey_has_each_level_at_each_point_and_each_step_once():
+def test_every_journey_has_each_level_at_each_point_and_each_step_and_their_mean_once():
     features = Features(scattered(30))
     table = features.of(np.array([[0, 3, 3], [5, 6, 7]])).toarray()
     assert table.shape == (2, len(features))
-    assert (table.sum(axis=1) == 3 * len(features.levels) + 2).all()
+    assert (table.sum(axis=1) == 3 * len(features.levels) + 2 + 1).all()
     assert table[0, features.first_step] >= 1  # staying is a step of the shortest kind
     assert table[0, features.levels[-1, 3]] == 2
 
@@ -173,3 +178,128 @@ def test_refuses_to_learn_from_nothing():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     with pytest.raises(ValueError, match="at least one report"):
         learn(scattered(6), [Group(TableEvidence(channel, np.arange(6)), np.zeros(6))])
+
+
+@pytest.mark.parametrize("spread", [-0.1, np.nan, np.inf, -np.inf])
+def test_refuses_a_spread_that_is_none(spread):
+    channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
+    with pytest.raises(ValueError, match="a number from 0"):
+        learn(scattered(6), [point_group(channel, np.arange(6))], spread)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.07, 1.5])
+def test_a_spread_that_is_given_is_used(spread):
+    channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
+    group = point_group(channel, drawn(channel, 2_000, 3))
+    found = learn(scattered(6), [group], spread)
+    assert found.spread == spread
+    rows = [fitting.prepared(Features(scattered(6)), group.evidence)]
+    fit = fitting.fitted(rows, [group.counts], spread)
+    assert found.location_weights() == pytest.approx(
+        fitting.softmax(rows[0].matrix @ fit.scores), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("epsilon", [1, 3, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
+    locations = scattered(40)
+    rows = np.random.default_rng(seed).integers(0, 40, (1_000, 2))
+    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=256)
+    learner = Learner(locations, [atlas_group(mechanism, rows, seed)])
+    assert learner.spread is None
+    assert learner.learn().spread is None
+    assert (learner.learn().scores == learner.alike().scores).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, module.FEWEST - 1])
+def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
+    channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
+    found = learn(scattered(6), [point_group(channel, np.full(count, 2))])
+    assert found.spread is None
+    assert found.location_weights() == pytest.approx(np.full(6, 1 / 6), rel=1e-12)
+    given = learn(scattered(6), [point_group(channel, np.full(count, 2))], 0.1)
+    assert given.location_weights().argmax() == 2
+
+
+@pytest.mark.parametrize("epsilon", [1, 6])
+def test_people_in_one_spot_tell_of_it(epsilon):
+    locations = scattered(40)
+    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=256)
+    rows = np.full((1_000, 2), 7)
+    found = learn(locations, [atlas_group(mechanism, rows)])
+    assert found.spread == max(module.SPREADS)
+    weights, away_km = found.location_weights(), locations.distances_km(7)
+    assert weights[7] > 2 / 40
+    assert weights @ away_km < 0.9 * away_km.mean()
+
+
+def everywhere(locations, count, length, seed=0):
+    return np.random.default_rng(seed).integers(0, len(locations), (count, length))
+
+
+@pytest.mark.parametrize("people", [commuters, everywhere])
+@pytest.mark.parametrize("epsilon", ["0.1", 1, 4])
+def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people, epsilon):
+    locations = scattered(40)
+    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=256)
+    found = learn(locations, [atlas_group(mechanism, people(locations, 300, 3, 1), 1)])
+    later = atlas_group(mechanism, people(locations, 2_000, 3, 2), 2)
+    walk = Prior(found.features, np.zeros(len(found.features)))
+    gains = log_chance(later, found) - log_chance(later, walk)
+    mean = later.counts @ gains / later.total
+    deviation = np.sqrt(later.counts @ (gains - mean) ** 2)
+    assert later.counts @ gains >= -3 * deviation  # all that chance may take away
+    if (
+        epsilon == 4
+    ):  # then even people everywhere differ from the walk, and no place is made up
+        assert later.counts @ gains > 5 * deviation
+
+
+def test_a_bolder_claim_must_foretell_better_beyond_chance():
+    halves = [np.array([40.0, 60.0])], [np.array([60.0, 40.0])]
+    before = np.zeros(4)
+    assert not module._better(before, before, halves)
+    assert module._better(np.full(4, 1e-3), before, halves)  # a little, but every time
+    mixed = np.array([1.0, -1.0, 1.0, -1.0])  # by one half's fit, then by the other's
+    # The first fit foretells the second half, 60 and 40; the second the first, 40 and 60.
+    assert not module._better(mixed, before, halves)
+    assert module._better(mixed * [1, 1, -1, -1], before, halves)
+    assert not module._better(-mixed * [1, 1, -1, -1], before, halves)
+
+
+def test_each_report_is_in_one_half():
+    counts = [np.array([0.0, 1.0, 1000.0]), np.array([5.0])]
+    one, other = module._halves(counts)
+    for all_, some, rest in zip(counts, one, other, strict=True):
+        assert (some + rest == all_).all()
+        assert ((some >= 0) & (some <= all_)).all()
+    assert one[0][2] == pytest.approx(500, abs=5 * np.sqrt(250))
+
+
+def test_progress_is_told_of_every_piece():
+    channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
+    group = point_group(channel, drawn(channel, 5_000, 1))
+    pieces = []
+    learner = Learner(scattered(6), [group], 0.1, pieces.append)
+    learner.learn()
+    assert pieces == [1]
+    learner.learn([group])
+    assert pieces == [1, 1]
+    pieces.clear()
+    found = learn(scattered(6), [group], progress=pieces.append)
+    chosen = module.SPREADS.index(found.spread)
+    tried = min(chosen + 2, len(module.SPREADS))  # up to the first that was too bold
+    assert pieces == [1] * (2 * tried + 1)  # by halves, then from all
+
+
+def test_resampled_reports_are_learned_from_with_the_same_spread():
+    channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
+    group = point_group(channel, drawn(channel, 5_000, 1))
+    learner = Learner(scattered(6), [group])
+    rolled = Group(group.evidence, np.roll(group.counts, 1))
+    again = learner.learn([rolled])
+    assert again.spread == learner.spread > 0
+    alone = learn(scattered(6), [rolled], learner.spread)
+    assert again.location_weights() == pytest.approx(alone.location_weights(), abs=1e-3)
+    assert np.abs(again.location_weights() - learner.learn().location_weights()).max() > 0.05

@@ -1,5 +1,7 @@
 """Shares with uncertainty, drawn towards what somebody without reports would say."""
 
+import sys
+
 import numpy as np
 import pytest
 from worlds import scattered
@@ -18,6 +20,14 @@ from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
+SIZE = 2048
+"""Of an atlas, so that all 1600 journeys of two points are possible ones."""
+
+
+@pytest.fixture(autouse=True)
+def fewer_repeats(monkeypatch):
+    """Enough to tell noise from signal, in less time."""
+    monkeypatch.setattr(module, "REPEATS", 4)
 
 
 def fixed_rng():
@@ -26,7 +36,7 @@ def fixed_rng():
 
 def made(name, epsilon):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=512)
+        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=SIZE)
     return make_mechanism(name, LOCATIONS, epsilon)
 
 
@@ -60,14 +70,22 @@ def visit_errors(name, epsilon, seed=1):
 @pytest.mark.parametrize("name", ["atlas", "brr", "exp"])
 @pytest.mark.parametrize("epsilon", ["0.1", 1, 2])
 def test_visits_are_on_average_never_estimated_worse_than_flat(name, epsilon):
-    errors = [visit_errors(name, epsilon, seed) for seed in range(5)]
+    errors = [visit_errors(name, epsilon, seed) for seed in range(3)]
     assert np.mean([estimated for estimated, _ in errors]) <= errors[0][1]
 
 
+def test_visits_are_not_estimated_worse_than_flat_on_a_coarse_atlas(monkeypatch):
+    """Of the 16 journeys that people make the atlas has 4; all visits once went to those."""
+    monkeypatch.setattr(sys.modules[__name__], "SIZE", 512)
+    estimated, flat = visit_errors("atlas", 1)
+    assert estimated <= flat
+
+
 @pytest.mark.parametrize(("name", "epsilon"), [("atlas", 2), ("brr", 4), ("exp", 10)])
-def test_visits_are_estimated_much_better_than_flat_from_good_reports(name, epsilon):
-    estimated, flat = visit_errors(name, epsilon)
-    assert estimated < 0.9 * flat
+def test_visits_are_on_average_estimated_much_better_from_good_reports(name, epsilon):
+    seeds = 3 if name == "atlas" else 5
+    errors = [visit_errors(name, epsilon, seed) for seed in range(seeds)]
+    assert np.mean([estimated for estimated, _ in errors]) < 0.9 * errors[0][1]
 
 
 def test_visits_are_estimated_better_than_counted():
@@ -83,11 +101,25 @@ def test_visits_are_estimated_better_than_counted():
     assert squared_error(found.values, visits) < squared_error(counted, visits)
 
 
-def test_where_there_is_nothing_to_find_little_is_claimed():
-    everywhere = np.random.default_rng(1).integers(0, 40, (2000, 2))
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "epsilon"), [("atlas", 1), ("atlas", 6), ("brr", 1)])
+def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
+    everywhere = np.random.default_rng(seed).integers(0, 40, (2000, 2))
     true = TrajectorySet.from_lists(list(everywhere), size=40)
-    found = location_shares(survey(LOCATIONS, groups("brr", 1, true), np.random.default_rng(0)))
-    assert np.abs(found.values - found.flat).sum() < 0.05
+    asked = survey(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
+    assert asked.prior.spread is None
+    found = location_shares(asked)
+    assert found.kept == 0.0
+    assert (found.values == found.flat).all()
+
+
+def test_people_in_one_spot_are_found_there():
+    true = TrajectorySet.from_lists([[7, 7]] * 1000, size=40)
+    asked = survey(LOCATIONS, groups("brr", 4, true), fixed_rng())
+    assert asked.prior.spread is not None
+    found = location_shares(asked)
+    assert found.kept > 0.5
+    assert found.values.argmax() == 7
 
 
 def test_trips_and_cells_are_estimated_better_than_flat():
@@ -129,7 +161,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
     cell = UnitSquare(LOCATIONS).cells(3)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
     held = []
-    for seed in range(5):
+    for seed in range(3):
         asked = survey(LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng())
         found = cell_shares(asked, 3)
         held += (np.abs(found.values - density) <= 2 * found.deviation).tolist()

@@ -15,8 +15,10 @@ from nomadp.cli.options import (
     variant_options,
 )
 from nomadp.cli.output import print_json
+from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from nomadp.inference import Estimate
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism
     from nomadp.trajectory import TrajectorySet
@@ -95,13 +97,14 @@ def decode(**options: Any) -> None:
         f"radius holding {summary['level']:.0%} of the probability: "
         f"{summary['mean_radius_km']:.3f} km on average"
     )
+    if summary["prior"] == "learned" and summary["prior_spread"] is None:
+        click.echo("nomadp: the reports told nothing beyond chance; a public prior was used")
     if summary["prior_settled"] is False:
         click.echo("nomadp: the prior was still changing when learning was stopped", err=True)
 
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    from nomadp import inference
     from nomadp.data.estimate_files import write_estimates
     from nomadp.data.tables import read_locations, read_reports
     from nomadp.trajectory import TrajectorySet
@@ -114,10 +117,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
             "REPORTS must be reports, got estimates that were decoded already"
         )
     mechanism = _mechanism(world, options, said)
-    prior = None
-    if options["prior"] == "learned":
-        prior = inference.learn_prior(mechanism, reports)
-    estimate = inference.decode(mechanism, reports, prior, level=options["level"])
+    estimate, learned = _estimated(mechanism, reports, options)
     estimated = TrajectorySet(reports.offsets, estimate.locations, reports.tids)
     facts = {
         "mechanism": mechanism.name,
@@ -125,8 +125,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
         "epsilon": str(mechanism.epsilon),
         "params": mechanism.get_params(),
         "location_set_sha256": world.sha256,
-        "prior": options["prior"],
-        "prior_settled": None if prior is None else prior.settled,
+        **learned,
         "level": options["level"],
     }
     write_estimates(options["out"], world, estimated, estimate.radius_km, facts)
@@ -135,6 +134,26 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
         **_counts(estimated),
         **facts,
         "mean_radius_km": float(estimate.radius_km.mean()),
+    }
+
+
+def _estimated(
+    mechanism: "Mechanism", reports: "TrajectorySet", options: dict[str, Any]
+) -> tuple["Estimate", dict[str, Any]]:
+    """The estimates, and what is to be said of their prior."""
+    from nomadp import inference
+
+    prior = None
+    if options["prior"] == "learned":
+        with progress_bar("learning where people go") as bar:
+            prior = inference.learn_prior(mechanism, reports, progress=bar.advance)
+    with progress_bar("estimating", len(reports)) as bar:
+        asked = {"level": options["level"], "progress": bar.advance}
+        estimate = inference.decode(mechanism, reports, prior, **asked)
+    return estimate, {
+        "prior": options["prior"],
+        "prior_settled": None if prior is None else prior.settled,
+        "prior_spread": None if prior is None else prior.spread,
     }
 
 

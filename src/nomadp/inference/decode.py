@@ -7,7 +7,7 @@ for is read back from the mechanism, which must be the one that made them.
 import numpy as np
 
 from nomadp.inference.estimate import Estimate
-from nomadp.inference.learning import Group, learn
+from nomadp.inference.learning import Group, Progress, learn
 from nomadp.inference.prior import Prior
 from nomadp.inference.tallies import Decoders, group_of, reported_values
 from nomadp.mechanisms.base import Mechanism
@@ -24,17 +24,23 @@ def decode(
     prior: Prior | None = None,
     *,
     level: float = LEVEL,
+    progress: Progress | None = None,
 ) -> Estimate:
-    """The location with the smallest expected error for every reported point, in order."""
-    return Decoders(mechanism, prior, level).decode(reports)
+    """The location with the smallest expected error for every reported point, in order.
+
+    ``progress`` is told how many more reports are done.
+    """
+    return Decoders(mechanism, prior, level).decode(reports, progress)
 
 
-def learn_prior(mechanism: Mechanism, reports: TrajectorySet) -> Prior:
+def learn_prior(
+    mechanism: Mechanism, reports: TrajectorySet, *, progress: Progress | None = None
+) -> Prior:
     """Where people go, learned from all their reports of one mechanism together.
 
     Reports of several mechanisms or epsilons: `learn` with the `groups_of` each.
     """
-    return learn(mechanism.locations, groups_of(mechanism, reports))
+    return learn(mechanism.locations, groups_of(mechanism, reports), progress=progress)
 
 
 def groups_of(mechanism: Mechanism, reports: TrajectorySet) -> list[Group]:

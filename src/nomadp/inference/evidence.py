@@ -36,8 +36,12 @@ class Evidence(ABC):
         """How probable each report was, when truths have this probability."""
 
     @abstractmethod
+    def summed(self, rates: Floats) -> Floats:
+        """The chances of the reports for each truth, each times its rate, summed."""
+
     def explained(self, prior: Floats, counts: Floats) -> Floats:
         """Of reports that came in so often, how many each truth accounts for, expectedly."""
+        return prior * self.summed(counts / self.chances(prior))
 
     @abstractmethod
     def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
@@ -84,12 +88,13 @@ class JourneyEvidence(Evidence):
         return near_matrix(self.channel, self.support, self.reports)
 
     def chances(self, prior: Floats) -> Floats:
-        found: Floats = self._floor * (prior.sum() + self.gain * (self.near @ prior))
+        near = self._near_transposed.T @ prior  # a view: learning needs no second copy
+        found: Floats = self._floor * (prior.sum() + self.gain * near)
         return found
 
-    def explained(self, prior: Floats, counts: Floats) -> Floats:
-        rate = self._floor * counts / self.chances(prior)
-        found: Floats = prior * (rate.sum() + self.gain * (self._near_transposed @ rate))
+    def summed(self, rates: Floats) -> Floats:
+        near = self._near_transposed @ rates
+        found: Floats = self._floor * (rates.sum() + self.gain * near)
         return found
 
     def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
@@ -135,8 +140,8 @@ class TableEvidence(Evidence):
         found: Floats = self.table @ prior
         return found
 
-    def explained(self, prior: Floats, counts: Floats) -> Floats:
-        found: Floats = prior * ((counts / self.chances(prior)) @ self.table)
+    def summed(self, rates: Floats) -> Floats:
+        found: Floats = rates @ self.table
         return found
 
     def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:

@@ -100,15 +100,20 @@ class AtlasDecoder:
 
 
 def possible_journeys(channel: JourneyResponse) -> Ints:
-    """The truths a report may stand for: the atlas, and more of its walk where it is coarse."""
+    """The truths a report may stand for: the atlas, and more of its walk where it is coarse.
+
+    Where there are hardly more journeys than that, every one: so none is missing.
+    """
     atlas = channel.atlas
     journeys = atlas.journeys.astype(np.int64)
     every = len(atlas.locations) ** atlas.length
-    if channel.near_count >= SPARSE or every <= atlas.size:
+    if every <= atlas.size:
+        return journeys
+    if every <= MORE * atlas.size:
+        return build_atlas(atlas.locations, atlas.length, every).journeys.astype(np.int64)
+    if channel.near_count >= SPARSE:
         return journeys
     more = build_atlas(atlas.locations, atlas.length, MORE * atlas.size).journeys
-    if len(more) == every:
-        return more.astype(np.int64)
     return np.concatenate([journeys, more.astype(np.int64)])
 
 

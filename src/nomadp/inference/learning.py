@@ -1,177 +1,131 @@
-"""Where people go, learned from their reports: expectation-maximisation with the exact law.
+"""Where people go, learned from their reports with the exact law.
 
-`PSEUDO_JOURNEYS` made-up journeys hold it back as long as reports are few. They visit every
-location as often, so that without a word from anybody all are as popular, although the public
-walk, like every walk in a bounded place, prefers the middle. The lengths of steps are only a
-handful of scores and need no holding back: in every pass the made-up journeys take the steps
-that the pass before found.
-
-Each round is generalised iterative scaling (Darroch and Ratcliff, 1972) on the expected truth.
+How far to go is not guessed but tried, from knowing nothing to places that differ widely: one
+half of the reports foretells the other, and a bolder claim is made only if it foretells better,
+beyond chance. So a crowd that goes everywhere alike, or reports too noisy to say, leave all
+places as popular as each other.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.evidence import Evidence
-from nomadp.inference.prior import Features, Prior, softmax
+from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
+from nomadp.inference.prior import Features, Prior
 from nomadp.locations import LocationSet
 
-__all__ = ["Group", "Learner", "learn"]
+__all__ = ["Group", "Learner", "Progress", "learn"]
 
-PSEUDO_JOURNEYS = 500.0
-PASSES = 2
-ROUNDS_MAX = 300
-STOP_PART = 0.003
-"""Learning ends when a round gains less than this part of what all rounds gained."""
+SPREADS = (0.0, 0.05, 0.1, 0.2)
+"""Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
+SURE = 2.0
+"""A bolder claim must foretell better by so many standard deviations."""
+FEWEST = 30
+"""Of fewer reports nobody can say what is beyond chance."""
+_SPLIT_SEED = 0  # which reports foretell which; a coin for each, the same in every run
 
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Reports with one law: what they say, and how often each distinct one came in."""
-
-    evidence: Evidence
-    counts: Floats
-
-    @cached_property
-    def total(self) -> float:
-        return float(self.counts.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """A group with the features of its support."""
-
-    group: Group
-    matrix: Any
-    transposed: Any
-    made_up: Floats  # features of a made-up journey
-    heard: float = 1.0  # 0 where reports are to be ignored
-
-    def expected(self, journeys: Floats) -> Floats:
-        found: Floats = self.transposed @ journeys
-        return found
+Progress = Callable[[int], None]
+"""Told of every piece of learning that is done."""
+_Halves = tuple[list[Floats], list[Floats]]
+_Pair = tuple[Fit, Fit]
 
 
 def learn(
-    locations: LocationSet, groups: Sequence[Group], pseudo: float = PSEUDO_JOURNEYS
+    locations: LocationSet,
+    groups: Sequence[Group],
+    spread: float | None = None,
+    progress: Progress | None = None,
 ) -> Prior:
-    """The prior under which the reports are likeliest, held back by made-up journeys."""
-    return Learner(locations, groups, pseudo).learn()
+    """The prior under which the reports are likeliest, held back where they say little.
+
+    How far places may differ is found out, unless a ``spread`` of their log-appeal is given.
+    """
+    return Learner(locations, groups, spread, progress).learn()
 
 
 class Learner:
     """Learns from the same distinct reports, however often each came in."""
 
     def __init__(
-        self, locations: LocationSet, groups: Sequence[Group], pseudo: float = PSEUDO_JOURNEYS
+        self,
+        locations: LocationSet,
+        groups: Sequence[Group],
+        spread: float | None = None,
+        progress: Progress | None = None,
     ) -> None:
         if not sum(group.total for group in groups):
             raise ValueError("there must be at least one report to learn from, got none")
-        self._features, self._pseudo = Features(locations), pseudo
-        self._rows = [_prepared(group, self._features) for group in groups]
-        longest = max(group.evidence.support.shape[1] for group in groups)
-        self._safe = 1.0 / (longest * len(self._features.levels) + longest - 1)
+        if spread is not None and not 0 <= spread < np.inf:
+            raise ValueError(f"a spread must be a number from 0, got {spread}")
+        self._features = Features(locations)
+        self._told = progress or (lambda pieces: None)
+        self._rows = [prepared(self._features, group.evidence) for group in groups]
+        self._counts = [group.counts for group in groups]
+        self.spread: float | None = spread
+        self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
 
     def learn(self, groups: Sequence[Group] | None = None) -> Prior:
         """From the counts of the groups themselves, or from others of the same reports."""
-        rows = self._rows
-        if groups is not None:
-            pairs = zip(rows, groups, strict=True)
-            rows = [replace(row, group=group) for row, group in pairs]
-        ascent = self._ascent(rows, np.zeros(len(self._features)))
-        for _ in range(PASSES - 1):
-            rows = [_with_steps(row, ascent.scores, self._features.first_step) for row in rows]
-            ascent = self._ascent(rows, ascent.scores)
-        return self._prior(ascent)
+        fit = self._fit
+        if groups is not None and self.spread is not None:
+            fit = self._fitted([group.counts for group in groups], self.spread, fit)
+        return self._prior(fit, fit.scores)
 
-    def unheard(self) -> Prior:
-        """What the made-up journeys alone lead to, whatever was reported."""
-        silent = [replace(row, heard=0.0) for row in self._rows]
-        return self._prior(self._ascent(silent, np.zeros(len(self._features))))
+    def alike(self) -> Prior:
+        """The same with all places as popular as each other: only steps are learned."""
+        return self._prior(self._fit, self._fit.ground)
 
-    def _ascent(self, rows: list["_Rows"], start: Floats) -> "_Ascent":
-        total = sum(row.group.total for row in rows)
-        ascent = _Ascent(rows, self._pseudo / total, self._safe, start)
-        ascent.climb_up(total)
-        return ascent
+    def _chosen(self) -> Fit:
+        """What foretells best; also sets the spread that it takes."""
+        halves = _halves(self._counts)
+        walk = Fit(*np.zeros((2, len(self._features))))
+        if sum(float(count.sum()) for count in self._counts) < FEWEST:
+            return walk
+        best, told = walk, self._foretold((walk, walk))
+        anywhere = at_random(self._rows, self._counts)
+        if _better(found := self._foretold((anywhere, anywhere)), told, halves):
+            best, told = anywhere, found
+        starts: _Pair | None = None
+        for spread in SPREADS:
+            starts = self._by_halves(halves, spread, starts)
+            if _better(found := self._foretold(starts), told, halves):
+                self.spread, told = spread, found
+            elif spread > 0:
+                break
+        return best if self.spread is None else self._fitted(self._counts, self.spread)
 
-    def _prior(self, ascent: "_Ascent") -> Prior:
-        scores = self._features.centred(ascent.scores)
-        return Prior(self._features, scores, tuple(ascent.history), ascent.settled)
+    def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
+        one, other = starts or (None, None)
+        return self._fitted(halves[0], spread, one), self._fitted(halves[1], spread, other)
 
+    def _fitted(self, counts: list[Floats], spread: float, start: Fit | None = None) -> Fit:
+        fit = fitted(self._rows, counts, spread, start)
+        self._told(1)
+        return fit
 
-_State = tuple[float, Floats, Floats]
+    def _foretold(self, fits: _Pair) -> Floats:
+        """Log-chances of all reports by each of two fits, one after the other."""
+        return np.concatenate(
+            [chances for fit in fits for chances in log_chances(self._rows, fit.scores)]
+        )
 
-
-class _Ascent:
-    """Scores on their way up: no round loses likelihood."""
-
-    def __init__(self, rows: list[_Rows], share: float, safe: float, start: Floats) -> None:
-        self.rows, self.share, self.safe, self.scores = rows, share, safe, start
-        self.step = 1.0 / 6  # bold: it takes one level to explain a place, and the steps
-        self.state = _round(rows, self.scores, share)
-        self.history: list[float] = []
-        self.settled = False
-
-    def climb_up(self, total: float) -> None:
-        """Climb until little is gained, keeping the likelihood per report of every round."""
-        self.history, self.settled = [self.state[0] / total], False
-        while not self.settled and len(self.history) <= ROUNDS_MAX:
-            gained = self.climb() / total
-            if gained > 0:
-                self.history.append(self.state[0] / total)
-            self.settled = gained <= STOP_PART * (self.history[-1] - self.history[0])
-
-    def climb(self) -> float:
-        """One round; what it gained, below 0 where rounding leaves nothing to gain."""
-        value, target, model = self.state
-        seen = (target > 0) & (model > 0)
-        rise = np.zeros(len(self.scores))
-        rise[seen] = np.log(target[seen] / model[seen])
-        moved = _round(self.rows, self.scores + self.step * rise, self.share)
-        while moved[0] < value and self.step > self.safe:  # too bold; a safe step never loses
-            self.step = max(self.safe, self.step / 2)
-            moved = _round(self.rows, self.scores + self.step * rise, self.share)
-        if moved[0] >= value:
-            self.scores, self.state = self.scores + self.step * rise, moved
-        return moved[0] - value
+    def _prior(self, fit: Fit, scores: Floats) -> Prior:
+        centred = self._features.centred(scores)
+        return Prior(self._features, centred, fit.history, fit.settled, self.spread)
 
 
-def _prepared(group: Group, features: Features) -> _Rows:
-    from scipy.sparse import csr_array  # slow to import
-
-    matrix = features.of(group.evidence.support)
-    made_up = features.anywhere(group.evidence.support)
-    walked = np.asarray(matrix.mean(axis=0)).reshape(-1)
-    made_up[features.first_step :] = walked[features.first_step :]
-    return _Rows(group, matrix, csr_array(matrix.T), made_up)
+def _halves(counts: list[Floats]) -> _Halves:
+    """Every report in one of two halves, by a coin."""
+    rng = np.random.default_rng(_SPLIT_SEED)
+    one = [rng.binomial(count.astype(np.int64), 0.5).astype(np.float64) for count in counts]
+    return one, [count - some for count, some in zip(counts, one, strict=True)]
 
 
-def _with_steps(row: _Rows, scores: Floats, first_step: int) -> _Rows:
-    """Made-up journeys whose steps are as these scores have them."""
-    made_up = row.made_up.copy()
-    made_up[first_step:] = row.expected(softmax(row.matrix @ scores))[first_step:]
-    return replace(row, made_up=made_up)
-
-
-def _round(rows: list[_Rows], scores: Floats, share: float) -> _State:
-    """The penalised log-likelihood; features as expected from reports, and by the model."""
-    value, target, model = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
-    for row in rows:
-        group = row.group
-        log_odds = row.matrix @ scores
-        prior = softmax(log_odds)
-        chance = group.evidence.chances(prior)
-        value += row.heard * float(group.counts @ np.log(chance))
-        made_up = share * group.total
-        log_total = log_odds.max() + np.log(np.exp(log_odds - log_odds.max()).sum())
-        value += made_up * float(row.made_up @ scores - log_total)
-        explained = group.evidence.explained(prior, row.heard * group.counts)
-        target += row.expected(explained) + made_up * row.made_up
-        model += (row.heard * group.total + made_up) * row.expected(prior)
-    return value, target, model
+def _better(found: Floats, before: Floats, halves: _Halves) -> bool:
+    """Whether each half is foretold better than before by the other, beyond chance."""
+    counts = np.concatenate([*halves[1], *halves[0]])
+    gains = found - before
+    mean = counts @ gains / counts.sum()
+    deviation = np.sqrt(counts @ (gains - mean) ** 2)
+    return bool(counts @ gains > SURE * deviation)

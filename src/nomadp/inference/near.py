@@ -28,7 +28,7 @@ def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_
     from scipy.sparse import csr_array  # slow to import
 
     if channel.near_count == channel.atlas.size:  # then all weigh the same: nothing stands out
-        return csr_array(np.zeros((len(support), len(reports)), dtype=np.float32))
+        return csr_array(np.zeros((len(support), len(reports)), dtype=np.float64))
     column = np.full(channel.atlas.size, -1, dtype=np.int32)
     column[reports] = np.arange(len(reports))
     counts, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
@@ -37,7 +37,7 @@ def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_
         counts.append(np.count_nonzero(seen >= 0, axis=1))
         found.append(seen[seen >= 0])
     ends, columns = np.cumsum(np.concatenate(counts)), np.concatenate(found)
-    ones = np.ones(len(columns), dtype=np.float32)
+    ones = np.ones(len(columns))  # of the type of priors, else each product copies them
     return csr_array((ones, columns, ends), shape=(len(support), len(reports)))
 
 

@@ -24,6 +24,7 @@ __all__ = ["Features", "Prior", "softmax"]
 GRIDS = (3, 6, 12, 24)
 STEP_BINS = 8
 """Steps are told apart by halvings of the largest distance."""
+_JOURNEYS = 4096  # that tell how long steps are between uniform locations
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +48,28 @@ class Features:
         return int(self.levels[-1, -1]) + 1
 
     def __len__(self) -> int:
-        return self.first_step + STEP_BINS
+        return self.first_step + 2 * STEP_BINS
 
     def of(self, support: Ints) -> "csr_array[Any]":
         """How often each journey (row) has each feature (column)."""
         from scipy.sparse import csr_array  # slow to import
 
         visited = np.concatenate([level[support] for level in self.levels], axis=1)
-        columns = np.concatenate([visited, self.first_step + self._steps(support)], axis=1)
+        steps = self.first_step + self._steps(support)
+        columns = np.concatenate([visited, steps], axis=1)
         rows = np.repeat(np.arange(len(support)), columns.shape[1])
         entries = (np.ones(columns.size), (rows, columns.reshape(-1)))
         return csr_array(entries, shape=(len(support), len(self)))
 
     def anywhere(self, support: Ints) -> Floats:
-        """How often a journey has each feature, if all locations visited here are as likely."""
-        visited = np.unique(support)
+        """What a journey is expected to have whose every location is uniform, of these."""
+        visited, length = np.unique(support), support.shape[1]
         count = np.zeros(len(self))
         for level in self.levels:
-            np.add.at(count, level[visited], support.shape[1] / len(visited))
+            np.add.at(count, level[visited], length / len(visited))
+        rng = np.random.default_rng(0)  # public, and only about lengths of steps
+        steps = self._steps(visited[rng.integers(0, len(visited), (_JOURNEYS, length))])
+        np.add.at(count, self.first_step + steps, 1 / _JOURNEYS)
         return count
 
     def centred(self, scores: Floats) -> Floats:
@@ -81,9 +86,14 @@ class Features:
         return found
 
     def _steps(self, support: Ints) -> Ints:
+        """The kind of each step, and of all of them on average: people have their scale."""
+        if support.shape[1] == 1:
+            return np.zeros((len(support), 0), dtype=np.int64)
         km = self.locations.distances_between_km(support[:, :-1], support[:, 1:])
         edges = self.locations.diameter_km * 2.0 ** np.arange(1 - STEP_BINS, 0)
-        return np.searchsorted(edges, km, side="right")
+        each = np.searchsorted(edges, km, side="right")
+        mean = np.searchsorted(edges, km.mean(axis=1, keepdims=True), side="right")
+        return np.concatenate([each, STEP_BINS + mean], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +107,9 @@ class Prior:
     """What every round of learning left: the penalised log-likelihood per report."""
     settled: bool = True
     """False when learning ended because its rounds did."""
+    spread: float | None = None
+    """How far places may differ, as the deviation of the log-appeal of a cell; None when
+    reports told nothing beyond chance, and the prior is a public one."""
 
     def weights(self, support: Ints) -> Floats:
         """The probability of each of these journeys among them."""

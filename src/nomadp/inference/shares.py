@@ -2,10 +2,11 @@
 
 Never counts of reported points, which noise spreads out: the expected truth under the learned
 prior, and the whole of it learned again from resampled reports to see how far it can be
-trusted. What cannot be told from chance is given up: the estimate is drawn towards the flat
-one, all the way unless reports changed it by more signal than noise. That guards against noise,
-not against people who move unlike every journey of the public walk: where all places are as
-popular, it can still claim a little (docs/atlas.md, CPS).
+trusted. What cannot be told from chance is given up, twice. If nothing that was learned
+foretells reports better than knowing nothing, the estimate is flat (`learning.py`). Else it is
+drawn towards people of the same steps for whom all places are alike, all the way unless reports
+changed it by more signal than noise. All that guards against noise, not against people who
+move unlike every journey of the public walk.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.learning import Group, Learner
+from nomadp.inference.learning import Group, Learner, Progress
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
@@ -44,7 +45,7 @@ class Shares:
     flat: Floats
     """What somebody without reports would say."""
     kept: float
-    """How much of the difference from flat was kept: 0 is flat, 1 is all of it."""
+    """How much was kept of what was learned about places: 0 is nothing, 1 all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,24 +55,29 @@ class Survey:
     locations: LocationSet
     groups: tuple[Group, ...]
     prior: Prior
-    unheard: Prior
-    """What the same method says without hearing any report."""
+    alike: Prior
+    """The same steps, but all places as popular as each other."""
     again: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def survey(locations: LocationSet, groups: Sequence[Group], rng: Generator) -> Survey:
+def survey(
+    locations: LocationSet,
+    groups: Sequence[Group],
+    rng: Generator,
+    progress: Progress | None = None,
+) -> Survey:
     """Learn from reports, and from as many of them drawn at random, `REPEATS` times."""
-    learner = Learner(locations, groups)
+    learner = Learner(locations, groups, progress=progress)
     prior = learner.learn()
     again = []
     for _ in range(REPEATS):
         resampled = tuple(_resampled(group, rng) for group in groups)
         again.append((resampled, learner.learn(resampled)))
-    return Survey(locations, tuple(groups), prior, learner.unheard(), tuple(again))
+    return Survey(locations, tuple(groups), prior, learner.alike(), tuple(again))
 
 
 def estimated_shares(survey: Survey, tally: Tally, places: Ints) -> Shares:
-    """Shares of what ``tally`` counts, drawn towards flat.
+    """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
 
     ``places`` tells how many locations (or pairs of them) each share stands for.
     """
@@ -81,10 +87,11 @@ def estimated_shares(survey: Survey, tally: Tally, places: Ints) -> Shares:
     found = counted / counted.sum()
     again = [_counted(prior, groups, tables) for groups, prior in survey.again]
     learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
-    # Reports that say nothing leave what is learned from none: no signal, if not quite flat.
-    silent = _expected(survey.unheard, survey.groups, tables)
-    kept = _kept(found - silent, float(learning.sum()))
-    values = flat + kept * (found - flat)
+    alike, kept = flat, 0.0
+    if survey.prior.spread is not None:  # else reports told nothing, not even of steps
+        alike = _expected(survey.alike, survey.groups, tables)
+        kept = _kept(found - alike, float(learning.sum()))
+    values = alike + kept * (found - alike)
     open_left = _unresolved(values, places, survey, tables)
     variance = learning + values / counted.sum() + open_left
     return Shares(values, np.sqrt(variance), flat, kept)

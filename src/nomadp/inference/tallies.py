@@ -15,7 +15,7 @@ from nomadp.errors import DomainError
 from nomadp.inference.estimate import Estimate, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
-from nomadp.inference.learning import Group
+from nomadp.inference.learning import Group, Progress
 from nomadp.inference.points import PointDecoder, point_evidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
@@ -40,13 +40,15 @@ class Decoders:
     def __post_init__(self) -> None:
         check_level(self.level)
 
-    def decode(self, reports: TrajectorySet) -> Estimate:
+    def decode(self, reports: TrajectorySet, progress: Progress | None = None) -> Estimate:
         """The location with the smallest expected error for every reported point, in order."""
         locations = np.empty(len(reports.locations), dtype=np.int64)
         radius_km = np.empty(len(locations))
         for length, where, values in reported_values(self.mechanism, reports):
             found = self._decoder(length).decode(values)
             locations[where], radius_km[where] = found.locations, found.radius_km
+            if progress is not None:
+                progress(len(where))
         return Estimate(locations, radius_km, self.level)
 
     def _decoder(self, length: int) -> Any:

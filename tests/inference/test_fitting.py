@@ -1,0 +1,161 @@
+"""The likeliest scores: the slope is that of the likelihood, and the ground is even."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.inference import fitting as module
+from nomadp.inference.evidence import JourneyEvidence, TableEvidence
+from nomadp.inference.fitting import at_random, fitted, log_chances, prepared
+from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.learning import Group, Learner
+from nomadp.inference.prior import Features, softmax
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.atlas import WholeJourney
+
+LOCATIONS = scattered(40)
+EVEN = 1e-2
+"""How far, as a part of it, a share of visits may be from even."""
+
+
+def journey_group(length, seed=0, epsilon=4, size=256):
+    """Reports in numbers that follow no law at all."""
+    channel = WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=size).channel(length)
+    reports = np.arange(0, size, 3)
+    counts = np.random.default_rng(seed).integers(1, 9, len(reports)).astype(float)
+    return Group(JourneyEvidence(channel, possible_journeys(channel), reports), counts)
+
+
+def point_group(seed=0):
+    channel = make_mechanism("exp", LOCATIONS, 6).channel(Fraction(6))
+    counts = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
+    return Group(TableEvidence(channel, np.arange(40)), counts)
+
+
+@pytest.fixture(params=["points", "journeys", "both"])
+def groups(request):
+    return {
+        "points": [point_group()],
+        "journeys": [journey_group(2), journey_group(3, seed=1)],
+        "both": [point_group(), journey_group(3)],
+    }[request.param]
+
+
+@pytest.fixture
+def rows(groups):
+    return [prepared(Features(LOCATIONS), group.evidence) for group in groups]
+
+
+@pytest.fixture
+def counts(groups):
+    return [group.counts for group in groups]
+
+
+def visits(group, scores):
+    """The expected number of visits of one journey to each location."""
+    support = group.evidence.support
+    weights = softmax(Features(LOCATIONS).of(support) @ scores)
+    return sum(np.bincount(column, weights, 40) for column in support.T)
+
+
+def test_the_slope_is_the_derivative_of_the_likelihood(rows, counts):
+    rng = np.random.default_rng(3)
+    scores = rng.normal(0, 0.5, len(rows[0].is_step))
+    _, slope = module._likelihood(rows, counts, scores)
+    for _ in range(10):
+        way = rng.normal(size=len(scores))
+        above, below = (
+            module._likelihood(rows, counts, scores + sign * 1e-5 * way)[0] for sign in (1, -1)
+        )
+        assert slope @ way == pytest.approx((above - below) / 2e-5, rel=1e-5, abs=1e-4)
+
+
+def test_the_likelihood_is_that_of_every_report(rows, counts):
+    scores = np.random.default_rng(4).normal(0, 0.5, len(rows[0].is_step))
+    value, _ = module._likelihood(rows, counts, scores)
+    chances = log_chances(rows, scores)
+    assert value == pytest.approx(sum(map(np.dot, counts, chances)), rel=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.2, 3.0])
+def test_every_round_raises_the_penalised_likelihood(rows, counts, spread):
+    history = fitted(rows, counts, spread).history
+    assert len(history) > 2
+    assert (np.diff(history) >= 0).all()
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.2, 3.0])
+def test_the_value_shown_is_the_likelihood_less_the_penalty(spread):
+    group = point_group()  # no steps: the ground is 0, and a second pass finds the same
+    rows = [prepared(Features(LOCATIONS), group.evidence)]
+    found = fitted(rows, [group.counts], spread)
+    assert not found.ground.any()
+    (chances,) = log_chances(rows, found.scores)
+    value = group.counts @ chances - found.scores @ found.scores / (2 * spread**2)
+    assert found.history[-1] == pytest.approx(value / group.total, abs=1e-6)
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.2])
+def test_no_other_scores_are_likelier_around_the_ground(rows, counts, spread, monkeypatch):
+    monkeypatch.setattr(module, "TOLERANCE", 0.0)
+    is_step = rows[0].is_step
+    start = at_random(rows, counts, steps=False)
+    middle = np.where(is_step, 0.0, start.ground)
+    spreads = np.where(is_step, module.STEP_SPREAD, spread)
+    found, _, settled = module._climbed(rows, counts, (middle, spreads), np.zeros(len(is_step)))
+    _, slope = module._likelihood(rows, counts, found)
+    assert settled
+    assert slope == pytest.approx((found - middle) / spreads**2, abs=1e-2)
+
+
+def test_without_a_spread_places_stay_alike_and_only_steps_are_learned(rows, counts):
+    found = fitted(rows, counts, 0.0)
+    is_step = rows[0].is_step
+    assert (found.scores == found.ground).all()
+    longest = max(row.evidence.support.shape[1] for row in rows)
+    assert found.scores[is_step].any() == (longest > 1)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+def test_the_ground_makes_every_location_visited_as_often(groups, spread):
+    scores = Learner(LOCATIONS, groups, spread).alike().scores
+    each = [group.total * visits(group, scores) for group in groups]
+    even = sum(each) / sum(map(np.sum, each))
+    assert even == pytest.approx(np.full(40, 1 / 40), rel=EVEN)
+
+
+def test_the_public_walk_is_not_even_by_itself():
+    group = journey_group(2)
+    walked = visits(group, np.zeros(len(Features(LOCATIONS)))) / 2
+    assert np.abs(walked * 40 - 1).max() > 10 * EVEN
+
+
+def test_people_at_random_take_the_steps_of_random_locations():
+    group = journey_group(2)
+    row = prepared(Features(LOCATIONS), group.evidence)
+    found = at_random([row], [group.counts]).scores
+    expected = row.transposed @ softmax(row.matrix @ found)
+    possible = (row.matrix.sum(axis=0) > 0) & row.is_step  # steps that the walk takes at all
+    assert expected[possible] == pytest.approx(row.anywhere[possible], abs=0.01)
+    kept = at_random([row], [group.counts], steps=False).scores
+    assert not kept[row.is_step].any()
+    assert visits(group, kept) == pytest.approx(np.full(40, 2 / 40), rel=EVEN)
+
+
+def test_a_wider_spread_moves_places_further(rows, counts):
+    moved = [
+        np.linalg.norm((fit.scores - fit.ground)[~rows[0].is_step])
+        for fit in (fitted(rows, counts, spread) for spread in (0.0, 0.05, 0.2))
+    ]
+    assert 0.0 == moved[0] < moved[1] < moved[2]
+
+
+def test_a_fit_may_start_from_another():
+    group = point_group()
+    rows = [prepared(Features(LOCATIONS), group.evidence)]
+    fresh = fitted(rows, [group.counts], 0.2)
+    again = fitted(rows, [group.counts], 0.2, fresh)
+    assert len(again.history) < len(fresh.history)
+    assert again.scores == pytest.approx(fresh.scores, abs=1e-2)
