@@ -91,9 +91,7 @@ class LocationSet:
         return f"LocationSet({len(self)} locations, sha256={self.sha256[:6]}...)"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LocationSet):
-            return NotImplemented
-        return self.sha256 == other.sha256
+        return self.sha256 == other.sha256 if isinstance(other, LocationSet) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.sha256)
@@ -153,16 +151,19 @@ class LocationSet:
 
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
         """The nearest location to each point; the lowest index wins a tie."""
-        points = places(lat, lng)
+        points, vectors = places(lat, lng), unit_vectors(lat, lng).reshape(-1, 3)
         flat = Places(*(column.reshape(-1) for column in points))
-        vectors = unit_vectors(lat, lng).reshape(-1, 3)
         chords, indices = self._tree.query(vectors, k=2)
         chord, best = np.asarray(chords), np.asarray(indices, dtype=np.int64)[:, 0]
         # Where the tree's own rounding could decide, our distance decides.
-        for k in np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK):
-            close = self._tree.query_ball_point(vectors[k], chord[k, 0] + CHORD_SLACK)
-            tied = np.sort(np.asarray(close, dtype=np.int64))
-            best[k] = tied[distance_km(flat.at(int(k)), self._at(tied)).argmin()]
+        doubtful = np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK)
+        if len(doubtful):
+            near = chord[doubtful, 0] + CHORD_SLACK
+            close = self._tree.query_ball_point(vectors[doubtful], near)
+            point = np.repeat(doubtful, [len(each) for each in close])
+            tied = np.concatenate(close).astype(np.int64)
+            order = np.lexsort((tied, distance_km(flat.at(point), self._at(tied)), point))
+            best[doubtful] = tied[order][np.unique(point[order], return_index=True)[1]]
         return best.reshape(points.sin_lat.shape)
 
     @cached_property
