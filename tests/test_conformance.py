@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from exact_laws import assert_bulk_follows
 from scipy import stats
 from worlds import final_law, part_laws, scattered, small_map, triangle
 
@@ -99,15 +100,7 @@ def test_samples_follow_the_exact_law(name):
 @pytest.mark.parametrize("trajectory", [(0, 2), (1,)])
 def test_bulk_samples_follow_the_exact_law(name, trajectory):
     mechanism = coarse(name, triangle(), 4)
-    law = final_law(mechanism, part_laws(mechanism, trajectory))
-    draws = 4_000
-    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
-    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
-    seen = Counter(map(tuple, reported.tolist()))
-    expected = {y: draws * float(p) for y, p in law.items()}
-    assert set(seen) <= set(expected)
-    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
-    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+    assert_bulk_follows(mechanism, trajectory, 4_000)
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])

@@ -1,15 +1,15 @@
 """Kernels against the laws they must follow: bit for bit, or by exact acceptance chances."""
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from accelerator import printed_with_and_without
+from exact_laws import assert_bulk_follows
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from worlds import final_law, part_laws, scattered, triangle
+from worlds import scattered, triangle
 
 from nomadp.drawing import draw
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
@@ -170,15 +170,7 @@ class Tossing:
 def test_the_published_forms_follow_their_exact_law_too(name, trajectory):
     options = {"resolution": 2} if name.startswith("atp") else {}
     mechanism = make_mechanism(name, triangle(), 4, granularity=4, **options)
-    law = final_law(mechanism, part_laws(mechanism, trajectory))
-    draws = 6_000
-    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
-    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
-    seen = Counter(map(tuple, reported.tolist()))
-    expected = {y: draws * float(p) for y, p in law.items()}
-    assert set(seen) <= set(expected)
-    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
-    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+    assert_bulk_follows(mechanism, trajectory, 6_000)
 
 
 def test_a_subclass_with_another_law_does_not_inherit_the_kernels():

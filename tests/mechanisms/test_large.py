@@ -1,15 +1,15 @@
 """Large sets: the tree path, forced on small worlds, against scans, laws and the reference."""
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from accelerator import printed_with_and_without
+from exact_laws import assert_bulk_follows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from worlds import final_law, part_laws, scattered, triangle
+from worlds import scattered, triangle
 
 from nomadp.laws import Disc, Exponential, SquareWave, probabilities
 from nomadp.locations import LocationSet
@@ -22,16 +22,6 @@ from nomadp.mechanisms.kernels import covers, discs, draws, farthest, large, pro
 from nomadp.mechanisms.pivot_bulk import pivot_plan
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
-
-
-@pytest.fixture
-def small_is_large(monkeypatch):
-    """Every set of more than two locations is large, and leaves hold two locations."""
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
-    monkeypatch.setattr(nested, "LEAF", 2)
-    nested._sorted_places.cache_clear()
-    yield
-    nested._sorted_places.cache_clear()
 
 
 def world(lat, lng):
@@ -325,15 +315,7 @@ def test_reports_follow_the_exact_law(name, trajectory, small_is_large):
     options |= {} if name == "exp" else {"granularity": 4}
     mechanism = make_mechanism(name, triangle(), 4, **options)
     assert mechanism.has_kernels
-    law = final_law(mechanism, part_laws(mechanism, trajectory))
-    count = 12_000
-    many = TrajectorySet.from_lists([list(trajectory)] * count, size=3)
-    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(count, -1)
-    seen = Counter(map(tuple, reported.tolist()))
-    expected = {y: count * float(p) for y, p in law.items()}
-    assert set(seen) <= set(expected)
-    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
-    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+    assert_bulk_follows(mechanism, trajectory, 12_000)
 
 
 def test_the_calibrated_radius_is_the_references(small_is_large):

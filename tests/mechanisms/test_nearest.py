@@ -12,16 +12,6 @@ from nomadp.mechanisms.kernels import nearest
 from nomadp.mechanisms.ranked import numbered_nearest
 
 
-@pytest.fixture
-def small_is_large(monkeypatch):
-    """Every set of more than two locations is large, and leaves hold two locations."""
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
-    monkeypatch.setattr(nested, "LEAF", 2)
-    nested._sorted_places.cache_clear()
-    yield
-    nested._sorted_places.cache_clear()
-
-
 def world(lat, lng):
     return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)
 

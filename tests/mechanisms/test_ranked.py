@@ -1,15 +1,14 @@
 """Laws by rank in bulk: one word, one number, one location, with exactly the law's weights."""
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
-from worlds import final_law, part_laws, scattered, triangle
+from exact_laws import assert_bulk_follows
+from worlds import scattered, triangle
 
 from nomadp.laws import NearestLocations
-from nomadp.mechanisms import bulk, make_mechanism, nested
+from nomadp.mechanisms import bulk, make_mechanism
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.bipartite import BipartiteResponse
 from nomadp.mechanisms.bulk import nearest_table, point_words
@@ -27,15 +26,6 @@ LAWS = [
     ("l-srr", {"groups": 99}),  # every location is a group
 ]
 SHARES = [Fraction(1, 10**12), Fraction(1, 10), Fraction(1), Fraction(9), Fraction(20)]
-
-
-@pytest.fixture
-def small_is_large(monkeypatch):
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
-    monkeypatch.setattr(nested, "LEAF", 2)
-    nested._sorted_places.cache_clear()
-    yield
-    nested._sorted_places.cache_clear()
 
 
 @pytest.mark.parametrize("share", SHARES)
@@ -110,15 +100,7 @@ def test_a_point_has_the_word_its_trajectory_would_have_alone(size):
 @pytest.mark.parametrize("trajectory", [(0, 2), (2,)])
 def test_reports_of_a_large_set_follow_the_exact_law(name, trajectory, small_is_large):
     mechanism = make_mechanism(name, triangle(), 3)
-    law = final_law(mechanism, part_laws(mechanism, trajectory))
-    draws = 12_000
-    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
-    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
-    seen = Counter(map(tuple, reported.tolist()))
-    expected = {y: draws * float(p) for y, p in law.items()}
-    assert set(seen) <= set(expected)
-    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
-    assert statistic <= stats.chi2.isf(1e-6, len(expected) - 1)
+    assert_bulk_follows(mechanism, trajectory, 12_000)
 
 
 def test_a_subclass_with_another_law_keeps_the_reference_program():

@@ -1,0 +1,24 @@
+"""Whether what is drawn in bulk has the law that the auditor enumerates."""
+
+from collections import Counter
+
+from scipy import stats
+from worlds import final_law, part_laws
+
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+CHANCE = 1e-6
+"""How rarely a right law is taken for a wrong one; seeds are fixed, so it happens never."""
+
+
+def assert_bulk_follows(mechanism, trajectory, draws):
+    """Chi-square of reports of one trajectory over three locations, drawn many times."""
+    law = final_law(mechanism, part_laws(mechanism, trajectory))
+    many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
+    reported = mechanism.perturb_many(many, SeededWords(7)).reshape(draws, -1)
+    seen = Counter(map(tuple, reported.tolist()))
+    expected = {y: draws * float(p) for y, p in law.items()}
+    assert set(seen) <= set(expected)
+    statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
+    assert statistic <= stats.chi2.isf(CHANCE, len(expected) - 1)
