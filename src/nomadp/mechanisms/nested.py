@@ -1,11 +1,11 @@
 """A large location set as a tree of balls: what the kernels walk instead of square tables.
 
-Locations are sorted along a curve through latitude and longitude (Morton's order), so that
-every node is a run of the sorted locations. All of it is public, made with integers and
-numpy alone, and linear in the number of locations: about 100 bytes for each.
+The upper levels of the tree are the halvings that make cells; inside of a cell, locations are
+sorted along a curve through latitude and longitude (Morton's order). So every node is a run of
+the sorted locations. All of it is public, made with numpy alone, and linear in the number of
+locations: about 100 bytes for each.
 """
 
-import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -17,14 +17,22 @@ from nomadp.geometry import Floats, places, sector_borders, unit_vectors
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.calibration import calibration_sample
+from nomadp.mechanisms.cells import (
+    cell_levels,
+    cell_order,
+    cell_starts,
+    cells_around,
+    cells_seen,
+)
 from nomadp.mechanisms.kernels.values import Balls
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["LEAF", "SortedPlaces", "curve_order", "nested_balls", "sorted_places"]
+__all__ = ["LEAF", "SortedPlaces", "nested_balls", "nested_order", "sorted_places"]
 
 LEAF = 16
 """A node with at most so many locations is not divided."""
-_BITS = 31  # of each coordinate, over the set's own extent: two centimetres on the whole Earth
+_BITS = 27  # of each coordinate, over a cell's extent: millimetres where the set is the Earth
+_NOTHING = 1e-12  # degrees, a tenth of a micrometre: what is no wider is one place
 
 _MAKING = Lock()
 
@@ -38,10 +46,22 @@ class SortedPlaces:
     order: Ints
     rank: Ints
     known: Balls = field(repr=False)
+    boxes: Floats = field(repr=False)
+    _seen: dict[int, Balls] = field(default_factory=dict, repr=False)
 
     def balls(self, sectors: int) -> Balls:
-        """What kernels read, with directions cut into so many sectors."""
-        return self.known._replace(borders=sector_borders(sectors))
+        """What kernels read, with directions cut into so many sectors (1: nobody looks)."""
+        with _MAKING:
+            if sectors not in self._seen:
+                self._seen[sectors] = self._looking(sectors)
+            return self._seen[sectors]
+
+    def _looking(self, sectors: int) -> Balls:
+        if sectors == 1:
+            return self.known
+        borders, cells = sector_borders(sectors), self.boxes.shape[1]
+        seen = cells_seen(self.boxes, self.known.ball[cells - 1 : 2 * cells - 1], borders)
+        return self.known._replace(borders=borders, seen=seen)
 
     def ranked(self, trajectories: TrajectorySet) -> TrajectorySet:
         ranks = self.rank[trajectories.locations]
@@ -56,43 +76,60 @@ def sorted_places(locations: LocationSet) -> SortedPlaces:
 
 @lru_cache(maxsize=2)
 def _sorted_places(locations: LocationSet) -> SortedPlaces:
-    order, key = curve_order(locations)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    size = len(locations)
+    levels = cell_levels(size, LEAF)
+    starts = cell_starts(size, levels)
+    order, key = nested_order(locations, levels)
+    rank = np.empty(size, dtype=np.int64)
+    rank[order] = np.arange(size)
     lat, lng = locations.lat[order], locations.lng[order]
     ball, nodes = nested_balls(lat, lng, key)
     rows = np.stack(places(lat, lng), axis=1)
-    sample = rows[rank[calibration_sample(len(order))]].T.copy()
-    return SortedPlaces(order, rank, Balls(rows, ball, nodes, sector_borders(1), sample))
+    sample = rows[rank[calibration_sample(size)]].T.copy()
+    cells = len(starts) - 1
+    discs, around = cells_around(ball[cells - 1 : 2 * cells - 1])
+    nobody = np.zeros((0, *around.shape[::2]), dtype=np.uint64)
+    known = Balls(rows, ball, nodes, sector_borders(1), sample, levels, discs, around, nobody)
+    return SortedPlaces(order, rank, known, _boxes(lat, lng, starts))
 
 
-def curve_order(locations: LocationSet) -> tuple[Ints, Keys]:
-    """The locations in the order of the curve, and their places on it."""
-    lat, lng = _cells(locations.lat), _cells(locations.lng)
-    wider = _halvings(locations)
-    lat, lng = lat >> np.uint64(max(wider, 0)), lng >> np.uint64(max(-wider, 0))
-    key = _spread(lat) << np.uint64(1) | _spread(lng)
+def _boxes(lat: Floats, lng: Floats, starts: Ints) -> Floats:
+    """Each cell's least and greatest latitude, then longitude, in radians."""
+    lng = np.where(np.abs(lat) == 90.0, 0.0, lng)  # from where a pole looks, as in `places`
+    limits = [
+        end.reduceat(np.radians(degrees), starts[:-1])
+        for degrees in (lat, lng)
+        for end in (np.minimum, np.maximum)
+    ]
+    return np.stack(limits)
+
+
+def nested_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
+    """The locations cell by cell, in a cell along the curve, and their keys in this order.
+
+    A key is the number of the cell, and below it the place on the curve.
+    """
+    lat, lng = locations.lat, locations.lng
+    order, starts = cell_order(lat, lng, levels), cell_starts(len(lat), levels)
+    cell = np.repeat(np.arange(2**levels, dtype=np.uint64), np.diff(starts))
+    key = np.empty(len(lat), dtype=np.uint64)
+    key[order] = cell << np.uint64(2 * _BITS)
+    key[order] |= _spread(_steps(lat[order], starts)) << np.uint64(1)
+    key[order] |= _spread(_steps(lng[order], starts))
     order = np.argsort(key, kind="stable")
     return order, key[order]
 
 
-def _halvings(locations: LocationSet) -> int:
-    """How often to halve west to east before south to north (negative: the other way round).
-
-    So that the parts are about square: the balls of long ones cross more edges.
-    """
-    lat, lng = locations.lat, locations.lng
-    shrink = math.cos(math.radians(float(lat.min() + lat.max()) / 2))
-    high, wide = float(np.ptp(lat)), float(np.ptp(lng)) * shrink
-    if high <= 0 or wide <= 0:
-        return 0
-    return max(-_BITS, min(_BITS, round(math.log2(wide / high))))
-
-
-def _cells(degrees: Floats) -> Keys:
-    low, high = float(degrees.min()), float(degrees.max())
-    scale = (2.0**_BITS - 1) / (high - low) if high > low else 0.0
-    return ((degrees - low) * scale).astype(np.uint64)
+def _steps(degrees: Floats, starts: Ints) -> Keys:
+    """Where each location lies between the ends of its cell, in whole steps."""
+    low, high = (end.reduceat(degrees, starts[:-1]) for end in (np.minimum, np.maximum))
+    wide = high - low
+    scale = np.divide(2.0**_BITS - 1, wide, out=np.zeros(len(wide)), where=wide > _NOTHING)
+    sizes = np.diff(starts)
+    steps: Keys = ((degrees - np.repeat(low, sizes)) * np.repeat(scale, sizes)).astype(
+        np.uint64
+    )
+    return steps
 
 
 def _spread(cells: Keys) -> Keys:
@@ -128,7 +165,10 @@ def nested_balls(lat: Floats, lng: Floats, key: Keys) -> tuple[Floats, NDArray[n
 
 
 def _levels(key: Keys) -> list[NDArray[np.int32]]:
-    """Nodes from the root down, each divided at the highest bit in which its keys differ."""
+    """Nodes from the root down, each divided at the highest bit in which its keys differ.
+
+    The highest bits are the cell's, so cells are a level of their own, in their order.
+    """
     start, end = np.array([0]), np.array([len(key)])
     levels, count = [], 1
     while len(start):

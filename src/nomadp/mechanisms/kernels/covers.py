@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.kernels.compiling import kernel, part
+from nomadp.mechanisms.kernels.marks import first_cell, lowest
 from nomadp.mechanisms.kernels.sights import holds, unit_vector
 from nomadp.mechanisms.kernels.values import Balls, Domain
 
-__all__ = ["begin", "held", "located", "members", "narrow", "new_cover", "refine"]
+__all__ = ["begin", "held", "located", "members", "new_cover", "refine"]
 
 _SLACK = 1e-12  # of the Earth's radius: six micrometres, far above any rounding
 _NODE, _CROSSES, _SHIFT, _UPTO = 0, 1, 2, 3  # what an entry holds
 _SIDE, _COUNT, _TOTAL, _OPEN, _LIKELY, _PATIENCE = 0, 1, 2, 3, 4, 5  # what is known of all
 _PATIENT = 6  # a rejected proposal costs about as much as so many entries of a descent
 _MOST_PATIENT = 2**20
+_ONE = np.uint64(1)
 _NO_EDGE = 4.0  # farther than anything on the unit sphere
 
 
@@ -118,40 +120,28 @@ def _depth(ball: Any, node: int, edges: Any) -> float:
 
 
 @part
-def begin(balls: Balls, domain: Domain, cover: Any) -> None:
-    """Cover a domain, coarsely, beginning at the root."""
+def begin(balls: Balls, domain: Domain, marks: Any, cover: Any) -> None:
+    """Cover a domain, coarsely, beginning at the cells that are marked."""
     entries, known, edges = cover
     _edges(balls, domain, edges)
-    size = len(balls.rows)
-    known[_SIDE], known[_COUNT], known[_TOTAL] = 0, 1, size
-    known[_OPEN], known[_LIKELY], known[_PATIENCE] = size, 0, _PATIENT
-    entries[0, 0, _NODE], entries[0, 0, _CROSSES] = 0, 1
-    entries[0, 0, _SHIFT], entries[0, 0, _UPTO] = 0, size
-    if domain.anchor >= 0:
-        _settle(balls, cover)
-
-
-@part
-def narrow(balls: Balls, domain: Domain, wider: Any, cover: Any) -> None:
-    """Cover a domain, coarsely, beginning at the cover of a wider one."""
-    entries, known, edges = cover
-    _edges(balls, domain, edges)
-    outer, side = wider[0], wider[1][_SIDE]
     count = total = still_open = likely = 0
-    for k in range(wider[1][_COUNT]):
-        node = outer[side, k, _NODE]
-        depth, reach = _depth(balls.ball, node, edges), balls.ball[node, 3] + _SLACK
-        if depth < -reach:
-            continue
-        start, size = balls.nodes[node, 0], balls.nodes[node, 1] - balls.nodes[node, 0]
-        entries[0, count, _NODE], entries[0, count, _CROSSES] = node, depth <= reach
-        entries[0, count, _SHIFT] = start - total
-        total += size
-        entries[0, count, _UPTO] = total
-        count += 1
-        likely += size if depth > reach else _likely(size, depth, reach)
-        if depth <= reach and balls.nodes[node, 2] > 0:
-            still_open += size
+    for k in range(len(marks[0])):
+        bits = marks[0][k]
+        while bits > 0:
+            node = first_cell(balls) + 64 * k + lowest(bits)
+            bits &= bits - _ONE
+            depth, reach = _depth(balls.ball, node, edges), balls.ball[node, 3] + _SLACK
+            if depth < -reach:
+                continue
+            start, size = balls.nodes[node, 0], balls.nodes[node, 1] - balls.nodes[node, 0]
+            entries[0, count, _NODE], entries[0, count, _CROSSES] = node, depth <= reach
+            entries[0, count, _SHIFT] = start - total
+            total += size
+            entries[0, count, _UPTO] = total
+            count += 1
+            likely += size if depth > reach else _likely(size, depth, reach)
+            if depth <= reach and balls.nodes[node, 2] > 0:
+                still_open += size
     known[_SIDE], known[_COUNT], known[_TOTAL] = 0, count, total
     known[_OPEN], known[_LIKELY], known[_PATIENCE] = still_open, likely, _PATIENT
     _settle(balls, cover)

@@ -9,9 +9,10 @@ from nomadp.mechanisms.kernels.compiling import kernel, part
 
 __all__ = [
     "below",
-    "below_and_rest",
     "near",
     "response",
+    "share",
+    "split",
     "square_wave",
     "weight_of",
     "within",
@@ -28,11 +29,12 @@ def below(words: Any, used: int, total: int) -> Any:
     """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
     if used >= len(words):
         return 0
-    return _share(words[used], total)
+    return share(words[used], total)
 
 
 @part
-def _share(word: Any, total: int) -> Any:
+def share(word: Any, total: int) -> Any:
+    """floor(word * total / 2^64), for any total."""
     bound = np.uint64(total)
     low, high = word & _MASK, word >> _HALF
     bound_low, bound_high = bound & _MASK, bound >> _HALF
@@ -42,18 +44,17 @@ def _share(word: Any, total: int) -> Any:
 
 
 @part
-def below_and_rest(word: Any, total: int, ceiling: int) -> Any:
-    """Two values of one word: `below(total)`, and what remains of it, below ``ceiling``.
+def split(word: Any, total: int) -> Any:
+    """The whole part of word * total and the rest, where a word is a number in [0, 1).
 
-    The word is a number in [0, 1) with 64 digits; the first value is the whole part of
-    word * total, the second is read off the fraction. Every outcome has its chance up to one
-    word in 2^64, as in the reference's draw with one word. Totals are below 2^32.
+    The rest is a word again: of 64 digits, and as uniform as the whole part leaves it. So one
+    word serves for several values, each outcome of which has its chance up to one word in
+    2^64, as in the reference's draw with one word. Totals are below 2^32.
     """
     bound = np.uint64(total)
     low, high = (word & _MASK) * bound, (word >> _HALF) * bound
     high += low >> _HALF
-    rest = ((high & _MASK) << _HALF) | (low & _MASK)
-    return np.int64(high >> _HALF), _share(rest, ceiling)
+    return np.int64(high >> _HALF), ((high & _MASK) << _HALF) | (low & _MASK)
 
 
 @part

@@ -5,17 +5,15 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.kernels.compiling import kernel, part
-from nomadp.mechanisms.kernels.covers import begin, narrow, new_cover
-from nomadp.mechanisms.kernels.discs import draw_disc
+from nomadp.mechanisms.kernels.covers import new_cover
+from nomadp.mechanisms.kernels.discs import draw_disc, new_disc_room
 from nomadp.mechanisms.kernels.draws import below, response
-from nomadp.mechanisms.kernels.farthest import DEEPEST
-from nomadp.mechanisms.kernels.proposals import anywhere, inside, propose
+from nomadp.mechanisms.kernels.marks import mark, narrow, new_marks
+from nomadp.mechanisms.kernels.proposals import anywhere, inside
 from nomadp.mechanisms.kernels.sights import domain_of, km_between, sector_between
 from nomadp.mechanisms.kernels.values import Balls, Batch, Drawn, Plan
 
 __all__ = ["independent_points", "pivot_sampling"]
-
-_TRIES = 1  # proposals from the region for a target, before it gets a cover of its own
 
 
 @kernel
@@ -34,15 +32,16 @@ def independent_points(batch: Batch, balls: Balls, law: Any, drawn: Drawn) -> No
 @kernel
 def pivot_sampling(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn) -> None:
     """Both copies of every trajectory, and its coins."""
-    scratch = np.empty(max(len(balls.rows), DEEPEST), dtype=np.int32)
-    rooms = (new_cover(balls), scratch), (new_cover(balls), scratch)
+    scratch, disc_room = np.empty(len(balls.rows), dtype=np.int32), new_disc_room(balls)
+    cover = new_cover(balls)
+    rooms = (new_marks(balls), cover, scratch), (new_marks(balls), cover, scratch)
     for k in range(len(batch.offsets) - 1):
         start, end = batch.offsets[k], batch.offsets[k + 1]
         places, words = batch.locations[start:end], batch.words[k]
         mean = batch.means[k] if len(batch.means) else 0
         used = 0
         for copy in range(1 if plan.alone and end - start == 1 else 2):
-            task = (copy, places, mean, drawn.copies[copy, start:end])
+            task = (copy, (places, mean, disc_room), drawn.copies[copy, start:end])
             used = _copy(words, used, task, (balls, plan), rooms)
         if plan.alone and end - start == 1:
             drawn.copies[1, start] = drawn.copies[0, start]
@@ -56,21 +55,20 @@ def pivot_sampling(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn) -> None
 @part
 def _copy(words: Any, used: int, task: Any, public: Any, rooms: Any) -> int:
     """One copy of one trajectory; returns the words used so far."""
-    copy, places, mean, out = task
+    copy, secrets, out = task
     balls, plan = public
+    places = secrets[0]
     size = len(places)
-    disc, used = draw_disc(words, used, (places, mean, rooms[0][1]), balls, plan)
+    disc, used = draw_disc(words, used, secrets, balls, plan)
     region = domain_of((disc[0], disc[1]), (-1, -1), (0, 0))
-    if used <= len(words):
-        begin(balls, region, rooms[0][0])
+    if used > len(words):
+        return used
+    mark(balls, region, rooms[0][0])
     for i in range(copy, size, 2):
         if used > len(words):
             return used
         secret = (places[i], _law(plan.pivot[copy, size], places[i], balls, disc))
-        attempt = (rooms[0][0], _TRIES)
-        out[i], used, _ = propose(words, used, (secret, region), balls, attempt)
-        if out[i] < 0:
-            out[i], used = inside(words, used, (secret, region), balls, rooms[0])
+        out[i], used = inside(words, used, (secret, region), balls, rooms[0])
     for i in range(1 - copy, size, 2):
         if used > len(words):
             return used
@@ -116,10 +114,6 @@ def _target(words: Any, used: int, task: Any, balls: Balls, rooms: Any) -> Any:
     secret, domain, region = task
     if domain.pivots[0] < 0 and domain.pivots[1] < 0:
         return inside(words, used, (secret, region), balls, rooms[0])
-    attempt = (rooms[0][0], _TRIES)
-    drawn, used, _ = propose(words, used, (secret, domain), balls, attempt)
-    if drawn >= 0:
-        return drawn, used
     narrow(balls, domain, rooms[0][0], rooms[1][0])
     drawn, used = inside(words, used, (secret, domain), balls, rooms[1])
     if drawn >= 0:

@@ -22,6 +22,10 @@ class Balls(NamedTuple):
     nodes: Any  # (nodes, 3): first location, last + 1, left child (the right one follows) or 0
     borders: Any  # (sectors, 2): of geometry.sector_borders
     sample: Any  # (6, sample): what the calibration looks at, column by column
+    levels: int  # there are 2^levels cells: nodes of the tree, as many levels below its root
+    discs: Any  # (cells, sizes): of discs, as squared sines of half an angle
+    around: Any  # (cells, sizes, words): the cells, as bits, that such a disc may meet
+    seen: Any  # (sectors, cells, words): the cells that somebody in a cell may see there
 
 
 class Domain(NamedTuple):
