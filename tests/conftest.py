@@ -10,7 +10,7 @@ from hypothesis import settings
 # Before numpy: several test processes share the cores, and its threads would only wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Kernels then run as plain Python, as for somebody who has not installed the accelerator.
+# As for somebody who has not installed the accelerator.
 if os.environ.get("NOMADP_WITHOUT_NUMBA"):
     sys.modules["numba"] = None  # type: ignore[assignment]
 

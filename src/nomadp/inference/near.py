@@ -6,7 +6,6 @@ many times faster.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.kernels.compiling import is_compiled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,7 +43,7 @@ def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_
 
 def _blocks(channel: JourneyResponse, support: Ints) -> list[Any]:
     parts = [support[k : k + _AT_ONCE] for k in range(0, len(support), _AT_ONCE)]
-    if find_spec("numba") is None:
+    if not is_compiled():
         return [near_of_reference(channel, part) for part in parts]
     chart_of(channel.atlas)  # made once, before many ask for it
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:

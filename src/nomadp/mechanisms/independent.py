@@ -15,6 +15,7 @@ from nomadp.geometry import Floats
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.bulk import ceiling, draw_points
+from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.mechanisms.nested import sorted_places
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
@@ -58,7 +59,10 @@ class IndependentPoints(PointByPoint):
     def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
         if not self.has_kernels:
             return super()._draw_many(trajectories, words, first)
-        from nomadp.mechanisms.kernels.large import independent_points
+        if is_compiled():
+            from nomadp.mechanisms.kernels.large import independent_points
+        else:
+            from nomadp.mechanisms.plain.independent import independent_points
 
         law = self._laws(trajectories.lengths)
         place = sorted_places(self.locations)

@@ -22,7 +22,9 @@ from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.mechanisms.regions import Regions, grid_regions
+from nomadp.mechanisms.ways import cheapest_way
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -137,7 +139,10 @@ class Ngram(Mechanism):
     def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
         if not self.has_kernels:
             return super()._draw_many(trajectories, words, first)
-        from nomadp.mechanisms.kernels.ngram import ngram_points
+        if is_compiled():
+            from nomadp.mechanisms.kernels.ngram import ngram_points
+        else:
+            from nomadp.mechanisms.plain.ngram import ngram_points
 
         reported = np.empty(len(trajectories.locations), dtype=np.int64)
         region, lengths = self.regions.of[trajectories.locations], trajectories.lengths
@@ -179,17 +184,3 @@ def _grams(mechanism: Ngram, length: int) -> "Grams":
 
 def _toss(secret: None, choose: Choose) -> int:
     return choose("tie", Uniform(2), secret)
-
-
-def cheapest_way(costs: list[NDArray[np.float64]], possible: NDArray[np.bool_]) -> list[Any]:
-    """The state at each position with the smallest total cost over possible steps (Viterbi)."""
-    blocked = np.where(possible, 0.0, np.inf)
-    best, came_from = costs[0], []
-    for cost in costs[1:]:
-        total = best[..., :, None] + blocked
-        came_from.append(total.argmin(axis=-2))
-        best = total.min(axis=-2) + cost
-    way = [best.argmin(axis=-1)]
-    for back in reversed(came_from):
-        way.append(np.take_along_axis(back, way[-1][..., None], axis=-1)[..., 0])
-    return way[::-1]

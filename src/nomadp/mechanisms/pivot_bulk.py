@@ -15,6 +15,7 @@ from nomadp.mechanisms.bulk import (
     mean_locations,
     tables_of,
 )
+from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan
 from nomadp.mechanisms.nested import sorted_places
 from nomadp.randomness import Words
@@ -33,7 +34,10 @@ def sample_copies(
     means = mean_locations(mechanism.locations, trajectories)
     plan = pivot_plan(mechanism, trajectories.lengths)
     if has_tables(mechanism.locations):
-        from nomadp.mechanisms.kernels.pivot import pivot_sampling
+        if is_compiled():
+            from nomadp.mechanisms.kernels.pivot import pivot_sampling
+        else:
+            from nomadp.mechanisms.plain.pivot import pivot_sampling
 
         tables = tables_of(mechanism.locations, mechanism.sectors)
         run = partial(_run, pivot_sampling, tables, plan)

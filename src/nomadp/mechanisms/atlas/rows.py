@@ -1,7 +1,6 @@
 """Many trajectories to reports, those of one length together."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from nomadp.drawing import draw
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["by_length", "report_rows"]
@@ -24,7 +24,7 @@ def by_length(trajectories: TrajectorySet) -> Iterator[tuple[int, Ints]]:
 
 def report_rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64]) -> Ints:
     """One report for each row of places, with the first word of its row."""
-    if find_spec("numba") is None:
+    if not is_compiled():
         # Without the accelerator numpy's own loops are faster than ours.
         drawn = [
             draw(channel, row, int(word[0])) for row, word in zip(places, words, strict=True)

@@ -1,5 +1,8 @@
 """Compile a loop where numba is installed; without it the same lines run as they are.
 
+Where that is too slow, whoever needs a loop asks `is_compiled` and takes another way without
+it: numpy over all trajectories (plain/), or the law itself.
+
 Numba keeps compiled code beside the source and looks only at a loop's own file to see whether
 it is still current. A loop calls loops of other files, so here the code of the whole package
 is forgotten as soon as any of its files changes: what runs must be what was audited.
@@ -12,14 +15,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["kernel", "part"]
+__all__ = ["is_compiled", "kernel", "part"]
 
 _FOLDER = Path(__file__).parent
 
 
+def is_compiled() -> bool:
+    """Whether numba is there, and loops run as machine code."""
+    return find_spec("numba") is not None
+
+
 def kernel(loop: Any) -> Any:
     """The loop, compiled and free of the interpreter's lock, if numba is there."""
-    if find_spec("numba") is None:
+    if not is_compiled():
         return loop
     from numba import njit
 
@@ -32,7 +40,7 @@ def part(loop: Any) -> Any:
     Its arrays belong to whoever calls it, so their owners are not counted: counting them at
     every call takes longer than such a part does.
     """
-    if find_spec("numba") is None:
+    if not is_compiled():
         return loop
     from numba import njit
 

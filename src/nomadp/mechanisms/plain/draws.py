@@ -1,0 +1,94 @@
+"""Values of each kind of law, one for each word of an array: kernels/draws.py in numpy."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.geometry import Floats
+from nomadp.laws import Ints
+
+__all__ = [
+    "Booleans",
+    "Words",
+    "below",
+    "below_and_rest",
+    "leading",
+    "response",
+    "square_wave",
+    "weights",
+]
+
+Words = NDArray[np.uint64]
+Booleans = NDArray[np.bool_]
+
+_MASK = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_UNIT = 2**24
+_RESPONSE_UNIT = 2**32
+
+
+def below(words: Words, totals: Ints | int) -> Ints:
+    """floor(word * total / 2^64) without leaving 64 bits; totals are below 2^63."""
+    bound = np.asarray(totals).astype(np.uint64)
+    low, high = words & _MASK, words >> _HALF
+    bound_low, bound_high = bound & _MASK, bound >> _HALF
+    middle = high * bound_low + ((low * bound_low) >> _HALF)
+    carry = low * bound_high + (middle & _MASK)
+    share = high * bound_high + (middle >> _HALF) + (carry >> _HALF)
+    return np.asarray(share, dtype=np.int64)
+
+
+def below_and_rest(words: Words, total: int, ceilings: Ints) -> tuple[Ints, Ints]:
+    """Two values of each word: below ``total``, and what remains of it, below a ceiling.
+
+    ``total`` is below 2^32.
+    """
+    bound = np.uint64(total)
+    low, high = (words & _MASK) * bound, (words >> _HALF) * bound
+    high = high + (low >> _HALF)
+    rest = ((high & _MASK) << _HALF) | (low & _MASK)
+    return np.asarray(high >> _HALF, dtype=np.int64), below(rest, ceilings)
+
+
+def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:
+    """The exponential law's integer weights, clamped into [2^24, ceiling]."""
+    weight = ceilings * np.exp(-scale_per_km * distances_km)
+    # Never below the unit: a missing word, which is zero, is below every weight.
+    return np.maximum(np.minimum(weight, ceilings), _UNIT).astype(np.int64)
+
+
+def response(words: Words, true: Ints, size: int, heavy: Ints) -> Ints:
+    """Randomised response over ``size`` values."""
+    target = below(words, heavy + (size - 1) * _RESPONSE_UNIT)
+    before = true * _RESPONSE_UNIT
+    after = (target - heavy) // _RESPONSE_UNIT + 1
+    value = np.where(target < before + heavy, true, after)
+    return np.where(target < before, target // _RESPONSE_UNIT, value)
+
+
+def square_wave(words: Words, cells: Ints, wave: tuple[int, int, int]) -> Ints:
+    """Output cells; `cell` to `cell + 2 reach` are the near ones."""
+    resolution, reach, heavy = wave
+    near = 2 * reach + 1
+    target = below(words, near * heavy + (resolution - 1) * _UNIT)
+    before = cells * _UNIT
+    after = (target - near * heavy) // _UNIT + near
+    within = cells + (target - before) // heavy
+    value = np.where(target < before + near * heavy, within, after)
+    return np.where(target < before, target // _UNIT, value)
+
+
+def leading(holds: Callable[[Ints], Booleans], rows: int, size: int) -> Ints:
+    """How many entries of each row hold, where those that hold come first.
+
+    ``holds`` is asked about one entry of each row, below ``size``, in turn.
+    """
+    low, high = np.zeros(rows, dtype=np.int64), np.full(rows, size)
+    while (low < high).any():
+        middle = (low + high) // 2
+        # Where a row's search is over, the entry may not exist and does not matter.
+        is_open, is_low = low < high, holds(np.minimum(middle, size - 1))
+        low = np.where(is_open & is_low, middle + 1, low)
+        high = np.where(is_open & ~is_low, middle, high)
+    return low
