@@ -8,6 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pyproj import Geod
 
+from nomadp import geometry
 from nomadp.geometry import (
     EARTH_RADIUS_KM,
     MAX_GRANULARITY,
@@ -69,6 +70,17 @@ def test_a_pole_is_one_place_whatever_its_longitude(pole, lng1, lng2):
 @given(latitudes, st.floats(-180, 0))
 def test_antipodes_are_half_the_circumference_apart(lat, lng):
     assert haversine_km(lat, lng, -lat, lng + 180) == pytest.approx(HALF_ROUND_KM, abs=1e-9)
+
+
+def test_many_places_are_as_far_as_each_of_them():
+    rng = np.random.default_rng(0)
+    count = 2 * geometry._AT_HAND + 3
+    many = geometry.places(rng.uniform(-90, 90, count), rng.uniform(-180, 180, count))
+    here = many.at(7)
+    row = geometry.distance_km(here, many)
+    some = rng.integers(count, size=200)
+    assert row.shape == (count,)
+    assert row[some].tolist() == geometry.distance_km(here, many.at(some)).tolist()
 
 
 def test_one_metre_is_one_metre():

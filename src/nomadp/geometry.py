@@ -36,6 +36,7 @@ Sectors = NDArray[np.uint8]
 
 EARTH_RADIUS_KM = 6371.0088
 MAX_GRANULARITY = 256
+_AT_HAND = 2**14  # places at a time
 
 
 class Places(NamedTuple):
@@ -78,6 +79,8 @@ def places(lat: ArrayLike, lng: ArrayLike) -> Places:
 
 def distance_km(a: Places, b: Places) -> Floats:
     """Great-circle distance: symmetric to the bit, zero where the places coincide."""
+    if np.ndim(a.sin_lat) == 0 and np.ndim(b.sin_lat) == 1 and len(b.sin_lat) > _AT_HAND:
+        return _in_parts_km(a, b)
     sin_lng, cos_lng = _half_difference_lng(a, b)
     sin_lat, cos_lat = _half_difference_lat(a, b)
     sin_mid = a.sin_half_lat * b.cos_half_lat + a.cos_half_lat * b.sin_half_lat
@@ -86,6 +89,15 @@ def distance_km(a: Places, b: Places) -> Floats:
     near = _square(sin_lat * cos_lng) + _square(cos_mid * sin_lng)
     far = _square(cos_lat * cos_lng) + _square(sin_mid * sin_lng)
     return np.asarray(2 * EARTH_RADIUS_KM * np.arctan2(np.sqrt(near), np.sqrt(far)))
+
+
+def _in_parts_km(a: Places, others: Places) -> Floats:
+    """From one place to many, in parts small enough to stay in a processor's cache."""
+    found = np.empty(len(others.sin_lat))
+    for start in range(0, len(found), _AT_HAND):
+        part = slice(start, start + _AT_HAND)
+        found[part] = distance_km(a, others.at(part))
+    return found
 
 
 def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
