@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
 
-__all__ = ["Bits", "cell_levels", "cell_order", "cell_starts", "cells_around", "cells_seen"]
+__all__ = [
+    "Bits",
+    "cell_levels",
+    "cell_order",
+    "cell_starts",
+    "cells_around",
+    "cells_seen",
+    "steps_along",
+]
 
-_MOST_LEVELS = 10  # 1024 cells: half a megabyte for each four sectors, and as much per disc
+_MOST_LEVELS = 10  # 1024 cells: 128 KiB for each sector, and for each size of disc
 _DISCS = 32  # sizes of discs that are looked up; one in between counts as the next
 _BITS, _NUMBER = 31, 32  # of a step from one end of the set to the other, and of a location
 _NOTHING = 1e-12  # degrees, a tenth of a micrometre: what is no wider is one place
@@ -40,7 +48,8 @@ def cell_order(lat: Floats, lng: Floats, levels: int) -> Ints:
     starts = cell_starts(len(lat), levels)
     # A location's number follows its step, so that no two are equal and any way to select gives
     # the same halves.
-    keys = np.stack([_steps(lat), _steps(lng)]) << _NUMBER | np.arange(len(lat))
+    steps = [steps_along(degrees, starts[[0, -1]], _BITS) for degrees in (lat, lng)]
+    keys = np.stack(steps) << _NUMBER | np.arange(len(lat))
     for level in range(levels):
         bounds = starts[:: 2 ** (levels - level)]
         middles = starts[2 ** (levels - level - 1) :: 2 ** (levels - level)]
@@ -52,10 +61,12 @@ def cell_order(lat: Floats, lng: Floats, levels: int) -> Ints:
     return order
 
 
-def _steps(degrees: Floats) -> Ints:
-    wide = float(np.ptp(degrees))
-    scale = (2**_BITS - 1) / wide if wide > _NOTHING else 0.0
-    steps: Ints = ((degrees - degrees.min()) * scale).astype(np.int64)
+def steps_along(degrees: Floats, starts: Ints, bits: int) -> Ints:
+    """Where each location lies between the ends of its run, in 2^bits steps."""
+    low, high = (end.reduceat(degrees, starts[:-1]) for end in (np.minimum, np.maximum))
+    wide, sizes = high - low, np.diff(starts)
+    scale = np.divide(2.0**bits - 1, wide, out=np.zeros(len(wide)), where=wide > _NOTHING)
+    steps: Ints = ((degrees - np.repeat(low, sizes)) * np.repeat(scale, sizes)).astype(np.int64)
     return steps
 
 

@@ -23,6 +23,7 @@ from nomadp.mechanisms.cells import (
     cell_starts,
     cells_around,
     cells_seen,
+    steps_along,
 )
 from nomadp.mechanisms.kernels.values import Balls
 from nomadp.trajectory import TrajectorySet
@@ -32,7 +33,6 @@ __all__ = ["LEAF", "SortedPlaces", "nested_balls", "nested_order", "sorted_place
 LEAF = 16
 """A node with at most so many locations is not divided."""
 _BITS = 27  # of each coordinate, over a cell's extent: millimetres where the set is the Earth
-_NOTHING = 1e-12  # degrees, a tenth of a micrometre: what is no wider is one place
 
 _MAKING = Lock()
 
@@ -114,31 +114,20 @@ def nested_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
     cell = np.repeat(np.arange(2**levels, dtype=np.uint64), np.diff(starts))
     key = np.empty(len(lat), dtype=np.uint64)
     key[order] = cell << np.uint64(2 * _BITS)
-    key[order] |= _spread(_steps(lat[order], starts)) << np.uint64(1)
-    key[order] |= _spread(_steps(lng[order], starts))
+    key[order] |= _spread(steps_along(lat[order], starts, _BITS)) << np.uint64(1)
+    key[order] |= _spread(steps_along(lng[order], starts, _BITS))
     order = np.argsort(key, kind="stable")
     return order, key[order]
 
 
-def _steps(degrees: Floats, starts: Ints) -> Keys:
-    """Where each location lies between the ends of its cell, in whole steps."""
-    low, high = (end.reduceat(degrees, starts[:-1]) for end in (np.minimum, np.maximum))
-    wide = high - low
-    scale = np.divide(2.0**_BITS - 1, wide, out=np.zeros(len(wide)), where=wide > _NOTHING)
-    sizes = np.diff(starts)
-    steps: Keys = ((degrees - np.repeat(low, sizes)) * np.repeat(scale, sizes)).astype(
-        np.uint64
-    )
-    return steps
-
-
-def _spread(cells: Keys) -> Keys:
+def _spread(steps: Ints) -> Keys:
     """Every bit moved to twice its position."""
+    spread = steps.astype(np.uint64)
     for shift in (16, 8, 4, 2, 1):
         # Blocks of `shift` bits are kept, with as many zeros between them.
         mask = sum(((1 << shift) - 1) << at for at in range(0, 64, 2 * shift))
-        cells = (cells | cells << np.uint64(shift)) & np.uint64(mask)
-    return cells
+        spread = (spread | spread << np.uint64(shift)) & np.uint64(mask)
+    return spread
 
 
 def nested_balls(lat: Floats, lng: Floats, key: Keys) -> tuple[Floats, NDArray[np.int32]]:
