@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.kernels.compiling import kernel, part
+from nomadp.mechanisms.kernels.values import Drawn, Plan
 
 __all__ = [
     "below",
@@ -14,6 +15,7 @@ __all__ = [
     "share",
     "split",
     "square_wave",
+    "toss",
     "weight_of",
     "within",
 ]
@@ -103,6 +105,22 @@ def square_wave(words: Any, used: int, cell: int, wave: Any) -> int:
     if target < before + near * heavy:
         return cell + (target - before) // heavy
     return (target - near * heavy) // _UNIT + near
+
+
+@part
+def toss(words: Any, used: int, span: Any, plan: Plan, drawn: Drawn) -> int:
+    """The coins of one trajectory's points, and the words used so far.
+
+    A single location that is drawn once needs none: both of its copies are that draw.
+    """
+    start, end = span
+    if plan.alone and end - start == 1:
+        drawn.copies[1, start] = drawn.copies[0, start]
+    elif plan.coin:
+        for i in range(start, end):
+            drawn.coins[i] = below(words, used, 2)
+            used += 1
+    return used
 
 
 @kernel

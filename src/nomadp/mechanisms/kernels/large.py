@@ -7,7 +7,7 @@ import numpy as np
 from nomadp.mechanisms.kernels.compiling import kernel, part
 from nomadp.mechanisms.kernels.covers import new_cover
 from nomadp.mechanisms.kernels.discs import draw_disc, new_disc_room
-from nomadp.mechanisms.kernels.draws import below, response
+from nomadp.mechanisms.kernels.draws import response, toss
 from nomadp.mechanisms.kernels.marks import mark, narrow, new_marks
 from nomadp.mechanisms.kernels.proposals import anywhere, inside
 from nomadp.mechanisms.kernels.sights import domain_of, km_between, sector_between
@@ -43,13 +43,7 @@ def pivot_sampling(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn) -> None
         for copy in range(1 if plan.alone and end - start == 1 else 2):
             task = (copy, (places, mean, disc_room), drawn.copies[copy, start:end])
             used = _copy(words, used, task, (balls, plan), rooms)
-        if plan.alone and end - start == 1:
-            drawn.copies[1, start] = drawn.copies[0, start]
-        elif plan.coin:
-            for i in range(start, end):
-                drawn.coins[i] = below(words, used, 2)
-                used += 1
-        drawn.used[k] = used
+        drawn.used[k] = toss(words, used, (start, end), plan, drawn)
 
 
 @part

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.kernels.compiling import kernel
-from nomadp.mechanisms.kernels.draws import below, near, response, within
+from nomadp.mechanisms.kernels.draws import near, response, toss, within
 from nomadp.mechanisms.kernels.region import draw_anchor, draw_radius
 from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan, Tables
 
@@ -27,13 +27,7 @@ def pivot_sampling(batch: Batch, tables: Tables, plan: Plan, drawn: Drawn) -> No
             used = _copy(
                 copy, (words, used, places, mean), tables, plan, (out, scratch, everywhere)
             )
-        if plan.alone and end - start == 1:
-            drawn.copies[1, start] = drawn.copies[0, start]
-        elif plan.coin:
-            for i in range(start, end):
-                drawn.coins[i] = below(words, used, 2)
-                used += 1
-        drawn.used[k] = used
+        drawn.used[k] = toss(words, used, (start, end), plan, drawn)
 
 
 @kernel
