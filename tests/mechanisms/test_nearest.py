@@ -3,72 +3,14 @@
 import numpy as np
 import pytest
 from accelerator import printed_with_and_without
-from worlds import scattered
+from odd_worlds import ODD_WORLDS, antipodes, city, pole, streets
 
 from nomadp.laws import NearestLocations
-from nomadp.locations import LocationSet
 from nomadp.mechanisms import bulk, nested, ranked
 from nomadp.mechanisms.kernels import nearest
 from nomadp.mechanisms.ranked import numbered_nearest
 
-
-def world(lat, lng):
-    return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)
-
-
-def city(size):
-    return scattered(size)
-
-
-def globe(size):
-    rng = np.random.default_rng(1)
-    return world(np.degrees(np.arcsin(rng.uniform(-1, 1, size))), rng.uniform(-180, 180, size))
-
-
-def date_line(size):
-    rng = np.random.default_rng(2)
-    lng = rng.uniform(179, 181, size)
-    lng[:2] = 180.0, -180.0
-    return world(rng.uniform(-18, -16, size), np.where(lng > 180, lng - 360, lng))
-
-
-def pole(size):
-    """Several names of the pole itself, and a ring on which all are equally far from it."""
-    rng = np.random.default_rng(3)
-    lat, lng = rng.uniform(89, 90, size), rng.uniform(-180, 180, size)
-    lat[::5], lat[1::5] = 90.0, 89.5
-    return world(lat, lng)
-
-
-def lattice(size):
-    """Exact alignments, antipodes and duplicates, in an order that is not the curve's."""
-    side = np.random.default_rng(4).permutation(size)
-    return world((side % 5 - 2) * 22.5, (side // 5 % 8 - 4) * 45.0)
-
-
-def streets(size):
-    """A grid as maps have it: nearly everything ties with something, up to rounding."""
-    side = np.random.default_rng(5).permutation(size)
-    return world(41.8 + side % 9 * 0.01, -87.6 + side // 9 * 0.01)
-
-
-def antipodes(size):
-    """Two gardens on opposite sides of the Earth: a few metres around exact antipodes."""
-    rng = np.random.default_rng(6)
-    lat, lng = rng.uniform(40, 40.00003, size), rng.uniform(3, 3.00003, size)
-    half = size // 2
-    lat[:half], lng[:half] = -lat[half : 2 * half], lng[half : 2 * half] - 180
-    return world(lat, lng)
-
-
-def one_apart(size):
-    lat, lng = np.full(size, 40.0), np.full(size, 3.0)
-    lat[size // 3] = 40.5
-    return world(lat, lng)
-
-
-WORLDS = [city, globe, date_line, pole, lattice, streets, antipodes, one_apart]
-each_world = pytest.mark.parametrize("make", WORLDS, ids=lambda make: make.__name__)
+each_world = pytest.mark.parametrize("make", ODD_WORLDS, ids=lambda make: make.__name__)
 
 
 @each_world
@@ -131,7 +73,7 @@ def test_a_node_is_told_near_or_far_by_limits_that_hold(make, small_is_large):
 @pytest.mark.parametrize("size", [5_000, 20_000])
 def test_few_nodes_are_looked_at_on_average(size):
     """The expected work grows like a logarithm: far below a scan of all."""
-    locations = scattered(size)
+    locations = city(size)
     place = nested.sorted_places(locations)
     balls = place.balls(1)
     rng = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from nomadp.laws import Channel, Ints, NearestLocations, Secret, Staircase, Subs
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.bulk import has_tables, nearest_table, point_words
 from nomadp.mechanisms.independent import PointByPoint
+from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.mechanisms.nested import sorted_places
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
@@ -99,7 +100,12 @@ def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers
     """Of the so many locations nearest to each place: the one with this number."""
     if has_tables(locations):
         return nearest_table(locations, places)[places, numbers].astype(np.int64)
-    from nomadp.mechanisms.kernels.nearest import nearest_points, new_room, one_of_nearest
+    from nomadp.mechanisms.kernels.nearest import new_room, one_of_nearest
+
+    if is_compiled():
+        from nomadp.mechanisms.kernels.nearest import nearest_points
+    else:
+        from nomadp.mechanisms.plain.nearest import nearest_points
 
     place = sorted_places(locations)
     balls = place.balls(1)
