@@ -411,7 +411,8 @@ def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
         seen.append(batch)
         drawn.copies[:] = batch.locations
 
-    monkeypatch.setattr("nomadp.mechanisms.kernels.large.pivot_sampling", echo)
+    for instead in ("kernels", "plain"):
+        monkeypatch.setattr(f"nomadp.mechanisms.{instead}.large.pivot_sampling", echo)
     some = TrajectorySet.from_lists([[7, 9], [30, 1, 2]], size=40)
     mechanism, place = make_mechanism("atp", locations, 2), nested.sorted_places(locations)
     assert place.order.tolist() != sorted(place.order)

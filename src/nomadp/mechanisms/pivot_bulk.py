@@ -43,10 +43,13 @@ def sample_copies(
         run = partial(_run, pivot_sampling, tables, plan)
         drawn = draw_rows(run, trajectories, words, first, means)
         return drawn.copies, drawn.coins
-    from nomadp.mechanisms.kernels import large
+    if is_compiled():
+        from nomadp.mechanisms.kernels.large import pivot_sampling
+    else:
+        from nomadp.mechanisms.plain.large import pivot_sampling
 
     place = sorted_places(mechanism.locations)
-    run = partial(_run, large.pivot_sampling, place.balls(mechanism.sectors), plan)
+    run = partial(_run, pivot_sampling, place.balls(mechanism.sectors), plan)
     drawn = draw_rows(run, place.ranked(trajectories), words, first, place.rank[means])
     return place.order[drawn.copies], drawn.coins
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from nomadp.mechanisms.kernels.compiling import part
 
-__all__ = ["to_angles"]
+__all__ = ["SERIES", "to_angles"]
 
 # Interpolates arcsin(t) / t at 19 Chebyshev points of t^2 from 0 to 1/2, as a polynomial in
 # 4 t^2 - 1, the highest power first. It errs by less than the last two bits.
-_SERIES = (
+SERIES = (
     1.294087904918515e-11,
     4.207679353989645e-11,
     7.597606552881001e-11,
@@ -43,9 +43,9 @@ def to_angles(squares: Any, room: Any) -> None:
     at, value = room[0], room[1]
     for k in range(size):
         at[k] = 4 * min(squares[k], 1 - squares[k]) - 1
-        value[k] = _SERIES[0]
-    for term in range(1, len(_SERIES)):
-        following = _SERIES[term]
+        value[k] = SERIES[0]
+    for term in range(1, len(SERIES)):
+        following = SERIES[term]
         for k in range(size):
             value[k] = value[k] * at[k] + following
     for k in range(size):

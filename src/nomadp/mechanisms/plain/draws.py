@@ -15,6 +15,7 @@ __all__ = [
     "below_and_rest",
     "leading",
     "response",
+    "split",
     "square_wave",
     "weights",
 ]
@@ -39,16 +40,19 @@ def below(words: Words, totals: Ints | int) -> Ints:
     return np.asarray(share, dtype=np.int64)
 
 
-def below_and_rest(words: Words, total: int, ceilings: Ints) -> tuple[Ints, Ints]:
-    """Two values of each word: below ``total``, and what remains of it, below a ceiling.
-
-    ``total`` is below 2^32.
-    """
-    bound = np.uint64(total)
+def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
+    """The whole part of word * total and the rest, a word again; totals are below 2^32."""
+    bound = np.asarray(totals).astype(np.uint64)
     low, high = (words & _MASK) * bound, (words >> _HALF) * bound
     high = high + (low >> _HALF)
     rest = ((high & _MASK) << _HALF) | (low & _MASK)
-    return np.asarray(high >> _HALF, dtype=np.int64), below(rest, ceilings)
+    return np.asarray(high >> _HALF, dtype=np.int64), rest
+
+
+def below_and_rest(words: Words, total: int, ceilings: Ints) -> tuple[Ints, Ints]:
+    """Two values of each word: below ``total``, and what remains of it, below a ceiling."""
+    rank, rest = split(words, total)
+    return rank, below(rest, ceilings)
 
 
 def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:

@@ -9,9 +9,19 @@ from nomadp.geometry import Floats
 from nomadp.laws import Ints
 from nomadp.mechanisms.kernels.values import Plan, Tables
 from nomadp.mechanisms.plain.draws import leading, square_wave
+from nomadp.mechanisms.plain.ragged import runs
 from nomadp.mechanisms.plain.rows import Domain, Near, Rows, draw_near
 
-__all__ = ["Disc", "Journeys", "calibrated_km", "draw_discs"]
+__all__ = [
+    "Disc",
+    "Journeys",
+    "calibrated_km",
+    "draw_discs",
+    "explained",
+    "points_of",
+    "pulled",
+    "reach_cells",
+]
 
 
 class Disc(NamedTuple):
@@ -68,13 +78,21 @@ def draw_discs(rows: Rows, which: Ints, secret: Journeys, tables: Tables, plan: 
 
 def _cells(anchor: Ints, which: Ints, secret: Journeys, tables: Tables, plan: Plan) -> Ints:
     """How far the farthest place of each trajectory is from its anchor, as a cell."""
-    start, end = secret.offsets[which], secret.offsets[which + 1]
-    begin = np.cumsum(end - start) - (end - start)
-    point = np.repeat(start - begin, end - start) + np.arange((end - start).sum())
-    place_km = tables.distance_km[np.repeat(anchor, end - start), secret.locations[point]]
-    reach, farthest = np.maximum.reduceat(place_km, begin), _farthest_km(tables, anchor)
-    relative = np.divide(reach, farthest, out=np.zeros(len(which)), where=farthest > 0)
-    resolution: int = plan.wave[0]
+    point, owner, begin = points_of(which, secret)
+    place_km = tables.distance_km[anchor[owner], secret.locations[point]]
+    reach_km = np.maximum.reduceat(place_km, begin)
+    return reach_cells(reach_km, _farthest_km(tables, anchor), plan)
+
+
+def points_of(which: Ints, secret: Journeys) -> tuple[Ints, Ints, Ints]:
+    """The points of these trajectories, whose each is, and where those of each begin."""
+    size = np.diff(secret.offsets)[which]
+    return *runs(secret.offsets[which], size), np.cumsum(size) - size
+
+
+def reach_cells(reach_km: Floats, farthest: Floats, plan: Plan) -> Ints:
+    """How far trajectories reach, as cells of the way to the farthest location."""
+    relative, resolution = _ratio(reach_km, farthest), int(plan.wave[0])
     return np.minimum((relative * resolution).astype(np.int64), resolution - 1)
 
 
@@ -94,19 +112,30 @@ def _within(tables: Tables, anchor: Ints, limit_km: Floats) -> Ints:
 def calibrated_km(anchor: Ints, cell: Ints, tables: Tables, plan: Plan) -> Floats:
     """The calibrated radii of calibration.py, from sorted distances and their sums."""
     farthest, size = _farthest_km(tables, anchor), len(tables.order)
-    radius, first_km, last_km = _explained(cell, farthest, plan)
+    radius, first_km, last_km = explained(cell, farthest, plan)
     low = _within(tables, anchor, np.nextafter(first_km, -1.0))
     high = _within(tables, anchor, last_km)
     inside = tables.sums_km[anchor, high] - tables.sums_km[anchor, low]
     outside = tables.sums_km[anchor, size] - inside
+    known = (high - low, inside), (size - high + low, outside)
+    return pulled((radius, farthest), *known, plan)
+
+
+Summed = tuple[Ints, Floats]
+"""So many locations, and the sum of their distances."""
+
+
+def pulled(radii: tuple[Floats, Floats], inside: Summed, outside: Summed, plan: Plan) -> Floats:
+    """Radii pulled towards the centre; ``radii`` are they, and how far the farthest is."""
+    radius, farthest = radii
     density = plan.calibration[1]
-    weight = density * (high - low) + (1 - density) * (size - high + low)
-    centre = _ratio(density * inside + (1 - density) * outside, weight)
-    pulled = np.where(weight <= 0.0, radius, _pulled(radius, centre, farthest, plan))
-    return np.where(farthest == 0.0, 0.0, pulled)
+    weight = density * inside[0] + (1 - density) * outside[0]
+    centre = _ratio(density * inside[1] + (1 - density) * outside[1], weight)
+    calibrated = np.where(weight <= 0.0, radius, _pulled(radius, centre, farthest, plan))
+    return np.where(farthest == 0.0, 0.0, calibrated)
 
 
-def _explained(cell: Ints, farthest: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
+def explained(cell: Ints, farthest: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
     """The uncalibrated radius of a reported cell, and from where to where it is plausible."""
     width = plan.wave[1] / plan.wave[0]
     stretch = farthest / (2 * width + 1)

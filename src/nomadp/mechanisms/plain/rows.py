@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.plain.draws import Words, below, weights
+from nomadp.mechanisms.plain.draws import Booleans, Words, below, weights
 
 __all__ = ["Domain", "Near", "Rows", "draw_near"]
 
@@ -35,6 +35,14 @@ class Rows:
         self.used[which] += 1
         return taken
 
+    def lack(self, which: Ints, steps: Ints) -> Booleans:
+        """Whether the word so many steps ahead is missing."""
+        return np.asarray(self.used[which] + steps >= self._width)
+
+    def last(self, which: Ints) -> Booleans:
+        """Whether no word of these rows was missing so far."""
+        return np.asarray(self.used[which] <= self._width)
+
 
 class Domain(NamedTuple):
     """Possible locations of each draw: a run of ``members``."""
@@ -51,6 +59,11 @@ class Near(NamedTuple):
     scale: Floats
     offset_km: Floats
     ceiling: Ints
+
+    def some(self, some: Ints) -> "Near":
+        """Those of some draws."""
+        place, scale, offset_km, ceiling = self
+        return Near(place[some], scale[some], offset_km[some], ceiling[some])
 
 
 def draw_near(rows: Rows, which: Ints, near: Near, domain: Domain, distance_km: Floats) -> Ints:
