@@ -13,6 +13,8 @@ from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SeededWords
 
+pytestmark = pytest.mark.slow
+
 EPSILONS = (1, 2, 4, 6, 8, 10)
 EXP = {
     "nyc": (0.2526, 0.2482, 0.2395, 0.2313, 0.2236, 0.2162),

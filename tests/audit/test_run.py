@@ -83,6 +83,7 @@ def test_refuses_a_variant_nobody_knows():
         run_audit(AuditRequest((), (), (), (), ("onion",), draws=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", specimens())
 def test_ten_million_draws_follow_each_law(name):
     channel, secret = specimens()[name]

@@ -81,6 +81,7 @@ def test_visits_are_not_estimated_worse_than_flat_on_a_coarse_atlas(monkeypatch)
     assert estimated <= flat
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "epsilon"), [("atlas", 2), ("brr", 4), ("exp", 10)])
 def test_visits_are_on_average_estimated_much_better_from_good_reports(name, epsilon):
     seeds = 3 if name == "atlas" else 5
