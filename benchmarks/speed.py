@@ -3,6 +3,7 @@
     python3 dev.py bench                       under ten minutes on two idle cores
     python3 dev.py bench --quick               some seconds, to see that it works
     python3 dev.py bench --only atp,atlas --sizes 1000,10000
+    python3 dev.py bench --rounds 2            twice as long, where others use the machine too
     python3 dev.py bench --record              also append to benchmarks/history.jsonl
     python3 dev.py bench --docs                also write docs/measured.json
     NOMADP_WITHOUT_NUMBA=1 python3 dev.py bench    as for those who have not installed numba
@@ -42,7 +43,8 @@ QUICK_TRIPS = 4_096
 QUICK_MECHANISMS = ("exp", "atp", "atlas")
 DEFINITIONS = (
     "us: microseconds of processor time per trajectory on one core by "
-    "engine.local.perturb_set, over n trajectories, the fastest of some passes. Compiling is "
+    "engine.local.perturb_set, over n trajectories, the fastest of some passes (in each of "
+    "some rounds). Compiling is "
     "done before and in no time here; public tables and indexes are in 'prepare s' alone. "
     "all cores: on the clock, the same n with a worker on each core; 'speed-up' is against one "
     "core on the clock.",
@@ -69,6 +71,7 @@ def parsed(args: list[str]) -> argparse.Namespace:
         default=ROOT / "build" / "bench.json",
         help="default: build/bench.json",
     )
+    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="the best of N")
     parser.add_argument("--record", action="store_true", help="append to the history")
     parser.add_argument("--docs", action="store_true", help="write docs/measured.json")
     parser.add_argument("--history", type=Path, default=HISTORY, help=argparse.SUPPRESS)
@@ -107,6 +110,7 @@ def plan_of(asked: argparse.Namespace) -> Plan:
         trips=QUICK_TRIPS if asked.quick else TRIPS,
         start_up=2_000 if asked.quick else max(several) if asked.sizes else 1_000_000,
         started=chosen[:1] if asked.quick else chosen,
+        rounds=max(1, asked.rounds),
     )
 
 
@@ -122,7 +126,7 @@ def skipped(plan: Plan) -> dict[str, str]:
 def measured(plan: Plan, history: list[Facts]) -> Facts:
     """The report of a run."""
     rates = machine(plan)
-    cases = list(all_cases(plan, rates))
+    cases = all_cases(plan, rates)
     report: Facts = {
         "definitions": DEFINITIONS,
         "run": about_the_run() | rates,

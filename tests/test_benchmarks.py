@@ -151,6 +151,27 @@ def test_a_case_that_is_stopped_keeps_what_it_told(
     assert runs.concluded(told, RATES)["not measured"] == "stopped after 2 s while measuring"
 
 
+def test_of_two_rounds_the_least_times_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = script("speed_runs")
+    law = {"trajectories": 8, "words_needed": 5.0, "points": 5.0, "randomness_share": 0.2}
+    told = iter(
+        [
+            law | {"us": 4.0, "clock_us": 4.0, "all_cores_us": 2.0, "reference_us": 80.0},
+            law | {"us": 2.0, "clock_us": 5.0, "all_cores_us": 1.0, "reference_us": 90.0},
+        ]
+    )
+    monkeypatch.setattr(runs, "child", lambda case, cap_s: next(told))
+    plan = runs.Plan(["exp"], ["nyc"], 1.0, 30.0, 8, 10, [], rounds=2)
+    (case,) = runs.all_cases(plan, RATES)
+    assert (case["us"], case["ratio"], case["speed_up"]) == (2, 40, 4)
+
+
+def test_a_round_that_measured_fewer_trajectories_is_not_compared() -> None:
+    disturbed, quiet = {"trajectories": 8, "us": 1.0}, {"trajectories": 64, "us": 2.0}
+    assert script("speed_runs").faster(disturbed, quiet) == quiet
+    assert script("speed_runs").faster(quiet, disturbed) == quiet
+
+
 def test_a_slower_case_is_a_regression_and_a_faster_one_is_not(tmp_path: Path) -> None:
     history = script("speed_history")
     path = tmp_path / "history.jsonl"
