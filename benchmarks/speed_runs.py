@@ -171,24 +171,32 @@ def start_ups(plan: Plan, cases: list[Facts]) -> Iterator[Facts]:
     generated = [on for on in plan.sets if size_of(on) is not None]
     largest = max(generated, key=lambda on: size_of(on) or 0, default=None)
     left_out = {f["mechanism"] for f in cases if f["set"] == largest and NOT_MEASURED in f}
+    asked = [name for name in plan.started if name not in left_out]
+    tried = started_up(plan, asked)
+    for name in plan.started:
+        facts = {"mechanism": name, "locations": plan.start_up}
+        if name in left_out:
+            yield facts | {NOT_MEASURED: f"nor is it on {largest}"}
+            continue
+        facts |= min(tried[name], key=lambda told: told.get("first_batch_s", math.inf))
+        if "first_batch_s" not in facts:
+            facts[NOT_MEASURED] = facts.get("failed") or facts["stopped"]
+        yield facts
+
+
+def started_up(plan: Plan, names: list[str]) -> dict[str, list[Facts]]:
+    """What each mechanism told in every round, one after the other in each."""
+    told: dict[str, list[Facts]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "places.parquet")
         say(f"start-up: writing {plan.start_up:,} locations")
         child({"kind": "written", "file": file, "size": plan.start_up}, COMPILING_S)
-        for name in plan.started:
-            facts = {"mechanism": name, "locations": plan.start_up}
-            if name in left_out:
-                yield facts | {NOT_MEASURED: f"nor is it on {largest}"}
-                continue
-            say(f"start-up: {name}")
-            asked = {"kind": "started up", "file": file, "mechanism": name}
-            tried = [
-                child(asked | {"began": time.time()}, plan.cap_s) for _ in range(plan.rounds)
-            ]
-            facts |= min(tried, key=lambda told: told.get("first_batch_s", math.inf))
-            if "first_batch_s" not in facts:
-                facts[NOT_MEASURED] = facts.get("failed") or facts["stopped"]
-            yield facts
+        for _ in range(plan.rounds):
+            for name in names:
+                say(f"start-up: {name}")
+                case = {"kind": "started up", "file": file, "mechanism": name}
+                told[name].append(child(case | {"began": time.time()}, plan.cap_s))
+    return told
 
 
 def exponent(known: list[tuple[float, float]]) -> float | None:

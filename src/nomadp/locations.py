@@ -1,7 +1,6 @@
 """The public set of locations: ids, coordinates, content hash, and what is near what.
 
-Everything here is public. No query needs a table of all pairs: rows are computed on demand
-and kept only for small sets.
+No query needs a table of all pairs: rows are made on demand and kept only for small sets.
 """
 
 import hashlib
@@ -170,7 +169,8 @@ class LocationSet:
     def _tree(self) -> "cKDTree":
         from scipy.spatial import cKDTree  # slow to import, and only snapping needs it
 
-        return cKDTree(unit_vectors(self.lat, self.lng))
+        # Halves by place instead of by number are found sooner, and searched as fast.
+        return cKDTree(unit_vectors(self.lat, self.lng), balanced_tree=False)
 
     @cached_property
     def diameter_km(self) -> float:
