@@ -10,7 +10,7 @@ Small sets come with square tables (`Tables`). Large ones come as cells and a tr
 (`Balls`): what a domain may hold is narrowed to some cells by bits, and to nodes of the tree
 where these do not suffice, so that a report costs nearly the same in a set of any size.
 
-Only this package knows numba. Without it numpy takes the same steps for all trajectories at once
-(plain/), with the same reports. Importing this package imports nothing; its loops are imported
-by whoever has many trajectories to perturb, when they are there.
+Only this package knows numba. Without it numpy takes the same steps for all trajectories at
+once (plain/), with the same reports. Importing this package imports nothing; its loops are
+imported by whoever has many trajectories to perturb, when they are there.
 """
