@@ -68,7 +68,7 @@ def visit_errors(name, epsilon, seed=1):
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "exp"])
-@pytest.mark.parametrize("epsilon", ["0.1", 1, 2])
+@pytest.mark.parametrize("epsilon", ["0.1", 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_visits_are_on_average_never_estimated_worse_than_flat(name, epsilon):
     errors = [visit_errors(name, epsilon, seed) for seed in range(3)]
     assert np.mean([estimated for estimated, _ in errors]) <= errors[0][1]
@@ -156,7 +156,7 @@ def test_what_reports_cannot_resolve_is_left_open():
     assert (seeing.deviation[hot] < 0.5 * seeing.values[hot]).all()
 
 
-@pytest.mark.parametrize("epsilon", [2, 6])
+@pytest.mark.parametrize("epsilon", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
     true = trips(2000)
     cell = UnitSquare(LOCATIONS).cells(3)
