@@ -18,8 +18,8 @@ import numpy as np
 from estimates import HALVES, PAPER_SETS
 
 from nomadp.analysis.metrics import error_km_each
-from nomadp.data.built import read_built
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.built import read_built
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import perturb_set
 from nomadp.inference import decode
 from nomadp.locations import LocationSet

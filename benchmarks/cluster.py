@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
 from nomadp.engine.batches import perturb_batch, reports_of
 from nomadp.engine.spark_session import session

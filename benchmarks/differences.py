@@ -17,13 +17,14 @@ import numpy as np
 from nomadp.analysis.metrics import constant_answer, normalised_error
 from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.run import number
-from nomadp.data.city import synthetic_city
-from nomadp.data.tables import read_locations, read_trajectories
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine.local import perturb_set
+from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import Disc, SquareWave
-from nomadp.mechanisms import AnchoredPivotSampling, bulk, make_mechanism
-from nomadp.mechanisms.calibration import centre_km
-from nomadp.mechanisms.pivot import Region
+from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
+from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.pivot.calibration import centre_km
+from nomadp.mechanisms.pivot.tp import Region
 from nomadp.randomness import SeededWords
 
 ROOT = Path(__file__).resolve().parent.parent

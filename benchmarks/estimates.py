@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.metrics import error_km_each, within_percent_each
-from nomadp.data.built import read_built
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.built import read_built
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import perturb_set
 from nomadp.inference import Prior, decode, learn_prior
 from nomadp.inference.pivots import decode_transcripts, release_many

@@ -12,8 +12,8 @@ from nomadp.inference.hotspots import cell_shares, location_shares
 from nomadp.inference.shares import Shares, survey
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.square import UnitSquare
 from nomadp.trajectory import TrajectorySet
+from nomadp.unit_square import UnitSquare
 
 DENSITY_GRID, FLOW_GRID = 16, 4
 POPULAR = {"nyc": 0.5}

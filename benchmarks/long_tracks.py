@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nomadp.analysis import constant_answer, error_km_each
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import perturb_set
 from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.inference import decode

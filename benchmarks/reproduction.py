@@ -10,23 +10,23 @@ import sys
 from pathlib import Path
 
 from nomadp.budget import format_epsilon
-from nomadp.experiments import EXPERIMENTS, reopened
-from nomadp.experiments.cells import REGISTERED, Audit
-from nomadp.experiments.claims import claims
-from nomadp.experiments.datasets import SetKey, set_label
-from nomadp.experiments.findings import (
+from nomadp.paper import EXPERIMENTS, reopened
+from nomadp.paper.cells import REGISTERED, Audit
+from nomadp.paper.claims import claims
+from nomadp.paper.datasets import SetKey, set_label
+from nomadp.paper.findings import (
     PAPER_METHODS,
     beaten_from,
     count_rows,
     losing_to_the_constant,
     printed_above_flat,
 )
-from nomadp.experiments.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
-from nomadp.experiments.panels import series_label
-from nomadp.experiments.report import amount
-from nomadp.experiments.results import Results
-from nomadp.experiments.style import FLOOR_LABELS, label_of
-from nomadp.experiments.words import listed, verdict
+from nomadp.paper.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
+from nomadp.paper.panels import series_label
+from nomadp.paper.report import amount
+from nomadp.paper.results import Results
+from nomadp.paper.sentences import listed, verdict
+from nomadp.paper.style import FLOOR_LABELS, label_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"

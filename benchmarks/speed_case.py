@@ -19,10 +19,10 @@ import speed_plain  # noqa: F401
 import speed_sets
 from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks, memory_gb_s
 
-from nomadp.data.tables import read_locations, write_locations
 from nomadp.engine.local import perturb_set
+from nomadp.formats.tables import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
-from nomadp.mechanisms.bulk import TABLE_LIMIT
+from nomadp.mechanisms.fast.bulk import TABLE_LIMIT
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

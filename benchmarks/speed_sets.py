@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from nomadp.data.tables import read_locations, read_trajectories
+from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 

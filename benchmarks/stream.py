@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.data.city import synthetic_city
-from nomadp.data.tables import write_locations
-from nomadp.data.trajectory_batches import TRAJECTORY_SCHEMA
+from nomadp.datasets.city import synthetic_city
+from nomadp.formats.tables import write_locations
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA
 
 ROW_GROUP = 250_000
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nomadp.analysis.metrics import normalised_error
-from nomadp.data.tables import read_locations, read_trajectories
 from nomadp.engine.local import perturb_set
+from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SeededWords

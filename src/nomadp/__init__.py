@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nomadp.analysis import evaluate
     from nomadp.budget import as_epsilon
-    from nomadp.data.city import synthetic_city
-    from nomadp.data.tables import (
-        ReportTable,
-        read_locations,
-        read_reports,
-        read_trajectories,
-        write_locations,
-        write_reports,
-    )
+    from nomadp.datasets.city import synthetic_city
     from nomadp.engine import perturb_set
     from nomadp.errors import (
         AuditFailed,
@@ -28,6 +20,14 @@ if TYPE_CHECKING:
         RandomnessUnavailable,
         SchemaError,
     )
+    from nomadp.formats.tables import (
+        ReportTable,
+        read_locations,
+        read_reports,
+        read_trajectories,
+        write_locations,
+        write_reports,
+    )
     from nomadp.inference import Estimate, Prior, decode, learn_prior
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from nomadp.trajectory import TrajectorySet
 else:
     HOMES = {
-        "read_locations": "nomadp.data.tables",
-        "write_locations": "nomadp.data.tables",
-        "read_trajectories": "nomadp.data.tables",
-        "synthetic_city": "nomadp.data.city",
+        "read_locations": "nomadp.formats.tables",
+        "write_locations": "nomadp.formats.tables",
+        "read_trajectories": "nomadp.formats.tables",
+        "synthetic_city": "nomadp.datasets.city",
         "LocationSet": "nomadp.locations",
         "TrajectorySet": "nomadp.trajectory",
         "as_epsilon": "nomadp.budget",
@@ -47,9 +47,9 @@ else:
         "words_for": "nomadp.randomness",
         "perturb_one": "nomadp.mechanisms",
         "perturb_set": "nomadp.engine",
-        "ReportTable": "nomadp.data.tables",
-        "write_reports": "nomadp.data.tables",
-        "read_reports": "nomadp.data.tables",
+        "ReportTable": "nomadp.formats.tables",
+        "write_reports": "nomadp.formats.tables",
+        "read_reports": "nomadp.formats.tables",
         "decode": "nomadp.inference",
         "learn_prior": "nomadp.inference",
         "Estimate": "nomadp.inference",

@@ -16,8 +16,8 @@ from nomadp.analysis import (
     uniform_answer,
     within_percent_each,
 )
-from nomadp.data.tables import read_locations, read_trajectories
 from nomadp.errors import DomainError
+from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.data.atlas_files import read_atlas
-from nomadp.data.tables import read_locations
+from nomadp.formats.atlas_files import read_atlas
+from nomadp.formats.tables import read_locations
 from tests.cli.conftest import Run, as_json, write
 
 
@@ -25,7 +25,7 @@ def build(run: Run) -> Run:
 
 def forged(path: Path) -> None:
     """Another journey, and hashes to fit: a file that lies about its recipe only."""
-    from nomadp.data.atlas_files import write_atlas
+    from nomadp.formats.atlas_files import write_atlas
     from nomadp.mechanisms.atlas import PinnedAtlases
 
     found = read_atlas(path)

@@ -11,8 +11,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.data.built import read_built
-from nomadp.data.tables import read_locations
+from nomadp.datasets.built import read_built
+from nomadp.formats.tables import read_locations
 from tests.cli.conftest import PLACES, Run, as_json, write
 from tests.cli.test_bad_input import assert_refused
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nomadp.analysis import constant_answer, uniform_answer
-from nomadp.data.tables import read_locations, read_trajectories
+from nomadp.formats.tables import read_locations, read_trajectories
 from tests.cli.conftest import Run, as_json, write
 from tests.cli.test_bad_input import assert_refused
 

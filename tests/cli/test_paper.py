@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nomadp.cli import main
-from nomadp.data.built import write_built
-from nomadp.data.city import build_city
-from nomadp.experiments import plan
-from nomadp.experiments.plan import Plan
+from nomadp.datasets.built import write_built
+from nomadp.datasets.city import build_city
+from nomadp.paper import plan
+from nomadp.paper.plan import Plan
 
 SMALL = Plan(runs=1, epsilons=("1", "4"), trajectories=5, audited_epsilons=("1",))
 
@@ -24,7 +24,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nomadp.experiments.paper.QUICK", SMALL)
+    monkeypatch.setattr("nomadp.paper.tasks.QUICK", SMALL)
 
 
 def run(*arguments: Any) -> Result:
@@ -122,7 +122,7 @@ def test_the_default_amounts_are_the_papers() -> None:
 
 
 def test_help_names_every_experiment() -> None:
-    from nomadp.experiments import EXPERIMENTS
+    from nomadp.paper import EXPERIMENTS
 
     text = run("--help").stdout
     assert all(name in text for name in EXPERIMENTS)

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.data import nested_files
 from nomadp.engine import stream
 from nomadp.engine.unfinished import Unfinished
+from nomadp.formats import nested_files
 from tests.cli.conftest import PLACES, Run, as_json
 
 COUNT = 50

@@ -22,13 +22,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.analysis import evaluate
-from nomadp.data.city import synthetic_city
-from nomadp.data.tables import write_locations
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
 from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
 from nomadp.engine.keys import create_key
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords, SystemWords

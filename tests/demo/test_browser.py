@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nomadp.data.city import City
+from nomadp.datasets.city import City
 from nomadp.demo.document import render
 from nomadp.demo.experiment import Findings
 from nomadp.locations import LocationSet

@@ -1,6 +1,6 @@
 import numpy as np
 
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.city import synthetic_city
 from nomadp.demo.document import render
 from nomadp.demo.experiment import Findings, explore, journeys_to_show
 

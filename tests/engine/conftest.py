@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.data import nested_files
 from nomadp.engine import stream
+from nomadp.formats import nested_files
 from nomadp.locations import LocationSet
 
 COUNT = 103

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 from nomadp.analysis import evaluate
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark, spark_scores, spark_tasks
 from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError
 from nomadp.inference import decode, groups_of
-from nomadp.inference.tallies import Decoders, group_of
+from nomadp.inference.decoders import Decoders, group_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords
 

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import nomadp
-from nomadp.data import atomic, nested_files
-from nomadp.data.tables import read_reports
 from nomadp.engine import stream
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.stream import Job, open_job, perturb_file
 from nomadp.engine.unfinished import Unfinished
 from nomadp.errors import SchemaError
+from nomadp.formats import atomic, nested_files
+from nomadp.formats.tables import read_reports
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.randomness import KeyedWords, SeededWords, Words
@@ -432,7 +432,7 @@ def test_refuses_less_than_one_worker(job: MakeJob) -> None:
 
 SLOWED = """
 import sys, time
-from nomadp.data import nested_files
+from nomadp.formats import nested_files
 from nomadp.engine import stream
 from nomadp.engine.unfinished import Unfinished
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.data import nested_files
-from nomadp.data.nested_files import NestedFile
 from nomadp.engine import survey as module
 from nomadp.engine.survey import Survey, survey
 from nomadp.errors import DomainError, SchemaError
+from nomadp.formats import nested_files
+from nomadp.formats.nested_files import NestedFile
 from nomadp.locations import LocationSet
 from tests.engine.conftest import COUNT, write_trips
 

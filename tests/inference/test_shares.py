@@ -15,9 +15,9 @@ from nomadp.inference.points import point_evidence
 from nomadp.inference.shares import survey, table_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.square import UnitSquare
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
+from nomadp.unit_square import UnitSquare
 
 LOCATIONS = scattered(40)
 SIZE = 2048

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nomadp.mechanisms import bulk, nested
+from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.large import ball_tree as nested
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from nomadp.drawing import draw
 from nomadp.laws import RandomizedResponse, SquareWave
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import PUBLISHED, make_mechanism, perturb_one
-from nomadp.mechanisms.bulk import ceiling, draw_rows, mean_locations, tables_of
-from nomadp.mechanisms.calibration import calibrated_radius_km
-from nomadp.mechanisms.kernels.compiling import is_compiled
-from nomadp.mechanisms.kernels.values import Batch, Drawn
-from nomadp.mechanisms.nested import sorted_places
-from nomadp.mechanisms.ngram import _grams
-from nomadp.mechanisms.pivot_bulk import pivot_plan
+from nomadp.mechanisms.fast.bulk import ceiling, draw_rows, mean_locations, tables_of
+from nomadp.mechanisms.fast.compiling import is_compiled
+from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.large.ball_tree import sorted_places
+from nomadp.mechanisms.ngram.mechanism import _grams
+from nomadp.mechanisms.pivot.bulk import pivot_plan
+from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
 from nomadp.mechanisms.plain import draws, independent, ngram, pivot, region, rows
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
@@ -112,7 +112,7 @@ def a_pivot_mechanism(case: str, locations: LocationSet, epsilon: str):
 @each_pivot
 @each_world
 def test_tp_and_atp_draw_what_the_kernels_draw(worlds, world, case):
-    from nomadp.mechanisms.kernels.pivot import pivot_sampling
+    from nomadp.mechanisms.pivot.kernel import pivot_sampling
 
     for epsilon, width in EPSILONS_AND_WIDTHS:
         mechanism = a_pivot_mechanism(case, worlds[world], epsilon)
@@ -126,7 +126,7 @@ def test_tp_and_atp_draw_what_the_kernels_draw(worlds, world, case):
 @beside_numba
 @each_world
 def test_exp_draws_what_the_kernel_draws(worlds, world):
-    from nomadp.mechanisms.kernels.large import independent_points
+    from nomadp.mechanisms.pivot.kernel_large import independent_points
 
     for epsilon, width in EPSILONS_AND_WIDTHS:
         batch = a_batch(worlds[world], width)
@@ -141,7 +141,7 @@ def test_exp_draws_what_the_kernel_draws(worlds, world):
 @pytest.mark.parametrize("max_step_km", [None, 0.5, 30.0])
 @pytest.mark.parametrize("length", [1, 2, 3, 8])
 def test_ngram_draws_what_the_kernel_draws(worlds, world, max_step_km, length):
-    from nomadp.mechanisms.kernels.ngram import ngram_points
+    from nomadp.mechanisms.ngram.kernel import ngram_points
 
     places = np.random.default_rng(length).integers(0, len(worlds[world]), (COUNT, length))
     words = SeededWords(8).rows(np.arange(COUNT), 3 * length + 1)
@@ -218,7 +218,7 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(
 ):
     mechanism, some = make_mechanism(name, scattered(40), 9), journeys(40)
     generous = mechanism.perturb_many(some, SeededWords(4)).tolist()
-    monkeypatch.setattr("nomadp.mechanisms.bulk._FIRST_WIDTH", 1)
+    monkeypatch.setattr("nomadp.mechanisms.fast.bulk._FIRST_WIDTH", 1)
     monkeypatch.setattr(type(mechanism), "_words_likely", lambda *_: 1, raising=False)
     assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous
 

@@ -10,19 +10,20 @@ from odd_worlds import ODD_WORLDS, antipodes, city, globe, streets, world
 from worlds import triangle
 
 from nomadp.laws import SquareWave
-from nomadp.mechanisms import cells, make_mechanism
-from nomadp.mechanisms.bulk import mean_locations
-from nomadp.mechanisms.calibration import calibrated_radius_km
-from nomadp.mechanisms.kernels import covers as covers_kernel
-from nomadp.mechanisms.kernels import discs as discs_kernel
-from nomadp.mechanisms.kernels import farthest as farthest_kernel
-from nomadp.mechanisms.kernels import large as kernel
-from nomadp.mechanisms.kernels import marks as marks_kernel
-from nomadp.mechanisms.kernels.compiling import is_compiled
-from nomadp.mechanisms.kernels.sights import domain_of
-from nomadp.mechanisms.kernels.values import Batch, Drawn
-from nomadp.mechanisms.nested import sorted_places
-from nomadp.mechanisms.pivot_bulk import pivot_plan
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.fast.bulk import mean_locations
+from nomadp.mechanisms.fast.compiling import is_compiled
+from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.large import cell_sets as marks_kernel
+from nomadp.mechanisms.large import cells
+from nomadp.mechanisms.large import covers as covers_kernel
+from nomadp.mechanisms.large import farthest as farthest_kernel
+from nomadp.mechanisms.large.ball_tree import sorted_places
+from nomadp.mechanisms.large.pairs import domain_of
+from nomadp.mechanisms.pivot import kernel_discs as discs_kernel
+from nomadp.mechanisms.pivot import kernel_large as kernel
+from nomadp.mechanisms.pivot.bulk import pivot_plan
+from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
 from nomadp.mechanisms.plain import (
     covers,
     discs,
@@ -290,7 +291,7 @@ def test_deep_covers_are_the_kernels_and_so_is_what_they_give(make, few_cells):
 @pytest.fixture
 def without_numba(monkeypatch):
     """What a mechanism then asks for is numpy's; a kernel that runs all the same fails."""
-    monkeypatch.setattr("nomadp.mechanisms.pivot_bulk.is_compiled", lambda: False)
+    monkeypatch.setattr("nomadp.mechanisms.pivot.bulk.is_compiled", lambda: False)
     monkeypatch.setattr(kernel, "pivot_sampling", None)
 
 
@@ -343,7 +344,7 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(
 ):
     mechanism, some = make_mechanism(name, globe(40), 9), journeys(40, 24)
     generous = mechanism.perturb_many(some, SeededWords(4)).tolist()
-    monkeypatch.setattr("nomadp.mechanisms.bulk._FIRST_WIDTH", 1)
+    monkeypatch.setattr("nomadp.mechanisms.fast.bulk._FIRST_WIDTH", 1)
     assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous
 
 

@@ -7,12 +7,13 @@ from odd_worlds import ODD_WORLDS, antipodes, city, globe, pole, streets
 from worlds import triangle
 
 from nomadp.laws import NearestLocations
-from nomadp.mechanisms import make_mechanism, ranked
-from nomadp.mechanisms.kernels import nearest as kernel
-from nomadp.mechanisms.kernels.compiling import is_compiled
-from nomadp.mechanisms.nested import sorted_places
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.fast.compiling import is_compiled
+from nomadp.mechanisms.large import nearest as kernel
+from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.plain import nearest as plain
-from nomadp.mechanisms.ranked import numbered_nearest
+from nomadp.mechanisms.points import ranked
+from nomadp.mechanisms.points.ranked import numbered_nearest
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

@@ -19,8 +19,8 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.bulk import TABLE_LIMIT
-from nomadp.mechanisms.independent import PointByPoint
+from nomadp.mechanisms.fast.bulk import TABLE_LIMIT
+from nomadp.mechanisms.points.exp import PointByPoint
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

@@ -5,8 +5,8 @@ import numpy as np
 from nomadp.analysis.metrics import check_same_shape
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.square import UnitSquare
 from nomadp.trajectory import TrajectorySet
+from nomadp.unit_square import UnitSquare
 
 __all__ = ["density_distance", "jensen_shannon", "uniform_density_distance"]
 

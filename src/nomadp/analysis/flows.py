@@ -11,8 +11,8 @@ from nomadp.analysis.metrics import check_same_shape
 from nomadp.errors import DomainError
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.square import UnitSquare
 from nomadp.trajectory import TrajectorySet
+from nomadp.unit_square import UnitSquare
 
 __all__ = [
     "flow_error",

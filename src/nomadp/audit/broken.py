@@ -23,8 +23,8 @@ from nomadp.drawing import Choose, Task
 from nomadp.geometry import bearing_rad
 from nomadp.laws import Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Trajectory
-from nomadp.mechanisms.independent import IndependentPoints
-from nomadp.mechanisms.pivot import PivotSampling, Region, Shares
+from nomadp.mechanisms.pivot.tp import PivotSampling, Region, Shares
+from nomadp.mechanisms.points.exp import IndependentPoints
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 from nomadp.audit import broken
 from nomadp.audit.maps import family_map
 from nomadp.mechanisms.base import Mechanism
-from nomadp.mechanisms.published import PublishedPivotSampling
+from nomadp.mechanisms.pivot.published import PublishedPivotSampling
 
 __all__ = ["GALLERY", "Exhibit"]
 

@@ -44,9 +44,9 @@ def build(
       nomadp atlas build --locations places.csv --length 1 2 3 4 5 6 7 8 --out atlas.parquet
     """
     from nomadp.cli.atlas_show import described
-    from nomadp.data.atlas_files import write_atlas
-    from nomadp.data.files import file_path
-    from nomadp.data.tables import read_locations
+    from nomadp.formats.atlas_files import write_atlas
+    from nomadp.formats.files import file_path
+    from nomadp.formats.tables import read_locations
     from nomadp.mechanisms.atlas import build_pinned
 
     file_path(out, (".parquet",))  # refused before the work, not after it

@@ -42,8 +42,8 @@ def show(
     Example:
       nomadp atlas show atlas.parquet --locations places.csv
     """
-    from nomadp.data.atlas_files import read_atlas
-    from nomadp.data.tables import read_locations
+    from nomadp.formats.atlas_files import read_atlas
+    from nomadp.formats.tables import read_locations
     from nomadp.mechanisms.atlas.pinned import follows_its_recipe
 
     told: dict[str, Any]

@@ -12,8 +12,8 @@ from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.data.built import BuiltData
-    from nomadp.data.checkins import CheckInRecipe
+    from nomadp.datasets.built import BuiltData
+    from nomadp.datasets.checkins import CheckInRecipe
 
 __all__ = ["build", "caller_mistakes", "print_counts"]
 
@@ -94,7 +94,7 @@ def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> Non
     Example:
       nomadp data build city --out city --places 1000 --trips 10000
     """
-    from nomadp.data.city import build_city
+    from nomadp.datasets.city import build_city
 
     with caller_mistakes(), progress_bar("simulating trips") as bar:
         built = build_city(seed, places=places, trips=trips, progress=bar.reach)
@@ -126,7 +126,7 @@ def campus(**options: Any) -> None:
     Example:
       nomadp data build campus --out campus-fast --length 5 --speed-km-h 16
     """
-    from nomadp.data.campus import build_campus
+    from nomadp.datasets.campus import build_campus
 
     with caller_mistakes():
         built = build_campus(
@@ -188,8 +188,8 @@ def gowalla(**options: Any) -> None:
 
 
 def _build_checkins(source: str, options: dict[str, Any]) -> None:
-    from nomadp.data.built import check_folder
-    from nomadp.data.checkins import build_checkins
+    from nomadp.datasets.built import check_folder
+    from nomadp.datasets.checkins import build_checkins
 
     with caller_mistakes():
         recipe = _checkin_recipe(source, options)
@@ -203,8 +203,8 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
     """The preset, changed by every option that was given."""
     from dataclasses import replace
 
-    from nomadp.data.box import Box
-    from nomadp.data.checkins import PRESETS, CheckInRecipe
+    from nomadp.datasets.checkins import PRESETS, CheckInRecipe
+    from nomadp.formats.box import Box
 
     preset, places = options["preset"], options["places"]
     if preset is None and places is None:
@@ -225,7 +225,7 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
 
 
 def _finish(out: Path, built: "BuiltData", *, as_json: bool) -> None:
-    from nomadp.data.built import write_built
+    from nomadp.datasets.built import write_built
 
     recipe = write_built(out, built)
     counts = recipe["counts"]

@@ -12,9 +12,9 @@ from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.data.points import Points
-    from nomadp.data.presets import Reading
-    from nomadp.data.snapped import SnapTo
+    from nomadp.datasets.snapped import SnapTo
+    from nomadp.formats.points import Points
+    from nomadp.formats.presets import Reading
 
 __all__ = ["convert"]
 
@@ -104,8 +104,8 @@ def convert(**options: Any) -> None:
 
 
 def _converted(options: dict[str, Any]) -> dict[str, Any]:
-    from nomadp.data.location_files import read_locations
-    from nomadp.data.point_files import OUTPUTS, read_points, write_points
+    from nomadp.formats.location_files import read_locations
+    from nomadp.formats.point_files import OUTPUTS, read_points, write_points
 
     source, out = options["source"], options["out"]
     into_file = out.name.endswith(OUTPUTS)
@@ -148,8 +148,8 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
 
 
 def _reading(options: dict[str, Any], progress: Any) -> "Reading":
-    from nomadp.data.columns import Wishes
-    from nomadp.data.presets import Reading, parse_columns
+    from nomadp.formats.columns import Wishes
+    from nomadp.formats.presets import Reading, parse_columns
 
     zone = None
     if options["time_zone"] is not None:
@@ -167,10 +167,10 @@ def _reading(options: dict[str, Any], progress: Any) -> "Reading":
 
 
 def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
-    from nomadp.data.box import Box
-    from nomadp.data.built import check_folder
-    from nomadp.data.grid import grid_cells, h3_cells
-    from nomadp.data.snapped import SnapTo
+    from nomadp.datasets.built import check_folder
+    from nomadp.datasets.grid import grid_cells, h3_cells
+    from nomadp.datasets.snapped import SnapTo
+    from nomadp.formats.box import Box
 
     check_folder(options["out"])
     if locations is not None:
@@ -187,8 +187,8 @@ def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
 
 
 def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[str, Any]:
-    from nomadp.data.built import write_built
-    from nomadp.data.snapped import input_hashes, snap
+    from nomadp.datasets.built import write_built
+    from nomadp.datasets.snapped import input_hashes, snap
 
     source: Path = options["source"]
     parameters = {

@@ -9,7 +9,7 @@ from nomadp.cli.options import EXISTING, json_option
 from nomadp.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from nomadp.data.statistics import Description
+    from nomadp.datasets.statistics import Description
 
 __all__ = ["describe"]
 
@@ -68,9 +68,9 @@ def describe(
 
 
 def _described(source: Path, locations: Path | None) -> "Description":
-    from nomadp.data.built import read_built
-    from nomadp.data.statistics import describe
-    from nomadp.data.tables import read_locations, read_trajectories
+    from nomadp.datasets.built import read_built
+    from nomadp.datasets.statistics import describe
+    from nomadp.formats.tables import read_locations, read_trajectories
 
     if source.is_dir():
         return describe(*read_built(source))

@@ -105,8 +105,8 @@ def decode(**options: Any) -> None:
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    from nomadp.data.estimate_files import write_estimates
-    from nomadp.data.tables import read_locations, read_reports
+    from nomadp.formats.estimate_files import write_estimates
+    from nomadp.formats.tables import read_locations, read_reports
     from nomadp.trajectory import TrajectorySet
 
     _check_out(options)
@@ -162,7 +162,7 @@ def _counts(estimated: "TrajectorySet") -> dict[str, int]:
 
 
 def _check_out(options: dict[str, Any]) -> None:
-    from nomadp.data.files import file_path
+    from nomadp.formats.files import file_path
 
     out: Path = file_path(options["out"]).resolve()
     if out in (options["reports"].resolve(), options["locations"].resolve()):

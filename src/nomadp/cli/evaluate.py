@@ -62,7 +62,7 @@ def _evaluation(
     trajectories: Path, reported: Path, locations: Path, radii_km: tuple[float, ...]
 ) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
-    from nomadp.data.tables import read_locations, read_reports, read_trajectories
+    from nomadp.formats.tables import read_locations, read_reports, read_trajectories
 
     world = read_locations(locations)
     true, _ = read_trajectories(trajectories, world)

@@ -163,7 +163,7 @@ def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
 
 
 def _on_this_map(options: dict[str, Any], epsilon: str) -> "Mechanism":
-    from nomadp.data.tables import read_locations
+    from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
     path: Path = options["locations"]

@@ -50,7 +50,7 @@ def granularity(*, epsilons: tuple[str, ...], as_json: bool) -> None:
 
 def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
     from nomadp.budget import as_epsilon
-    from nomadp.mechanisms.granularity import (
+    from nomadp.mechanisms.pivot.granularity import (
         CANDIDATES,
         choose_granularity,
         success_probability,

@@ -164,7 +164,7 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
     if "pinned" in chosen:
-        from nomadp.data.atlas_files import read_atlas
+        from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
     return chosen

@@ -13,7 +13,7 @@ from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.experiments import Paper
+    from nomadp.paper import Paper
 
 __all__ = ["paper"]
 
@@ -70,7 +70,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
 
 
 def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
-    from nomadp.experiments import Paper, reopened
+    from nomadp.paper import Paper, reopened
 
     out = options.pop("out")
     if REPORT_ONLY not in names:

@@ -125,7 +125,7 @@ def _master(engine: str, master: str | None) -> str | None:
 
 def _perturbed(request: Request, variant: dict[str, Any], master: str | None) -> dict[str, Any]:
     """Everything that can be refused is refused before the first draw."""
-    from nomadp.data.tables import read_locations
+    from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
     check_out(request)
@@ -144,11 +144,11 @@ def _perturbed(request: Request, variant: dict[str, Any], master: str | None) ->
 
 def _is_streamed(request: Request) -> bool:
     """Random ids in their own order need all reports at once, and so does CSV."""
-    from nomadp.data.files import is_parquet
+    from nomadp.formats.files import is_parquet
 
     files = is_parquet(request.trajectories) and is_parquet(request.out)
     if files and not request.unlink:
-        from nomadp.data.nested_files import is_nested  # slow to import: Arrow
+        from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
         if is_nested(request.trajectories):
             return True
@@ -169,8 +169,8 @@ def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
 
 def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
-    from nomadp.data.tables import ReportTable, read_trajectories, write_reports
     from nomadp.engine import perturb_set, unlinked
+    from nomadp.formats.tables import ReportTable, read_trajectories, write_reports
     from nomadp.randomness import words_for
 
     true, snapped = read_trajectories(request.trajectories, mechanism.locations)

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from nomadp.cli.perturb_request import Request, check_lengths, metadata_of, warnings_of
-from nomadp.data.files import is_parquet
 from nomadp.engine import spark as cluster
 from nomadp.engine.keys import words_of
 from nomadp.engine.spark_session import session
+from nomadp.formats.files import is_parquet
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords, SeededWords
 

@@ -11,7 +11,7 @@ import click
 import nomadp
 
 if TYPE_CHECKING:
-    from nomadp.data.tables import SnapSummary
+    from nomadp.formats.tables import SnapSummary
     from nomadp.mechanisms import Mechanism
 
 __all__ = [
@@ -42,7 +42,7 @@ class Request:
 
 
 def check_out(request: Request) -> None:
-    from nomadp.data.files import file_path
+    from nomadp.formats.files import file_path
 
     out = file_path(request.out).resolve()
     if not out.parent.is_dir():

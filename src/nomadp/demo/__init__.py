@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from nomadp.data.atomic import written_whole
 from nomadp.demo.document import render
 from nomadp.demo.experiment import Progress, explore
 from nomadp.demo.plan import FULL, QUICK
+from nomadp.formats.atomic import written_whole
 
 __all__ = ["build_demo", "pieces_of_work"]
 

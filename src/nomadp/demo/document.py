@@ -16,6 +16,7 @@ from typing import Any
 import nomadp
 from nomadp.demo.experiment import Findings
 from nomadp.demo.payload import payload
+from nomadp.demo.sentences import audit_words, gallery_words, verdicts
 from nomadp.demo.tables import (
     audit_details,
     audit_table,
@@ -23,7 +24,6 @@ from nomadp.demo.tables import (
     gallery_table,
     paragraphs,
 )
-from nomadp.demo.words import audit_words, gallery_words, verdicts
 
 __all__ = ["embedded_json", "render"]
 

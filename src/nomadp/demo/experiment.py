@@ -10,7 +10,7 @@ import numpy as np
 
 from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_percent_each
 from nomadp.audit import AuditReport, AuditRequest, run_audit
-from nomadp.data.city import City, synthetic_city
+from nomadp.datasets.city import City, synthetic_city
 from nomadp.demo.parallel import run_all
 from nomadp.demo.plan import DemoPlan, Setting
 from nomadp.engine.local import perturb_set

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.metrics import Scores
-from nomadp.data.city import City
+from nomadp.datasets.city import City
 from nomadp.demo.experiment import Findings
 from nomadp.geometry import Floats, haversine_km
 from nomadp.mechanisms import make_mechanism

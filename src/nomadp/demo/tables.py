@@ -11,7 +11,7 @@ from nomadp.audit import AuditReport, AuditRow
 from nomadp.budget import format_epsilon
 from nomadp.demo.experiment import Findings, Run
 from nomadp.demo.payload import LABELS
-from nomadp.demo.words import listed
+from nomadp.demo.sentences import listed
 
 __all__ = [
     "audit_details",

@@ -6,7 +6,7 @@ in, nor its place there, nor who perturbs it changes its report.
 
 import pyarrow as pa
 
-from nomadp.data.trajectory_batches import (
+from nomadp.formats.trajectory_batches import (
     REPORT_SCHEMA,
     TRAJECTORY_SCHEMA,
     reports_of,

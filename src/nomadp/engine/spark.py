@@ -30,9 +30,9 @@ from nomadp.engine.spark_tasks import (
 )
 from nomadp.engine.survey import Survey
 from nomadp.inference import Prior
+from nomadp.inference.decoders import check_decodable, group_of
 from nomadp.inference.estimate import check_level
 from nomadp.inference.learning import Group
-from nomadp.inference.tallies import check_decodable, group_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords, Words

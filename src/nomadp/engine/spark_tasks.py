@@ -21,7 +21,7 @@ import nomadp
 from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
 from nomadp.errors import NomadpError
 from nomadp.inference import Prior
-from nomadp.inference.tallies import Decoders, reported_values
+from nomadp.inference.decoders import Decoders, reported_values
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.trajectory import TrajectorySet

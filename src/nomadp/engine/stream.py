@@ -17,14 +17,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from nomadp.data.nested_files import NestedFile
-from nomadp.data.report_files import metadata_bytes
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
 from nomadp.engine.survey import Survey, survey
 from nomadp.engine.unfinished import Unfinished
 from nomadp.engine.workers import assigned, worker_pool
+from nomadp.formats.nested_files import NestedFile
+from nomadp.formats.report_files import metadata_bytes
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
 

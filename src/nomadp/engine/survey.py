@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.data.nested_files import NestedFile
 from nomadp.engine.local import Progress
 from nomadp.errors import SchemaError
+from nomadp.formats.nested_files import NestedFile
 from nomadp.locations import LocationSet
 
 __all__ = ["Survey", "survey"]

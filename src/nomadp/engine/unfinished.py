@@ -15,11 +15,11 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.data.atomic import moved_whole, written_whole
-from nomadp.data.parquet_files import METADATA_KEY
-from nomadp.data.trajectory_batches import REPORT_SCHEMA
 from nomadp.engine.keys import create_key, only_mine, read_key
 from nomadp.errors import SchemaError
+from nomadp.formats.atomic import moved_whole, written_whole
+from nomadp.formats.parquet_files import METADATA_KEY
+from nomadp.formats.trajectory_batches import REPORT_SCHEMA
 from nomadp.randomness import KeyedWords
 
 __all__ = ["Manifest", "Unfinished"]

@@ -6,10 +6,10 @@ for is read back from the mechanism, which must be the one that made them.
 
 import numpy as np
 
+from nomadp.inference.decoders import Decoders, group_of, reported_values
 from nomadp.inference.estimate import Estimate
 from nomadp.inference.learning import Group, Progress, learn
 from nomadp.inference.prior import Prior
-from nomadp.inference.tallies import Decoders, group_of, reported_values
 from nomadp.mechanisms.base import Mechanism
 from nomadp.trajectory import TrajectorySet
 

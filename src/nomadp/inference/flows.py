@@ -8,7 +8,7 @@ import numpy as np
 from nomadp.errors import DomainError
 from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
 from nomadp.laws import Ints
-from nomadp.mechanisms.square import UnitSquare
+from nomadp.unit_square import UnitSquare
 
 __all__ = ["trip_shares"]
 

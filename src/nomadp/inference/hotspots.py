@@ -3,7 +3,7 @@
 import numpy as np
 
 from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
-from nomadp.mechanisms.square import UnitSquare
+from nomadp.unit_square import UnitSquare
 
 __all__ = ["cell_shares", "location_shares"]
 

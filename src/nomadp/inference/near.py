@@ -13,7 +13,7 @@ import numpy as np
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.kernels.compiling import is_compiled
+from nomadp.mechanisms.fast.compiling import is_compiled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -52,7 +52,7 @@ def _blocks(channel: JourneyResponse, support: Ints) -> list[Any]:
 
 def near_of(channel: JourneyResponse, support: Ints) -> Any:
     """The near journeys of the atlas for each truth, in their order: (truths, near_count)."""
-    from nomadp.mechanisms.kernels.near import near_journeys
+    from nomadp.mechanisms.atlas.kernel_near import near_journeys
 
     near = near_journeys(support, chart_of(channel.atlas), channel.near_count)
     undecided = np.flatnonzero(near[:, 0] < 0)

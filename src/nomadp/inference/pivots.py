@@ -25,8 +25,8 @@ from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.bulk import TABLE_LIMIT, ceiling, tables_of
-from nomadp.mechanisms.pivot import PivotSampling
+from nomadp.mechanisms.fast.bulk import TABLE_LIMIT, ceiling, tables_of
+from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.randomness import Words, WordStream
 from nomadp.trajectory import TrajectorySet
 
@@ -167,7 +167,7 @@ def log_chance_fast(channel: Exponential, value: int) -> Floats:
         weight = _weight_table(replace(channel, domain=every))
         found: Floats = np.log(weight[:, value] / weight[:, channel.domain].sum(axis=1))
         return found
-    from nomadp.mechanisms.kernels.chances import log_chances
+    from nomadp.mechanisms.pivot.kernel_chances import log_chances
 
     law = (channel.scale_per_km, ceiling(channel.share))
     distance_km = tables_of(channel.locations).distance_km

@@ -14,7 +14,7 @@ import numpy as np
 from nomadp.inference.estimate import Floats
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.square import UnitSquare
+from nomadp.unit_square import UnitSquare
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -6,21 +6,21 @@ from typing import Any
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.anchor import AnchoredPivotSampling
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.base import Mechanism, perturb_one
-from nomadp.mechanisms.bipartite import BipartiteResponse
-from nomadp.mechanisms.cgm import CorrelatedGaussian
-from nomadp.mechanisms.continuous import ContinuousMechanism
-from nomadp.mechanisms.independent import IndependentPoints
-from nomadp.mechanisms.ngram import Ngram
-from nomadp.mechanisms.pivot import PivotSampling
-from nomadp.mechanisms.published import (
+from nomadp.mechanisms.continuous.base import ContinuousMechanism
+from nomadp.mechanisms.continuous.cgm import CorrelatedGaussian
+from nomadp.mechanisms.continuous.tracs import CoordinateTracs, DirectionTracs
+from nomadp.mechanisms.ngram.mechanism import Ngram
+from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
+from nomadp.mechanisms.pivot.published import (
     PublishedAnchoredPivotSampling,
     PublishedPivotSampling,
 )
-from nomadp.mechanisms.staircase import StaircaseResponse
-from nomadp.mechanisms.tracs import CoordinateTracs, DirectionTracs
+from nomadp.mechanisms.pivot.tp import PivotSampling
+from nomadp.mechanisms.points.brr import BipartiteResponse
+from nomadp.mechanisms.points.exp import IndependentPoints
+from nomadp.mechanisms.points.l_srr import StaircaseResponse
 
 __all__ = [
     "EXPERIMENTAL",

@@ -14,10 +14,10 @@ from nomadp.budget import exp_lower
 from nomadp.errors import DomainError
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas.kernel_search import kth_smallest
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.mechanisms.atlas.response import nearest_first
-from nomadp.mechanisms.kernels.journey_search import kth_smallest
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

@@ -10,13 +10,14 @@ from worlds import scattered
 from nomadp.drawing import draw
 from nomadp.inference.near import near_of, near_of_reference
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import bulk, perturb_one
+from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts
+from nomadp.mechanisms.atlas import kernel_select as journey_doubt
+from nomadp.mechanisms.atlas.kernel import pick, report_journeys
+from nomadp.mechanisms.atlas.kernel_rough import rough_totals
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.atlas.rows import report_rows
-from nomadp.mechanisms.kernels import journey_doubt
-from nomadp.mechanisms.kernels.journey_rough import rough_totals
-from nomadp.mechanisms.kernels.journeys import pick, report_journeys
+from nomadp.mechanisms.fast import bulk
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -225,9 +226,9 @@ def test_every_target_is_in_the_cell_of_the_cumulated_weights(size):
 
 PROGRAM = """
 import numpy as np
-from nomadp.data.city import synthetic_city
+from nomadp.datasets.city import synthetic_city
 from nomadp.inference.near import near_of
-from nomadp.mechanisms import bulk
+from nomadp.mechanisms.fast import bulk
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SeededWords
 city = synthetic_city(seed=2, places=60, trips=30)

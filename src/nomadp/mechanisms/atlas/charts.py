@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from nomadp.geometry import EARTH_RADIUS_KM, Floats, places, unit_vectors
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import bulk
 from nomadp.mechanisms.atlas.book import Atlas
-from nomadp.mechanisms.kernels.journey_values import Chart
+from nomadp.mechanisms.atlas.kernel_values import Chart
+from nomadp.mechanisms.fast import bulk
 
 __all__ = ["chart_of"]
 

@@ -9,7 +9,7 @@ from nomadp.drawing import draw
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.kernels.compiling import is_compiled
+from nomadp.mechanisms.fast.compiling import is_compiled
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["by_length", "report_rows"]
@@ -30,7 +30,7 @@ def report_rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64
             draw(channel, row, int(word[0])) for row, word in zip(places, words, strict=True)
         ]
         return np.array(drawn, dtype=np.int64)
-    from nomadp.mechanisms.kernels.journeys import report_journeys
+    from nomadp.mechanisms.atlas.kernel import report_journeys
 
     law = channel.near_count, channel.heavy, channel.light
     reports = np.asarray(report_journeys(places, words, chart_of(channel.atlas), law))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
-from nomadp.mechanisms.plain.draws import Booleans
+from nomadp.mechanisms.fast.arrays import Booleans
+from nomadp.mechanisms.fast.values import Balls
 from nomadp.mechanisms.plain.edges import depths, edges_of
 from nomadp.mechanisms.plain.marks import Bytes, marked_cells
 from nomadp.mechanisms.plain.ragged import runs

@@ -7,9 +7,8 @@ import numpy as np
 
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels import arcs
-from nomadp.mechanisms.kernels.values import Balls, Plan
-from nomadp.mechanisms.plain.draws import square_wave
+from nomadp.mechanisms.fast.arrays import square_wave
+from nomadp.mechanisms.fast.values import Balls, Plan
 from nomadp.mechanisms.plain.farthest import farthest_km
 from nomadp.mechanisms.plain.proposals import Draws, anywhere
 from nomadp.mechanisms.plain.region import Journeys, explained, points_of, pulled, reach_cells
@@ -95,8 +94,8 @@ def _halves(balls: Balls, anchor: Ints) -> Floats:
 def _angles(squares: Floats) -> Floats:
     """The angle of each squared sine, by the kernels' series: a border may depend on it."""
     smaller = np.minimum(squares, 1 - squares)
-    at, value = 4 * smaller - 1, np.full(squares.shape, arcs.SERIES[0])
-    for following in arcs.SERIES[1:]:
+    at, value = 4 * smaller - 1, np.full(squares.shape, kernel_arcs.SERIES[0])
+    for following in kernel_arcs.SERIES[1:]:
         value = value * at + following
     angle = np.sqrt(smaller) * value
     return np.asarray(np.where(squares <= 0.5, angle, math.pi / 2 - angle))

@@ -4,7 +4,7 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
+from nomadp.mechanisms.fast.values import Balls
 from nomadp.mechanisms.plain.sights import Domains, unit_vectors
 
 __all__ = ["depths", "edges_of"]

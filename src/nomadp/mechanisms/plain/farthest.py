@@ -11,9 +11,9 @@ import numpy as np
 
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels import farthest as one_by_one
-from nomadp.mechanisms.kernels.values import Balls
-from nomadp.mechanisms.plain.draws import Booleans
+from nomadp.mechanisms.fast.arrays import Booleans
+from nomadp.mechanisms.fast.values import Balls
+from nomadp.mechanisms.large import farthest as one_by_one
 from nomadp.mechanisms.plain.ragged import pieces, runs
 from nomadp.mechanisms.plain.sights import haversines, unit_vectors
 

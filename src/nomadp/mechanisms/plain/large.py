@@ -9,9 +9,9 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls, Batch, Drawn, Plan
+from nomadp.mechanisms.fast.arrays import response
+from nomadp.mechanisms.fast.values import Balls, Batch, Drawn, Plan
 from nomadp.mechanisms.plain.discs import LargeDisc, draw_large_discs
-from nomadp.mechanisms.plain.draws import response
 from nomadp.mechanisms.plain.marks import Bytes, mark, narrow
 from nomadp.mechanisms.plain.pivot import Copy, Part, draw_both, near_disc, parts, sight_at
 from nomadp.mechanisms.plain.proposals import Draws, inside

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
-from nomadp.mechanisms.plain.draws import Words, split
+from nomadp.mechanisms.fast.arrays import Words, split
+from nomadp.mechanisms.fast.values import Balls
 from nomadp.mechanisms.plain.sights import Domains
 
 __all__ = ["Bytes", "Marks", "counted", "mark", "marked_cells", "narrow", "spot"]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
-from nomadp.mechanisms.plain.draws import Booleans
+from nomadp.mechanisms.fast.arrays import Booleans
+from nomadp.mechanisms.fast.values import Balls
 
 __all__ = ["nearest_points"]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan, Tables
-from nomadp.mechanisms.plain.draws import below
+from nomadp.mechanisms.fast.arrays import below
+from nomadp.mechanisms.fast.values import Batch, Drawn, Plan, Tables
 from nomadp.mechanisms.plain.region import Disc, Journeys, draw_discs, points_of
 from nomadp.mechanisms.plain.rows import Near, Rows, draw_near
 from nomadp.mechanisms.plain.sectors import Sight, draw_directions, in_sectors

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
+from nomadp.mechanisms.fast.arrays import Booleans, Words, below, split, weights
+from nomadp.mechanisms.fast.values import Balls
 from nomadp.mechanisms.plain.covers import Covers
-from nomadp.mechanisms.plain.draws import Booleans, Words, below, split, weights
 from nomadp.mechanisms.plain.marks import Bytes, counted, spot
 from nomadp.mechanisms.plain.ragged import pieces
 from nomadp.mechanisms.plain.rows import Domain, Near, Rows

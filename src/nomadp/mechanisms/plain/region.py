@@ -7,8 +7,8 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Plan, Tables
-from nomadp.mechanisms.plain.draws import leading, square_wave
+from nomadp.mechanisms.fast.arrays import leading, square_wave
+from nomadp.mechanisms.fast.values import Plan, Tables
 from nomadp.mechanisms.plain.ragged import runs
 from nomadp.mechanisms.plain.rows import Domain, Near, Rows, draw_near
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.plain.draws import Booleans, Words, below, weights
+from nomadp.mechanisms.fast.arrays import Booleans, Words, below, weights
 
 __all__ = ["Domain", "Near", "Rows", "draw_near"]
 

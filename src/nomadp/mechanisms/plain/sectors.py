@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Tables
-from nomadp.mechanisms.plain.draws import Booleans, response
+from nomadp.mechanisms.fast.arrays import Booleans, response
+from nomadp.mechanisms.fast.values import Tables
 from nomadp.mechanisms.plain.region import Disc
 from nomadp.mechanisms.plain.rows import Domain, Rows
 

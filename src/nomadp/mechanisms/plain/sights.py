@@ -7,8 +7,8 @@ import numpy as np
 
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.laws import Ints
-from nomadp.mechanisms.kernels.values import Balls
-from nomadp.mechanisms.plain.draws import Booleans
+from nomadp.mechanisms.fast.arrays import Booleans
+from nomadp.mechanisms.fast.values import Balls
 
 __all__ = [
     "Domains",

@@ -1,1 +1,0 @@
-"""Where data comes from: files of every kind, check-ins, campus walks, a synthetic city."""

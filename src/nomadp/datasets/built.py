@@ -1,0 +1,143 @@
+"""A data set in a folder: public locations, private trajectories, and how they were made.
+
+`locations.csv`, `trajectories.csv` and `recipe.json`. The recipe has a name and a version,
+every parameter, the counts of every stage, and the hashes of what went in and came out:
+whoever repeats it can tell whether they got the same.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import nomadp
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.files import write_table
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.moments import moment_texts
+from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
+from nomadp.formats.trajectory_files import read_trajectories
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["BuiltData", "check_folder", "made", "read_built", "write_built"]
+
+Indices = NDArray[np.int64]
+
+RECIPE = "recipe.json"
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltData:
+    """Locations, trajectories over them, and the recipe that made both."""
+
+    locations: LocationSet
+    trajectories: TrajectorySet
+    recipe: dict[str, Any]
+    moment_us: Indices | None = None  # (n_points,), UTC; None where nobody kept a clock
+
+    def __post_init__(self) -> None:
+        self.trajectories.check_size(len(self.locations))
+        points = len(self.trajectories.locations)
+        if self.moment_us is not None and len(self.moment_us) != points:
+            raise DomainError(
+                f"every point must have one moment, got {len(self.moment_us)} for {points}"
+            )
+
+    def __repr__(self) -> str:
+        return f"BuiltData({self.recipe.get('recipe')}, {self.locations}, {self.trajectories})"
+
+
+def made(
+    name: str,
+    version: int,
+    parameters: Mapping[str, Any],
+    counts: Mapping[str, Any],
+    inputs: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """A recipe: `inputs` are file names (without their folders) and hashes."""
+    return {
+        "recipe": name,
+        "version": version,
+        "parameters": dict(parameters),
+        "counts": dict(counts),
+        "inputs": dict(inputs or {}),
+        "nomadp_version": nomadp.__version__,
+    }
+
+
+def check_folder(folder: str | PathLike[str]) -> Path:
+    """The folder, unless it holds data that no recipe made and that we would replace."""
+    found = Path(fspath(folder))
+    if found.exists() and not found.is_dir():
+        raise SchemaError(f"{found} must be a folder, and is a file; name another")
+    theirs = [name for name in (LOCATIONS, TRAJECTORIES) if (found / name).exists()]
+    if theirs and not (found / RECIPE).exists():
+        raise SchemaError(
+            f"{found} holds {' and '.join(theirs)} but no {RECIPE}, so it was not built here "
+            "and is not overwritten; name another folder"
+        )
+    return found
+
+
+def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]:
+    """Write the three files, whole or not at all; the recipe as written."""
+    found = check_folder(folder)
+    try:
+        found.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SchemaError(f"{found} cannot be made: {error.strerror or error}") from error
+    recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
+
+    def table(name: str, column: Mapping[str, Any]) -> Write:
+        def write(part: Path) -> None:
+            write_table(part, column)
+            recipe["outputs"][name] = file_sha256(part)
+
+        return write
+
+    def describe(part: Path) -> None:
+        with part.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(recipe, indent=2, allow_nan=False) + "\n")
+
+    written_whole(
+        {
+            found / LOCATIONS: table(LOCATIONS, _location_columns(built.locations)),
+            found / TRAJECTORIES: table(TRAJECTORIES, _trajectory_columns(built)),
+            found / RECIPE: describe,  # last: it vouches for the others
+        }
+    )
+    return recipe
+
+
+def read_built(folder: str | PathLike[str]) -> tuple[LocationSet, TrajectorySet]:
+    """The locations and trajectories in a folder, whoever put them there."""
+    found = Path(fspath(folder))
+    locations = read_locations(found / LOCATIONS)
+    return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
+
+
+def _location_columns(locations: LocationSet) -> dict[str, Any]:
+    return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
+
+
+def _trajectory_columns(built: BuiltData) -> dict[str, Any]:
+    trajectories = built.trajectories
+    owner = np.repeat(np.arange(len(trajectories)), trajectories.lengths)
+    start = np.repeat(trajectories.offsets[:-1], trajectories.lengths)
+    moments: list[str] = [""] * len(owner)
+    if built.moment_us is not None:
+        moments = moment_texts(built.moment_us)
+    return {
+        "tid": [trajectories.tids[k] for k in owner],
+        "seq": np.arange(len(owner)) - start,
+        "location_id": [built.locations.ids[k] for k in trajectories.locations],
+        "datetime": moments,
+    }

@@ -1,0 +1,200 @@
+"""Campus walks: the paper's synthetic set (CPS), by the recipe that its artefact shows.
+
+A walk begins at a building chosen uniformly. Each step takes 10 to 120 minutes, and ends at
+a building chosen uniformly among those within walking reach, the present one included.
+"""
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.datasets.built import BuiltData, made
+from nomadp.errors import SchemaError
+from nomadp.formats.json_files import features
+from nomadp.formats.measured_file import file_sha256
+from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["build_campus", "campus_walks", "read_buildings", "synthetic_campus"]
+
+Indices = NDArray[np.int64]
+Lengths = int | tuple[int, int]
+"""Of every walk; or the shortest and the longest, all between equally likely."""
+
+VERSION = 1
+BUILDINGS = 262
+BUILDING_KEY = "BLDG_ID"
+GAP_MINUTES = (10, 120)
+CENTRE_LAT, CENTRE_LNG = 45.5, -35.0
+SPACING_KM = 0.025  # between neighbours, on a campus of BUILDINGS
+ZONES = np.array(
+    [  # share, along, across, spread along, spread across (km)
+        [0.66, 0.10, 0.00, 0.48, 0.34],  # lecture halls and laboratories
+        [0.20, -0.95, 0.02, 0.32, 0.25],  # residences
+        [0.09, -1.80, 0.12, 0.13, 0.17],  # a research park
+        [0.05, 0.90, -0.05, 0.55, 0.30],  # a farm
+    ]
+)
+"""A campus stretched along one road; no row of it was derived from anybody's data."""
+
+
+def build_campus(
+    buildings: str | PathLike[str] | None = None,
+    *,
+    count: int = 4000,
+    lengths: Lengths = (3, 8),
+    speed_km_h: float | None = 4.0,
+    seed: int = 1,
+) -> BuiltData:
+    """Walks between the buildings of a GeoJSON file, or of a campus made up from the seed."""
+    counts: dict[str, Any] = {}
+    inputs: dict[str, str] = {}
+    if buildings is None:
+        locations = synthetic_campus(seed)
+    else:
+        locations, repeated = read_buildings(buildings)
+        counts["repeated_buildings"] = repeated
+        inputs[Path(fspath(buildings)).name] = file_sha256(buildings)
+    walks = campus_walks(
+        locations, count=count, lengths=lengths, speed_km_h=speed_km_h, seed=seed
+    )
+    shortest, longest = _range(lengths)
+    parameters = {
+        "buildings": "synthetic" if buildings is None else "file",
+        "count": count,
+        "lengths": [shortest, longest],
+        "speed_km_h": speed_km_h,
+        "gap_minutes": list(GAP_MINUTES),
+        "seed": seed,
+    }
+    counts.update(
+        buildings=len(locations), trajectories=len(walks), points=len(walks.locations)
+    )
+    return BuiltData(locations, walks, made("campus", VERSION, parameters, counts, inputs))
+
+
+def campus_walks(
+    locations: LocationSet,
+    *,
+    count: int = 4000,
+    lengths: Lengths = (3, 8),
+    speed_km_h: float | None = 4.0,
+    seed: int = 1,
+) -> TrajectorySet:
+    """Random walks; `speed_km_h` None lets a step end anywhere. The seed decides them."""
+    shortest, longest = _range(lengths)
+    if not (count >= 1 and 1 <= shortest <= longest):
+        raise ValueError(
+            "campus walks need a count and lengths of at least 1, the shortest first, "
+            f"got count={count} and lengths={lengths}"
+        )
+    if speed_km_h is not None and not 0 < speed_km_h < float("inf"):
+        raise ValueError(f"speed_km_h must be above 0, got speed_km_h={speed_km_h}")
+    rng = np.random.default_rng(seed)
+    length = rng.integers(shortest, longest + 1, count)
+    here = rng.integers(0, len(locations), count)
+    visited = np.empty((count, longest), dtype=np.int64)
+    visited[:, 0] = here
+    for k in range(1, longest):
+        gap_minutes = rng.integers(GAP_MINUTES[0], GAP_MINUTES[1] + 1, count)
+        share = rng.random(count)
+        if speed_km_h is None:
+            here = (share * len(locations)).astype(np.int64)
+        else:
+            here = _within_reach(locations, here, speed_km_h * gap_minutes / 60, share)
+        visited[:, k] = here
+    offsets = np.concatenate([[0], np.cumsum(length)])
+    points = visited[np.arange(longest) < length[:, np.newaxis]]
+    return TrajectorySet(offsets, points, tuple(map(str, range(count))))
+
+
+def _range(lengths: Lengths) -> tuple[int, int]:
+    return (lengths, lengths) if isinstance(lengths, int) else lengths
+
+
+def _within_reach(
+    locations: LocationSet, here: Indices, reach_km: Floats, share: Floats
+) -> Indices:
+    """The building at this share of those within reach of each walker, nearest first."""
+    there = np.empty(len(here), dtype=np.int64)
+    order = np.argsort(here, kind="stable")
+    starts = np.flatnonzero(np.diff(here[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        distance_km = locations.distances_km(int(here[rows[0]]))
+        nearest = np.argsort(distance_km, kind="stable")
+        within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
+        there[rows] = nearest[(share[rows] * within).astype(np.int64)]
+    return there
+
+
+def read_buildings(
+    path: str | PathLike[str], key: str = BUILDING_KEY
+) -> tuple[LocationSet, int]:
+    """Buildings of a GeoJSON file at the first vertex of their outer ring, in its order.
+
+    A building in several parts is where its first part is; the others are counted.
+    """
+    first: dict[str, tuple[float, float]] = {}
+    listed = features(path)
+    for k, feature in enumerate(listed):
+        name = (feature.get("properties") or {}).get(key)
+        place = _first_vertex(feature["geometry"])
+        if name in (None, "") or place is None:
+            raise SchemaError(
+                f"{fspath(path)}: feature {k + 1} must have the property {key} and be a Point, "
+                "Polygon or MultiPolygon with coordinates in degrees"
+            )
+        first.setdefault(str(name), place)
+    lng, lat = zip(*first.values(), strict=True)
+    return LocationSet.from_columns(list(first), lat, lng), len(listed) - len(first)
+
+
+DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
+
+
+def _first_vertex(geometry: Any) -> tuple[float, float] | None:
+    place: Any = geometry.get("coordinates")
+    try:
+        for _ in range(DEPTH[geometry["type"]]):
+            place = place[0]
+        lng, lat = float(place[0]), float(place[1])
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+    return (lng, lat) if abs(lng) <= 180 and abs(lat) <= 90 else None
+
+
+def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSet:
+    """A campus that exists nowhere; no two buildings stand in each other's way."""
+    if buildings < 2:
+        raise ValueError(f"a campus must have at least 2 buildings, got buildings={buildings}")
+    rng = np.random.default_rng(seed)
+    spacing_km = SPACING_KM * min(1.0, (BUILDINGS / buildings) ** 0.5)
+    placed: list[tuple[float, float]] = []
+    while len(placed) < buildings:
+        along, across = _building(rng)
+        gaps = (np.hypot(along - a, across - b) for a, b in placed)
+        if all(gap >= spacing_km for gap in gaps):
+            placed.append((along, across))
+    return _on_the_map(np.array(placed))
+
+
+def _building(rng: np.random.Generator) -> tuple[float, float]:
+    zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
+    along, across = zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)
+    return float(along), float(across)
+
+
+def _on_the_map(placed: Floats) -> LocationSet:
+    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
+    turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
+    east_km, north_km = (placed @ turn).T
+    lat = np.round(CENTRE_LAT + north_km / degree_km, 6)
+    scale = degree_km * np.cos(np.radians(CENTRE_LAT))
+    lng = np.round(CENTRE_LNG + east_km / scale, 6)
+    digits = len(str(len(placed)))
+    ids = [f"B{k:0{digits}d}" for k in range(1, len(placed) + 1)]
+    return LocationSet.from_columns(ids, lat, lng)

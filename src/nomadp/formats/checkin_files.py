@@ -1,0 +1,239 @@
+"""Check-ins as they are downloaded: Foursquare's TSMC2014 and Gowalla's (SNAP) files.
+
+Neither has a header. Foursquare's category names are Latin-1 and are never decoded: only
+five columns are looked at, all of them ASCII. A row that cannot be understood is counted and
+named by its line; its content is private and goes nowhere.
+"""
+
+import gzip
+import zlib
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.errors import SchemaError
+from nomadp.formats.box import Box
+from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME, TimeFormat
+from nomadp.formats.measured_file import MeasuredFile, Progress
+from nomadp.geometry import Floats
+
+__all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
+
+Indices = NDArray[np.int64]
+
+BLOCK_BYTES = 1 << 22
+NAMED_LINES = 5
+"""So many malformed rows are named by their line; the others are counted."""
+
+DECIMAL = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+NAME = r"^[!-~]+$"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which of the tab-separated columns are which; `_` marks those nobody looks at."""
+
+    columns: tuple[str, ...]
+    time: TimeFormat
+
+
+LAYOUTS = {
+    "foursquare": Layout(
+        ("uid", "location_id", "_3", "_4", "lat", "lng", "_7", "datetime"), FOURSQUARE_TIME
+    ),
+    "gowalla": Layout(("uid", "datetime", "lat", "lng", "location_id"), GOWALLA_TIME),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class CheckIns:
+    """The well-formed rows inside the box, in the file's order. Private: never printed."""
+
+    uid: Indices
+    """Users, numbered in order of appearance."""
+    place: Indices
+    """Index into `place_ids`."""
+    moment_us: Indices
+    lat: Floats
+    lng: Floats
+    place_ids: tuple[str, ...]
+    user_ids: tuple[str, ...]
+    rows: int
+    malformed: int
+    malformed_lines: tuple[int, ...]
+    """The first few."""
+    outside: int
+    sha256: str
+
+
+def read_checkins(
+    path: str | PathLike[str],
+    source: str,
+    box: Box | None = None,
+    progress: Progress | None = None,
+) -> CheckIns:
+    """Read a file of `source` (a key of LAYOUTS), plain or ending in .gz."""
+    import pyarrow as pa  # slow to import
+
+    found = Path(fspath(path))
+    reading = _Reading(LAYOUTS[source], box)
+    try:
+        with MeasuredFile(found, progress) as file:
+            for batch in reading.batches(file.decoded(gzipped=found.suffix == ".gz")):
+                reading.add(batch)
+            sha256 = file.sha256()
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        reason = "must be a whole gzip file, and is damaged or not one"
+    except pa.ArrowInvalid:
+        reason = f"must have lines of five to eight columns, as {source} files do, and has not"
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or 'an error of the device'}"
+    else:
+        return reading.checkins(found, source, sha256)
+    # Raised outside the handlers: the original may quote the file.
+    raise SchemaError(f"{found} {reason}")
+
+
+class _Reading:
+    """Rows that arrive in batches; only the good ones inside the box are kept."""
+
+    def __init__(self, layout: Layout, box: Box | None) -> None:
+        self._layout = layout
+        self._box = box
+        self._torn: list[int] = []  # lines with another number of columns
+        self._broken: list[Indices] = []  # rows, counted without the torn ones
+        self._rows = 0
+        self._outside = 0
+        self._names: dict[str, list[Any]] = {"uid": [], "location_id": []}
+        self._numbers: dict[str, list[Any]] = {"lat": [], "lng": [], "datetime": []}
+
+    def batches(self, stream: Any) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        columns = self._layout.columns
+        return csv.open_csv(
+            stream,
+            # One thread: only then are rows known by their number. Latin-1: every byte is a
+            # character, so that no name anybody gave a place can stop the reading.
+            csv.ReadOptions(
+                column_names=columns,
+                use_threads=False,
+                block_size=BLOCK_BYTES,
+                encoding="latin-1",
+            ),
+            csv.ParseOptions(
+                delimiter="\t",
+                quote_char=False,
+                ignore_empty_lines=False,
+                invalid_row_handler=self._skip,
+            ),
+            csv.ConvertOptions(
+                include_columns=[name for name in columns if not name.startswith("_")],
+                # Bytes, not text: nothing is decoded before it is known to be ASCII.
+                column_types={name: pa.binary() for name in columns},
+            ),
+        )
+
+    def _skip(self, row: Any) -> str:
+        self._torn.append(row.number)
+        return "skip"
+
+    def add(self, batch: Any) -> None:
+        import pyarrow.compute as pc
+
+        good = self._well_formed(batch)
+        rows = np.flatnonzero(good)
+        fields = {name: batch[name].filter(good) for name in batch.schema.names}
+        lat, lng = (fields[name].cast("string").cast("float64") for name in ("lat", "lng"))
+        lat, lng = lat.to_numpy(), lng.to_numpy()
+        moment_us, real = self._layout.time.read(
+            _characters(fields["datetime"], self._layout.time.width)
+        )
+        real &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
+        broken = np.ones(batch.num_rows, dtype=bool)
+        broken[rows[real]] = False
+        self._broken.append(self._rows + np.flatnonzero(broken))
+        self._rows += batch.num_rows
+        inside = real if self._box is None else real & self._box.contains(lat, lng)
+        self._outside += int(np.count_nonzero(real & ~inside))
+        for name, pieces in self._names.items():
+            pieces.append(pc.filter(fields[name], inside))
+        numbers = {"lat": lat, "lng": lng, "datetime": moment_us}
+        for name, pieces in self._numbers.items():
+            pieces.append(numbers[name][inside])
+
+    def _well_formed(self, batch: Any) -> NDArray[np.bool_]:
+        """Rows whose five fields look as they should."""
+        import pyarrow.compute as pc
+
+        patterns = {
+            "uid": NAME,
+            "location_id": NAME,
+            "lat": DECIMAL,
+            "lng": DECIMAL,
+            "datetime": self._layout.time.pattern,
+        }
+        good = np.ones(batch.num_rows, dtype=bool)
+        for name, pattern in patterns.items():
+            fits = pc.match_substring_regex(batch[name], pattern)
+            good &= fits.to_numpy(zero_copy_only=False)
+        return good
+
+    def checkins(self, path: Path, source: str, sha256: str) -> CheckIns:
+        import pyarrow as pa
+
+        broken = np.concatenate([np.empty(0, dtype=np.int64), *self._broken])
+        torn = np.array(self._torn, dtype=np.int64)
+        lines = np.sort(np.concatenate([torn, _lines(broken, torn)]))
+        rows = self._rows + len(torn)
+        if len(lines) == rows:
+            raise SchemaError(
+                f"{path} must be a {source} file of {len(self._layout.columns)} columns "
+                f"separated by tabs, and none of its {rows} lines is"
+            )
+        coded = {
+            name: pa.chunked_array(pieces, pa.binary()).combine_chunks().dictionary_encode()
+            for name, pieces in self._names.items()
+        }
+        ids = {
+            name: tuple(each.decode("ascii") for each in column.dictionary.to_pylist())
+            for name, column in coded.items()
+        }
+        number = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
+        return CheckIns(
+            uid=coded["uid"].indices.to_numpy().astype(np.int64),
+            place=coded["location_id"].indices.to_numpy().astype(np.int64),
+            moment_us=number["datetime"],
+            lat=number["lat"],
+            lng=number["lng"],
+            place_ids=ids["location_id"],
+            user_ids=ids["uid"],
+            rows=rows,
+            malformed=len(lines),
+            malformed_lines=tuple(lines[:NAMED_LINES].tolist()),
+            outside=self._outside,
+            sha256=sha256,
+        )
+
+
+def _characters(column: Any, width: int) -> NDArray[np.uint8]:
+    """Texts of one width as a matrix of their characters."""
+    import pyarrow as pa
+
+    packed = column.cast(pa.binary(width)) if len(column) else None
+    if packed is None:
+        return np.empty((0, width), dtype=np.uint8)
+    start = packed.offset * width
+    content = np.frombuffer(packed.buffers()[1], dtype=np.uint8)
+    return content[start : start + len(packed) * width].reshape(-1, width)
+
+
+def _lines(row: Indices, torn: Indices) -> Indices:
+    """The line of each row, when `torn` (lines, in order) were not counted as rows."""
+    before = torn - 1 - np.arange(len(torn))  # rows that come before each torn line
+    return row + 1 + before.searchsorted(row, side="right")

@@ -1,0 +1,255 @@
+"""Points from and to GeoJSON (RFC 7946): a LineString per trajectory, or a Point per point.
+
+Times stand in the property `times`, one per position; `coordTimes` and the fourth number of a
+position (seconds since 1970, as in trip files of deck.gl) are understood too. A Point with
+neither datetime nor seq is a trajectory of one point.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import SchemaError
+from nomadp.formats.columns import (
+    BadValue,
+    Kind,
+    Moments,
+    Table,
+    Text,
+    TextCoder,
+    Times,
+    wholes,
+)
+from nomadp.formats.json_files import features, write_features
+from nomadp.formats.moments import moment_texts
+from nomadp.formats.points import Points
+from nomadp.formats.presets import KINDS, Reading
+from nomadp.formats.table_points import rows
+
+__all__ = ["read_geojson_points", "write_geojson_points"]
+
+log = logging.getLogger(__name__)
+
+Feature = Mapping[str, Any]
+
+TIMES = ("times", "coordTimes")
+LATEST_S = 2.5e11
+"""Within the year 9891."""
+DEPTH = {"Point": 0, "LineString": 1}
+
+
+def read_geojson_points(path: Path, reading: Reading) -> Points:
+    """The preset and the columns speak of the features' properties."""
+    listed = features(path)
+    try:
+        if _is_point_by_point(listed, reading):
+            return _by_point(path, listed, reading)
+        return _by_trajectory(path, listed, reading)
+    except BadValue as bad:
+        row, rule = bad.row, bad.rule
+    raise SchemaError(f"{path}: feature {row + 1}: {rule}")
+
+
+def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
+    known = reading.theirs()
+    when = {known[name] for name in ("datetime", "seq") if name in known}
+    timed = [bool(when & (feature.get("properties") or {}).keys()) for feature in listed]
+    lines = [feature["geometry"].get("type") != "Point" for feature in listed]
+    if any(timed) and any(lines):
+        raise BadValue(
+            lines.index(True),
+            "must be a Point, because others have a time of their own; do not mix the two",
+        )
+    return any(timed)
+
+
+def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
+    header = list(listed[0].get("properties") or {})
+    found = reading.mapping(path, header, where=[set()])
+    for ours in ("lat", "lng", "geometry"):
+        found.pop(ours, None)
+    column: dict[str, Any] = {}
+    for ours, theirs in found.items():
+        values = [
+            _text(k, (f.get("properties") or {}).get(theirs), theirs) for k, f in _of(listed)
+        ]
+        column[ours] = _column(KINDS[ours], values, reading)
+    place = np.array([_positions(k, feature)[0][:2] for k, feature in _of(listed)])
+    column["lng"], column["lat"] = place.T
+    table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
+    return rows(table).points()
+
+
+def _column(kind: Kind, values: Sequence[str], reading: Reading) -> Any:
+    if kind is Kind.TEXT:
+        coder = TextCoder()
+        codes = coder.add(values)
+        return Text(codes, coder.values)
+    if kind is Kind.WHOLE:
+        return wholes(values)
+    moments = Moments(reading.wishes.zone)
+    return moments.times(moments.add(values))
+
+
+def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
+    known = reading.theirs()
+    place = [_positions(k, feature) for k, feature in _of(listed)]
+    tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
+    log.info(
+        "%s: each feature is a trajectory, named by %s; %s",
+        path,
+        "its number" if tid is None else f"its {known['tid']}",
+        "no users" if uid is None else f"users by {known['uid']}",
+    )
+    flat = np.array([position[:2] for positions in place for position in positions])
+    lengths = [len(positions) for positions in place]
+    _check_range(flat, lengths)
+    return Points(
+        np.concatenate([[0], np.cumsum(lengths)]),
+        flat[:, 1],
+        flat[:, 0],
+        tid or tuple(str(k + 1) for k in range(len(listed))),
+        uid,
+        _together(listed, lambda k, f: _times(k, f, place[k], reading)),
+        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), join=_chained),
+    )
+
+
+def _of(listed: Sequence[Feature]) -> Iterator[tuple[int, Feature]]:
+    return iter(enumerate(listed))
+
+
+def _named(listed: Sequence[Feature], name: str | None) -> tuple[str, ...] | None:
+    """A property of all features or of none."""
+    if name is None or name not in (listed[0].get("properties") or {}):
+        return None
+    values = ((k, (f.get("properties") or {}).get(name)) for k, f in _of(listed))
+    return tuple(_text(k, value, name) for k, value in values)
+
+
+def _text(row: int, value: Any, name: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise BadValue(row, f"{name} must be a text or a whole number")
+    return str(value)
+
+
+def _positions(row: int, feature: Feature) -> list[list[float]]:
+    """The positions of a Point or a LineString."""
+    kind, place = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
+    if kind not in DEPTH:
+        raise BadValue(row, "must be a Point or a LineString; split other geometries first")
+    positions = [place] if kind == "Point" else place
+    if not isinstance(positions, list) or not positions:
+        raise BadValue(row, "must have coordinates")
+    for position in positions:
+        numbers = isinstance(position, list) and len(position) >= 2
+        if not numbers or not all(_is_finite(number) for number in position):
+            raise BadValue(row, "must have positions of two or more finite numbers")
+    return positions
+
+
+def _is_finite(number: Any) -> bool:
+    plain = isinstance(number, int | float) and not isinstance(number, bool)
+    return plain and bool(np.isfinite(number))
+
+
+def _check_range(flat: Any, lengths: Sequence[int]) -> None:
+    outside = (np.abs(flat[:, 0]) > 180) | (np.abs(flat[:, 1]) > 90)
+    if outside.any():
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
+
+
+def _times(row: int, feature: Feature, place: list[list[float]], reading: Reading) -> Any:
+    """Microseconds, or None if the feature has no clock."""
+    properties = feature.get("properties") or {}
+    name = next((name for name in TIMES if name in properties), None)
+    if name is None:
+        if any(len(position) < 4 for position in place):
+            return None
+        seconds = np.array([position[3] for position in place], dtype=np.float64)
+        if np.abs(seconds).max() > LATEST_S:
+            raise BadValue(row, "the fourth number of a position must be seconds since 1970")
+        return np.round(seconds * 1e6).astype(np.int64)
+    listed = properties[name]
+    listed = listed if isinstance(listed, list) else [listed]
+    if len(listed) != len(place):
+        raise BadValue(row, f"{name} must have one entry per position")
+    moments = Moments(reading.wishes.zone)
+    try:
+        found: Times | None = moments.times(moments.add([_text(row, t, name) for t in listed]))
+    except BadValue as bad:
+        rule = bad.rule
+    else:
+        return None if found is None or found.are_positions else found.values
+    raise BadValue(row, f"{name} {rule}")
+
+
+def _place_ids(row: int, feature: Feature, count: int) -> Any:
+    ids = (feature.get("properties") or {}).get("location_ids")
+    if ids is None:
+        return None
+    if not isinstance(ids, list) or len(ids) != count:
+        raise BadValue(row, "location_ids must have one entry per position")
+    return [_text(row, each, "location_ids") for each in ids]
+
+
+def _chained(pieces: Sequence[list[str]]) -> tuple[str, ...]:
+    return tuple(each for piece in pieces for each in piece)
+
+
+def _together(
+    listed: Sequence[Feature],
+    read: Callable[[int, Feature], Any],
+    join: Callable[[Any], Any] = np.concatenate,
+) -> Any:
+    """What all features have, or None if none has it."""
+    pieces = [read(k, feature) for k, feature in _of(listed)]
+    has = [piece is not None for piece in pieces]
+    if any(has) and not all(has):
+        raise BadValue(has.index(False), "must have what other features have: times or places")
+    return join(pieces) if any(has) else None
+
+
+def write_geojson_points(path: Path, points: Points, shape: str = "lines") -> None:
+    """`shape` is lines (one feature per trajectory) or points (one per point)."""
+    write_features(path, (_lines if shape == "lines" else _single_points)(points))
+
+
+def _lines(points: Points) -> Iterator[Feature]:
+    moments = None if points.moment_us is None else moment_texts(points.moment_us)
+    place = np.stack([points.lng, points.lat], axis=1).tolist()
+    for k, tid in enumerate(points.tids):
+        start, end = int(points.offsets[k]), int(points.offsets[k + 1])
+        properties: dict[str, Any] = {"tid": tid}
+        if points.uids is not None:
+            properties["uid"] = points.uids[k]
+        if moments is not None:
+            properties["times"] = moments[start:end]
+        if points.location_ids is not None:
+            properties["location_ids"] = list(points.location_ids[start:end])
+        # RFC 7946 wants two positions or more in a LineString.
+        geometry = (
+            {"type": "LineString", "coordinates": place[start:end]}
+            if end - start > 1
+            else {"type": "Point", "coordinates": place[start]}
+        )
+        yield {"type": "Feature", "geometry": geometry, "properties": properties}
+
+
+def _single_points(points: Points) -> Iterator[Feature]:
+    moments = None if points.moment_us is None else moment_texts(points.moment_us)
+    lat, lng, seq = points.lat.tolist(), points.lng.tolist(), points.seq.tolist()
+    for k, owner in enumerate(points.owner.tolist()):
+        properties: dict[str, Any] = {"tid": points.tids[owner], "seq": seq[k]}
+        if points.uids is not None:
+            properties["uid"] = points.uids[owner]
+        if moments is not None:
+            properties["datetime"] = moments[k]
+        if points.location_ids is not None:
+            properties["location_id"] = points.location_ids[k]
+        geometry = {"type": "Point", "coordinates": [lng[k], lat[k]]}
+        yield {"type": "Feature", "geometry": geometry, "properties": properties}

@@ -1,0 +1,86 @@
+"""Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON."""
+
+from collections.abc import Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import SchemaError
+from nomadp.formats.atomic import written_whole
+from nomadp.formats.columns import Kind, Table, Text, check
+from nomadp.formats.files import (
+    READABLE,
+    SUFFIXES,
+    columns_or_refusal,
+    file_path,
+    read_table,
+    write_table,
+)
+from nomadp.formats.json_files import features, write_features
+from nomadp.geometry import Floats
+from nomadp.locations import LocationSet
+
+__all__ = ["coordinates", "read_locations", "write_locations"]
+
+GEOJSON = ".geojson"
+KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
+
+
+def read_locations(path: str | PathLike[str]) -> LocationSet:
+    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored."""
+    if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
+        return _from_features(Path(fspath(path)))
+    table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
+    ids: Text = table.column["location_id"]
+    first = np.zeros(table.rows, dtype=bool)
+    first[np.unique(ids.codes, return_index=True)[1]] = True
+    check(table, ~first, "location_id must be unique, and an earlier row has the same")
+    return LocationSet.from_columns(ids.values, *coordinates(table))
+
+
+def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
+    """CSV, Parquet or GeoJSON; reading it back gives an equal set."""
+    found = file_path(path, (*SUFFIXES, GEOJSON))
+    if found.name.endswith(GEOJSON):
+        written_whole({found: lambda part: write_features(part, _features(locations))})
+        return
+    column = {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
+    written_whole({found: lambda part: write_table(part, column)})
+
+
+def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
+    for name, lat, lng in zip(
+        locations.ids, locations.lat.tolist(), locations.lng.tolist(), strict=True
+    ):
+        geometry = {"type": "Point", "coordinates": [lng, lat]}
+        properties = {"location_id": name}
+        yield {"type": "Feature", "geometry": geometry, "properties": properties}
+
+
+def _from_features(path: Path) -> LocationSet:
+    ids, place = [], []
+    for k, feature in enumerate(features(path)):
+        name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
+        geometry = feature["geometry"]
+        where = geometry.get("coordinates") if geometry.get("type") == "Point" else None
+        numbers = isinstance(where, list) and all(
+            isinstance(number, int | float) for number in where
+        )
+        if not isinstance(name, str | int) or where is None or not numbers or len(where) < 2:
+            raise SchemaError(
+                f"{path}: feature {k + 1} must be a Point with the property location_id"
+            )
+        ids.append(str(name))
+        place.append(where[:2])
+    lng, lat = zip(*place, strict=True)
+    return LocationSet.from_columns(ids, lat, lng)
+
+
+def coordinates(table: Table) -> tuple[Floats, Floats]:
+    """The columns lat and lng, in range."""
+    lat, lng = table.column["lat"], table.column["lng"]
+    check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
+    check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
+    return lat, lng

@@ -1,0 +1,139 @@
+"""Parquet files with one row to a trajectory, read piece by piece or as a whole."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nomadp.errors import NomadpError, SchemaError
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["NestedFile", "is_nested", "read_nested"]
+
+COLUMNS = TRAJECTORY_SCHEMA.names
+ROWS_MAX = 16_384
+POINTS_MAX = 1_000_000
+"""What is in memory at a time, per piece; long trajectories come in fewer rows."""
+
+
+def is_nested(path: Path) -> bool:
+    """Whether a Parquet file has one row to a trajectory; False if it cannot be read at all."""
+    try:
+        names = pq.read_schema(path).names
+    except (pa.ArrowException, OSError):
+        return False
+    return set(COLUMNS) <= set(names)
+
+
+class NestedFile:
+    """A file of trajectories that never is in memory as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = self._now()
+        self._footer = self._opened().metadata
+        self.rows: int = self._footer.num_rows
+        if not self.rows:
+            raise SchemaError(f"{path} must have at least one row, and only names its columns")
+
+    def __repr__(self) -> str:
+        return f"NestedFile({self.rows} trajectories, contents withheld)"
+
+    @cached_property
+    def piece_rows(self) -> int:
+        """How many rows to read at a time."""
+        groups = range(self._footer.num_row_groups)
+        values = sum(self._points(k) for k in groups)
+        return max(1, min(ROWS_MAX, POINTS_MAX * self.rows // max(values, 1)))
+
+    def sha256(self) -> str:
+        """The hash of the whole content: another file would be another job."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was written to since it was opened."""
+        if self._now() != self._state:
+            raise SchemaError(f"{self.path} must not change while it is read, and did")
+
+    def batches(self, first: int = 0) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Pieces from row ``first`` on, each with the number of its own first row."""
+        self.check_unchanged()
+        groups, row = self._groups_from(first)
+        read = self._opened().iter_batches(self.piece_rows, row_groups=groups, columns=COLUMNS)
+        while (batch := self._next(read)) is not None:
+            skipped = min(max(first - row, 0), batch.num_rows)
+            if skipped < batch.num_rows:
+                yield row + skipped, batch.slice(skipped)
+            row += batch.num_rows
+
+    def trajectories(self, row: int, batch: pa.RecordBatch, locations: LocationSet) -> Any:
+        """The trajectories of a piece; a refusal says in which rows to look."""
+        try:
+            return trajectories_of(batch, locations)
+        except NomadpError as error:
+            refusal = type(error)(
+                f"{self.path}, rows {row + 1} to {row + batch.num_rows}: {error}"
+            )
+        raise refusal
+
+    def _now(self) -> tuple[int, int, int]:
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise SchemaError(
+                f"{self.path} cannot be read: {error.strerror or error}"
+            ) from error
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def _groups_from(self, first: int) -> tuple[list[int], int]:
+        """The row groups that hold ``first`` and what follows, and where they begin."""
+        group, row = 0, 0
+        while row + (size := self._footer.row_group(group).num_rows) <= first < self.rows:
+            group, row = group + 1, row + size
+        return list(range(group, self._footer.num_row_groups)), row
+
+    def _points(self, group: int) -> int:
+        """The values of the longest column of a row group, which are those of its lists."""
+        described = self._footer.row_group(group)
+        columns = range(described.num_columns)
+        return max(int(described.column(k).num_values) for k in columns)
+
+    def _opened(self) -> Any:
+        try:
+            # Buffered: a file may be a single row group, which must not be read at once.
+            return pq.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False)
+        except (pa.ArrowException, OSError):
+            refusal = self._damaged()
+        raise refusal
+
+    def _next(self, read: Any) -> Any:
+        try:
+            return next(read, None)
+        except (pa.ArrowException, OSError):
+            refusal = self._damaged()
+        # Raised outside the handler: the original may quote the file.
+        raise refusal
+
+    def _damaged(self) -> SchemaError:
+        return SchemaError(f"{self.path} must be a Parquet file, and is damaged or not one")
+
+
+def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:
+    """All trajectories of a file at once."""
+    file = NestedFile(path)
+    pieces = [file.trajectories(row, batch, locations) for row, batch in file.batches()]
+    tids = tuple(tid for piece in pieces for tid in piece.tids)
+    repeated = len(tids) - len(set(tids))
+    if repeated:
+        raise SchemaError(f"{path}: tid must be unique, got {repeated} repeated of {len(tids)}")
+    lengths = np.concatenate([piece.lengths for piece in pieces])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return TrajectorySet(offsets, np.concatenate([p.locations for p in pieces]), tids)

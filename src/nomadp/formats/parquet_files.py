@@ -1,0 +1,195 @@
+"""Parquet in and out. Only the chosen columns are read."""
+
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import SchemaError
+from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
+from nomadp.formats.wkb import read_points
+
+__all__ = ["read_metadata", "read_parquet", "write_parquet"]
+
+METADATA_KEY = b"nomadp"
+
+
+def read_parquet(path: Path, choose: Choose, wishes: Wishes | None = None) -> Table:
+    """The chosen columns of a Parquet file."""
+    import pyarrow as pa  # slow to import, and only Parquet needs it
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            kinds = choose(file.schema_arrow.names)
+            table = file.read(columns=list(kinds))
+    except (pa.ArrowException, OSError):
+        table = None
+    # Raised outside the handler: the original may quote the file.
+    if table is None:
+        raise SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
+    zone = wishes.zone if wishes else None
+    convert = _converters(zone)
+    column = {
+        name: _column(partial(_refusal, path, name), table[name], kind, convert)
+        for name, kind in kinds.items()
+    }
+    return Table(str(path), table.num_rows, column, _where)
+
+
+def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
+    """What `write_parquet` was given as metadata, or what another program put there."""
+    import pyarrow.parquet as pq
+
+    metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
+    return metadata.get(key)
+
+
+def write_parquet(
+    path: Path,
+    column: Mapping[str, Any],
+    metadata: bytes | None = None,
+    key: bytes = METADATA_KEY,
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(dict(column))
+    if metadata is not None:
+        table = table.replace_schema_metadata({key: metadata})
+    pq.write_table(table, path)
+
+
+def _where(row: int) -> str:
+    return f"row {row + 1}"
+
+
+def _converters(zone: tzinfo | None) -> dict[Kind, Callable[[Any], Any]]:
+    return {
+        Kind.TEXT: _text,
+        Kind.DECIMAL: _decimals,
+        Kind.WHOLE: _wholes,
+        Kind.MOMENT: partial(_moments, zone=zone),
+        Kind.MAYBE_MOMENT: partial(_maybe_moments, zone=zone),
+        Kind.POINT: _points,
+    }
+
+
+def _refusal(path: Path, name: str, row: int, rule: str) -> SchemaError:
+    place = f"{_where(row)}: " if row != WHOLE_COLUMN else ""
+    return SchemaError(f"{path}: {place}{name} {rule}")
+
+
+def _column(
+    refusal: Callable[[int, str], SchemaError],
+    chunks: Any,
+    kind: Kind,
+    convert: Mapping[Kind, Callable[[Any], Any]],
+) -> Any:
+    nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
+    if chunks.null_count and not nothing:
+        first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
+        raise refusal(first, "must not be missing")
+    try:
+        return convert[kind](chunks)
+    except BadValue as bad:
+        row, rule = bad.row, bad.rule
+    raise refusal(row, rule)
+
+
+WHOLE_COLUMN = -1
+"""As the row of a BadValue: the column's type is wrong, not one of its values."""
+
+
+def _text(chunks: Any) -> Text:
+    import pyarrow as pa
+
+    kind = chunks.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if not (
+        pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    ):
+        raise BadValue(WHOLE_COLUMN, f"must be a column of text, got {kind}")
+    coded = chunks.cast(kind).cast(pa.large_string()).combine_chunks().dictionary_encode()
+    values = tuple(coded.dictionary.to_pylist())
+    codes = coded.indices.to_numpy().astype(np.int64)
+    if "" in values:
+        first = np.flatnonzero(codes == values.index(""))[0]
+        raise BadValue(int(first), "must not be empty")
+    return Text(codes, values)
+
+
+def _decimals(chunks: Any) -> Any:
+    import pyarrow as pa
+
+    if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
+        raise BadValue(WHOLE_COLUMN, f"must be a column of numbers, got {chunks.type}")
+    column = chunks.to_numpy().astype(np.float64)
+    unbounded = np.flatnonzero(~np.isfinite(column))
+    if len(unbounded):
+        raise BadValue(int(unbounded[0]), "must be a finite number")
+    return column
+
+
+def _wholes(chunks: Any) -> Any:
+    import pyarrow as pa
+
+    if not pa.types.is_integer(chunks.type) or chunks.type == pa.uint64():
+        raise BadValue(WHOLE_COLUMN, f"must be a column of whole numbers, got {chunks.type}")
+    return chunks.to_numpy().astype(np.int64)
+
+
+def _moments(chunks: Any, zone: tzinfo | None) -> Times | None:
+    import pyarrow as pa
+
+    kind = chunks.type
+    if pa.types.is_timestamp(kind):
+        if kind.tz is None:
+            chunks = _placed(chunks, zone)
+        micro = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
+        return Times(micro.cast(pa.int64()).to_numpy(), are_positions=False)
+    if pa.types.is_integer(kind):
+        return Times(_wholes(chunks), are_positions=True)
+    moments, text = Moments(zone), _text(chunks)
+    return moments.times(moments.add([text.values[code] for code in text.codes]))
+
+
+def _maybe_moments(chunks: Any, zone: tzinfo | None) -> Times | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
+    empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
+    if chunks.null_count or empty:
+        return None
+    return _moments(chunks, zone)
+
+
+def _placed(chunks: Any, zone: tzinfo | None) -> Any:
+    """Timestamps of a clock that stood in `zone`."""
+    import pyarrow.compute as pc
+
+    if zone is None:
+        raise BadValue(
+            WHOLE_COLUMN,
+            "must have a time zone; store it as UTC timestamps, or let nomadp data convert "
+            "--time-zone say where the clock stood",
+        )
+    # Like Python: the first of two equal hours in autumn.
+    return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
+
+
+def _points(chunks: Any) -> Any:
+    import pyarrow as pa
+
+    kind = chunks.type
+    binary = (
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    ) or pa.types.is_fixed_size_binary(kind)
+    if not binary:
+        raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
+    return read_points(chunks.to_pylist())

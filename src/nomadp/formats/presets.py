@@ -1,0 +1,143 @@
+"""Which column is which, in the words of the libraries and data sets people come from.
+
+Nothing is guessed: a preset or an explicit map says what a name means, the mapping that was
+used is reported, and a column that neither mentions is not looked at.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from os import PathLike, fspath
+
+from nomadp.errors import SchemaError
+from nomadp.formats.columns import Kind, Wishes
+
+__all__ = ["OURS", "PRESETS", "WHOLE_FILES", "Reading", "parse_columns"]
+
+log = logging.getLogger(__name__)
+
+KINDS = {
+    "uid": Kind.TEXT,
+    "tid": Kind.TEXT,
+    "seq": Kind.WHOLE,
+    "datetime": Kind.MOMENT,
+    "lat": Kind.DECIMAL,
+    "lng": Kind.DECIMAL,
+    "geometry": Kind.POINT,
+    "location_id": Kind.TEXT,
+}
+OURS = tuple(KINDS)
+
+PRESETS: dict[str, dict[str, str]] = {
+    "nomadp": {name: name for name in OURS},
+    "skmob": {name: name for name in ("uid", "tid", "datetime", "lat", "lng")},
+    "movingpandas": {
+        "tid": "traj_id",
+        "datetime": "t",
+        "lng": "x",
+        "lat": "y",
+        "geometry": "geometry",
+    },
+    "trackintel": {
+        "uid": "user_id",
+        "datetime": "tracked_at",
+        "lng": "longitude",
+        "lat": "latitude",
+        "geometry": "geom",
+    },
+    "ptrail": {"tid": "traj_id", "datetime": "DateTime", "lat": "lat", "lng": "lon"},
+}
+"""Our name of a column to theirs."""
+
+WHOLE_FILES = ("foursquare", "gowalla", "porto", "geolife")
+"""Presets that are not tables with named columns; each has a reader of its own."""
+
+
+COORDINATES = ({"lat", "lng"}, {"geometry"})
+"""Either says where a point is."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read."""
+
+    preset: str = "nomadp"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Their name of a column to ours; stronger than the preset."""
+    wishes: Wishes = field(default_factory=Wishes)
+
+    def __post_init__(self) -> None:
+        known = (*PRESETS, *WHOLE_FILES)
+        if self.preset not in known:
+            close = get_close_matches(self.preset, known, 1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            raise SchemaError(
+                f"unknown column preset '{self.preset}'; choose one of {', '.join(known)}{hint}"
+            )
+        if self.columns and self.preset in WHOLE_FILES:
+            raise SchemaError(f"{self.preset} files have no named columns to map; leave it out")
+        strange = [ours for ours in self.columns.values() if ours not in OURS]
+        if strange:
+            raise SchemaError(
+                f"a column must be mapped to one of {', '.join(OURS)}, got {strange[0]}"
+            )
+
+    def theirs(self) -> dict[str, str]:
+        """Our names to theirs, whether or not the file has them."""
+        mapped = {ours: theirs for theirs, ours in self.columns.items()}
+        taken = set(self.columns)
+        preset = PRESETS[self.preset]
+        return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
+
+    def mapping(
+        self,
+        path: str | PathLike[str],
+        header: Sequence[str],
+        where: Sequence[set[str]] = COORDINATES,
+    ) -> dict[str, str]:
+        """Our names to the file's, for the columns it has; refuses what cannot be enough.
+
+        `where` lists the sets of columns of which any one says where a point is.
+        """
+        known = self.theirs()
+        found = {ours: theirs for ours, theirs in known.items() if theirs in header}
+        repeated = [theirs for theirs in found.values() if list(header).count(theirs) > 1]
+        if repeated:
+            raise SchemaError(f"{fspath(path)} must name the column {repeated[0]} only once")
+        located = any(columns <= found.keys() for columns in where)
+        ordered = found.keys() & {"tid", "uid"} and found.keys() & {"seq", "datetime"}
+        if not (located and ordered):
+            raise SchemaError(
+                f"{fspath(path)} must say whose (tid or uid), when (datetime or seq) and where "
+                f"(lat and lng, or geometry); preset {self.preset} looks for "
+                f"{', '.join(known.values())}, and of these it has "
+                f"{', '.join(found.values()) or 'none'}; name others with --columns THEIRS=OURS"
+            )
+        if {"lat", "lng"} <= found.keys():
+            found.pop("geometry", None)
+        used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
+        whose = "" if "tid" in found else "; without a tid, each user has one trajectory"
+        log.info(
+            "%s: columns %s are read, %d ignored%s",
+            fspath(path),
+            used,
+            len(header) - len(found),
+            whose,
+        )
+        return found
+
+
+def parse_columns(texts: Sequence[str]) -> dict[str, str]:
+    """From `theirs=ours` texts."""
+    columns: dict[str, str] = {}
+    for text in texts:
+        theirs, equals, ours = text.rpartition("=")
+        if not (theirs and equals and ours) or theirs in columns:
+            raise SchemaError(
+                f"a column map must be THEIRS=OURS, each of theirs once, got {text}"
+            )
+        columns[theirs] = ours
+    if len(set(columns.values())) < len(columns):
+        raise SchemaError("two columns must not be mapped to the same name, and are")
+    return columns

@@ -1,0 +1,139 @@
+"""Files of reports: what was released, and how it was made. Public.
+
+The metadata travels inside a Parquet file, and beside a CSV file as `FILE.meta.json`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.columns import Kind
+from nomadp.formats.files import (
+    columns_or_refusal,
+    file_path,
+    is_parquet,
+    read_table,
+    write_table,
+)
+from nomadp.formats.parquet_files import read_metadata
+from nomadp.formats.trajectory_files import BY_ID, known_locations, nested, ordered
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["METADATA", "ReportTable", "metadata_bytes", "read_reports", "write_reports"]
+
+METADATA = (
+    "mechanism",
+    "mechanism_version",
+    "epsilon",
+    "location_set_sha256",
+    "rng",
+    "private",
+    "nomadp_version",
+)
+"""What a file of reports must say about itself."""
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """Reported trajectories over public locations, and how they were made."""
+
+    reports: TrajectorySet
+    locations: LocationSet
+    metadata: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        metadata_bytes(self.metadata)
+        self.reports.check_size(len(self.locations))
+        _check_hash(self.metadata, self.locations)
+
+
+def write_reports(path: str | PathLike[str], table: ReportTable) -> None:
+    """CSV or Parquet with the columns `tid,seq,location_id`; whole or not at all."""
+    found, reports = file_path(path), table.reports
+    start = np.repeat(reports.offsets[:-1], reports.lengths)
+    tids = np.repeat(np.arange(len(reports)), reports.lengths)
+    column = {
+        "tid": [reports.tids[k] for k in tids],
+        "seq": np.arange(len(reports.locations)) - start,
+        "location_id": [table.locations.ids[k] for k in reports.locations],
+    }
+    metadata = metadata_bytes(table.metadata)
+    writes: dict[Path, Write] = {}
+    if not is_parquet(found):
+        # First: reports never stand without saying how they were made.
+        writes[_beside(found)] = lambda part: _create(part, metadata + b"\n")
+    writes[found] = lambda part: write_table(part, column, metadata)
+    written_whole(writes)
+
+
+def read_reports(
+    path: str | PathLike[str], locations: LocationSet
+) -> tuple[TrajectorySet, dict[str, Any]]:
+    """Reports and their metadata (empty if the file says nothing about itself)."""
+    found = file_path(path)
+    if (whole := nested(found, locations)) is not None:
+        return whole, _checked(_metadata(found), locations)
+    table = read_table(found, lambda header: _choose(found, header))
+    metadata = _checked(_metadata(found), locations)
+    return ordered(table, known_locations(table, locations), unique="seq"), metadata
+
+
+def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
+    """How reports were made, as it stands in a file; refused if it leaves something out."""
+    missing = [key for key in METADATA if key not in metadata]
+    if missing:
+        raise SchemaError(f"reports must say how they were made; missing: {', '.join(missing)}")
+    return json.dumps(dict(metadata), indent=2, sort_keys=True).encode()
+
+
+def _checked(metadata: dict[str, Any], locations: LocationSet) -> dict[str, Any]:
+    if metadata:
+        _check_hash(metadata, locations)
+    return metadata
+
+
+def _choose(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:
+    return columns_or_refusal(path, header, BY_ID)
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    beside = _beside(path)
+    try:
+        if is_parquet(path):
+            content = read_metadata(path)
+        else:
+            content = beside.read_bytes() if beside.exists() else None
+        metadata = json.loads(content) if content is not None else {}
+    except (OSError, ValueError) as error:
+        raise SchemaError(
+            f"the metadata of {path} must be readable JSON, and is not"
+        ) from error
+    if not isinstance(metadata, dict):
+        raise SchemaError(f"the metadata of {path} must be a JSON object, and is not")
+    return metadata
+
+
+def _check_hash(metadata: Mapping[str, Any], locations: LocationSet) -> None:
+    claimed = metadata.get("location_set_sha256")
+    if claimed != locations.sha256:
+        raise DomainError(
+            f"reports must be read with the locations they were made with, sha256={claimed}, "
+            f"got {locations.sha256}"
+        )
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + ".meta.json")
+
+
+def _create(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)

@@ -1,0 +1,1 @@
+"""CGM and TraCS, drawn in floats: to compare with, never to use."""

@@ -1,0 +1,136 @@
+"""One value of each kind of law, from a row of words."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nomadp.mechanisms.fast.compiling import kernel, part
+from nomadp.mechanisms.fast.values import Drawn, Plan
+
+__all__ = [
+    "below",
+    "near",
+    "response",
+    "share",
+    "split",
+    "square_wave",
+    "toss",
+    "weight_of",
+    "within",
+]
+
+_MASK = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_UNIT = 2**24
+_RESPONSE_UNIT = 2**32
+
+
+@part
+def below(words: Any, used: int, total: int) -> Any:
+    """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
+    if used >= len(words):
+        return 0
+    return share(words[used], total)
+
+
+@part
+def share(word: Any, total: int) -> Any:
+    """floor(word * total / 2^64), for any total."""
+    bound = np.uint64(total)
+    low, high = word & _MASK, word >> _HALF
+    bound_low, bound_high = bound & _MASK, bound >> _HALF
+    middle = high * bound_low + ((low * bound_low) >> _HALF)
+    carry = low * bound_high + (middle & _MASK)
+    return np.int64(high * bound_high + (middle >> _HALF) + (carry >> _HALF))
+
+
+@part
+def split(word: Any, total: int) -> Any:
+    """The whole part of word * total and the rest, where a word is a number in [0, 1).
+
+    The rest is a word again: of 64 digits, and as uniform as the whole part leaves it. So one
+    word serves for several values, each outcome of which has its chance up to one word in
+    2^64, as in the reference's draw with one word. Totals are below 2^32.
+    """
+    bound = np.uint64(total)
+    low, high = (word & _MASK) * bound, (word >> _HALF) * bound
+    high += low >> _HALF
+    return np.int64(high >> _HALF), ((high & _MASK) << _HALF) | (low & _MASK)
+
+
+@part
+def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
+    """The exponential law's integer weight, clamped into [2^24, ceiling]."""
+    weight = ceiling * math.exp(-scale_per_km * distance_km)
+    if not weight >= _UNIT:
+        return np.int64(_UNIT)
+    return np.int64(min(weight, ceiling))
+
+
+@kernel
+def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
+    """One location of the domain, and the words used so far; law: (scale, offset, ceiling)."""
+    ceiling = np.int64(law[2])
+    while True:
+        proposed = domain[below(words, used, len(domain))]
+        threshold = below(words, used + 1, ceiling)
+        used += 2
+        weight = weight_of(row_km[proposed] - law[1], law[0], ceiling)
+        if threshold < weight or used > len(words):
+            return proposed, used
+
+
+@part
+def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
+    """Randomised response over ``size`` values, with one word."""
+    target = below(words, used, heavy + (size - 1) * _RESPONSE_UNIT)
+    before = true * _RESPONSE_UNIT
+    if target < before:
+        return target // _RESPONSE_UNIT
+    if target < before + heavy:
+        return true
+    return (target - heavy) // _RESPONSE_UNIT + 1
+
+
+@part
+def square_wave(words: Any, used: int, cell: int, wave: Any) -> int:
+    """An output cell, with one word; cells `cell` to `cell + 2 reach` are the near ones."""
+    resolution, reach, heavy = wave[0], wave[1], wave[2]
+    near = 2 * reach + 1
+    target = below(words, used, near * heavy + (resolution - 1) * _UNIT)
+    before = cell * _UNIT
+    if target < before:
+        return target // _UNIT
+    if target < before + near * heavy:
+        return cell + (target - before) // heavy
+    return (target - near * heavy) // _UNIT + near
+
+
+@part
+def toss(words: Any, used: int, span: Any, plan: Plan, drawn: Drawn) -> int:
+    """The coins of one trajectory's points, and the words used so far.
+
+    A single location that is drawn once needs none: both of its copies are that draw.
+    """
+    start, end = span
+    if plan.alone and end - start == 1:
+        drawn.copies[1, start] = drawn.copies[0, start]
+    elif plan.coin:
+        for i in range(start, end):
+            drawn.coins[i] = below(words, used, 2)
+            used += 1
+    return used
+
+
+@kernel
+def within(row_km: Any, order: Any, limit_km: float) -> int:
+    """How many locations are at most that far, when ``order`` sorts them by distance."""
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        if row_km[order[middle]] <= limit_km:
+            low = middle + 1
+        else:
+            high = middle
+    return low

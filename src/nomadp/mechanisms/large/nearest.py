@@ -1,0 +1,223 @@
+"""One of the so many locations nearest to a place, in a large set, without ranking the set.
+
+The nearest locations are given numbers, each exactly one, in the order in which the tree tells
+that they are near: whole nodes first, then parts of those that cross the edge. Which location
+has which number depends on nothing but the place, so a uniform number is a uniform location.
+Only who draws a number of the last part has to walk down to it: most draws end after a few
+nodes, and the expected work grows like the logarithm of the size.
+
+How near a location is, is the squared sine of half its angle. Where two of them differ by less
+than `_DOUBT`, the reference's distances decide, and they are not for a loop to compute.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nomadp.mechanisms.fast.compiling import kernel, part
+from nomadp.mechanisms.fast.values import Balls
+from nomadp.mechanisms.large.pairs import haversines, unit_vector
+
+__all__ = ["Room", "nearest_points", "new_room", "one_of_nearest"]
+
+_DOUBT = 1e-12  # a share of the squared sine: far above any rounding, the reference's included
+_SLACK = 1e-12  # of the Earth's radius: in a squared sine at least as much as the doubt
+_HALVINGS = 4  # of the range of the edge, at each level
+
+
+class Room(NamedTuple):
+    """Where nodes and locations wait to be told near or far, and what was left in doubt."""
+
+    node: Any  # (2, leaves): by turns
+    low: Any  # (2, leaves): no location of the node is nearer
+    high: Any  # (2, leaves): and none is farther
+    spot: Any  # (m,): locations, and how near they are
+    near: Any  # (m,)
+    doubt: Any  # how many locations are in doubt, how many of them are near, the number drawn
+
+
+@kernel
+def new_room(balls: Balls) -> Room:
+    leaves, size = len(balls.nodes) // 2 + 2, len(balls.rows)
+    return Room(
+        np.empty((2, leaves), dtype=np.int32),
+        np.empty((2, leaves)),
+        np.empty((2, leaves)),
+        np.empty(size, dtype=np.int32),
+        np.empty(size),
+        np.zeros(3, dtype=np.int64),
+    )
+
+
+@kernel
+def nearest_points(balls: Balls, index: Any, secrets: Any, out: Any) -> None:
+    """For each (place, count, number): the location, or -1 where the reference must decide."""
+    room = new_room(balls)
+    for k in range(len(out)):
+        out[k] = one_of_nearest(balls, index, secrets[k], room)
+
+
+@kernel
+def one_of_nearest(balls: Balls, index: Any, secret: Any, room: Room) -> Any:
+    """The location with this number among the ``count`` nearest to a place.
+
+    ``index`` tells where a location stands in the set: the lower one wins a tie. Returns -1
+    where the number belongs to one of the locations in doubt; they are in ``room`` then.
+    """
+    place, count, number = secret[0], secret[1], secret[2]
+    here = unit_vector(balls.rows, place)
+    low, high = _bounds(balls.ball, 0, here)
+    room.node[0, 0], room.low[0, 0], room.high[0, 0] = 0, low, high
+    side, waiting, divided = 0, 1, True
+    while divided:
+        waiting, divided = _divide(balls, here, (side, waiting), room)
+        side = 1 - side
+        low, high = _edge(balls.nodes, (side, waiting), count, (low, high), room)
+        state = (waiting, count, number)
+        found, state = _told(balls.nodes, side, state, (low, high), room)
+        if found >= 0:
+            return found
+        waiting, count, number = state
+    listed = _list(balls, place, (side, waiting), room)
+    found, left = _nearer(room, listed, count, number)
+    if found >= 0:
+        return found
+    return _tied(balls.rows, index, place, left, room)
+
+
+@part
+def _bounds(ball: Any, node: int, here: Any) -> Any:
+    """How near the locations of a node are: at least, and at most."""
+    reach = ball[node, 3] + _SLACK
+    apart = _apart(ball, node, here)
+    if apart * apart <= 2:
+        least, most = max(0.0, apart - reach), apart + reach
+        return least * least / 4, most * most / 4
+    # Chords hardly grow towards the antipode: there, what counts is how far it is from that.
+    apart = _apart(ball, node, (-here[0], -here[1], -here[2]))
+    least, most = max(0.0, apart - reach), apart + reach
+    return 1 - most * most / 4 - _DOUBT, 1 - least * least / 4 + _DOUBT
+
+
+@part
+def _apart(ball: Any, node: int, here: Any) -> float:
+    x, y, z = ball[node, 0] - here[0], ball[node, 1] - here[1], ball[node, 2] - here[2]
+    return math.sqrt(x * x + y * y + z * z)
+
+
+@part
+def _divide(balls: Balls, here: Any, waiting: Any, room: Room) -> Any:
+    """Every node that waits replaced by its children; how many wait now, and if any is new."""
+    side, count = waiting
+    other, found, divided = 1 - side, 0, False
+    for k in range(count):
+        node = room.node[side, k]
+        left = balls.nodes[node, 2]
+        if left == 0:
+            room.node[other, found] = node
+            room.low[other, found], room.high[other, found] = (
+                room.low[side, k],
+                room.high[side, k],
+            )
+            found += 1
+            continue
+        divided = True
+        for child in range(left, left + 2):
+            low, high = _bounds(balls.ball, child, here)
+            room.node[other, found] = child
+            room.low[other, found], room.high[other, found] = low, high
+            found += 1
+    return found, divided
+
+
+@part
+def _edge(nodes: Any, waiting: Any, count: int, known: Any, room: Room) -> Any:
+    """Limits around the last of the ``count`` nearest, inside of those that are known."""
+    side, size = waiting
+    low, beyond = known
+    high, before = beyond, low
+    node, lows, highs = room.node[side], room.low[side], room.high[side]
+    for _ in range(_HALVINGS):
+        middle, upper = (low + beyond) / 2, (before + high) / 2
+        possible = certain = 0
+        for k in range(size):
+            held = nodes[node[k], 1] - nodes[node[k], 0]
+            possible += held if lows[k] <= middle else 0
+            certain += held if highs[k] <= upper else 0
+        if possible < count:
+            low = middle
+        else:
+            beyond = middle
+        if certain >= count:
+            high = upper
+        else:
+            before = upper
+    return low, high
+
+
+@part
+def _told(nodes: Any, side: int, state: Any, edge: Any, room: Room) -> Any:
+    """Give numbers to near nodes and drop far ones: the location, or -1 and what is left."""
+    waiting, count, number = state
+    node, low, high = room.node[side], room.low[side], room.high[side]
+    kept = 0
+    for k in range(waiting):
+        if high[k] < edge[0]:
+            first, size = nodes[node[k], 0], nodes[node[k], 1] - nodes[node[k], 0]
+            if number < size:
+                return np.int64(first + number), (kept, count, number)
+            count, number = count - size, number - size
+        elif low[k] <= edge[1]:
+            node[kept], low[kept], high[kept] = node[k], low[k], high[k]
+            kept += 1
+    return np.int64(-1), (kept, count, number)
+
+
+@part
+def _list(balls: Balls, place: int, waiting: Any, room: Room) -> int:
+    """Write the locations of the nodes that wait, and how near they are; returns how many."""
+    side, count = waiting
+    found = 0
+    for k in range(count):
+        node = room.node[side, k]
+        for location in range(balls.nodes[node, 0], balls.nodes[node, 1]):
+            near, _ = haversines(balls.rows, place, location)
+            room.spot[found], room.near[found] = location, near
+            found += 1
+    return found
+
+
+@kernel
+def _nearer(room: Room, listed: int, count: int, number: int) -> Any:
+    """The same for locations: the one with this number, or what is left in doubt."""
+    last = np.partition(room.near[:listed], count - 1)[count - 1]
+    doubtful = 0
+    for k in range(listed):
+        if room.near[k] < last * (1 - _DOUBT):
+            if number == 0:
+                return np.int64(room.spot[k]), (doubtful, count, number)
+            count, number = count - 1, number - 1
+        elif room.near[k] <= last * (1 + _DOUBT):
+            room.spot[doubtful] = room.spot[k]
+            doubtful += 1
+    return np.int64(-1), (doubtful, count, number)
+
+
+@kernel
+def _tied(rows: Any, index: Any, place: int, left: Any, room: Room) -> Any:
+    """Of locations in doubt: all if all are near, the first in the set if they are level."""
+    doubtful, count, number = left
+    if doubtful == count:
+        return np.int64(room.spot[number])
+    near, far = haversines(rows, place, room.spot[0])
+    for k in range(1, doubtful):
+        other = haversines(rows, place, room.spot[k])
+        if other[0] != near or other[1] != far:
+            room.doubt[0], room.doubt[1], room.doubt[2] = doubtful, count, number
+            return np.int64(-1)
+    wanted = np.partition(index[room.spot[:doubtful]], number)[number]
+    for k in range(doubtful):
+        if index[room.spot[k]] == wanted:
+            return np.int64(room.spot[k])
+    return np.int64(-1)

@@ -1,0 +1,1 @@
+"""NGRAM: overlapping draws of regions and of steps between them, reconciled."""

@@ -1,0 +1,186 @@
+"""NGRAM (PVLDB 2021) without external knowledge, as the paper compares with it.
+
+Locations are first replaced by their regions. One region for each end of the trajectory and
+one pair of regions for each step are drawn by the exponential mechanism; so every position
+is covered by two draws, which are reconciled, and a location of its region is drawn.
+
+The reconciliation asks for the region with the smallest summed distance to the two that were
+drawn. By the triangle inequality both of these always attain it: a fair coin decides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.budget import Split, Step
+from nomadp.drawing import Choose, Task
+from nomadp.errors import DomainError
+from nomadp.laws import Ints, Secret, TableExponential, Uniform
+from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.fast.compiling import is_compiled
+from nomadp.mechanisms.ngram.regions import Regions, grid_regions
+from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
+
+if TYPE_CHECKING:
+    from nomadp.mechanisms.ngram.kernel import Grams
+
+__all__ = ["Ngram"]
+
+GRID_MAX = 6  # pairs of pairs of regions fill a table of up to 1296 x 1296 distances
+_TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ngram(Mechanism):
+    """NGRAM: overlapping draws of regions and of steps between regions."""
+
+    name: ClassVar[str] = "ngram"
+    vectorised: ClassVar[bool] = True
+
+    grid: int = 4
+    """The bounding box is cut into ``grid`` by ``grid`` cells; the non-empty are regions."""
+    max_step_km: float | None = None
+    """A public bound of how far a step leads: pairs of regions farther apart are left out."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.grid <= GRID_MAX:
+            raise DomainError(f"grid must be from 1 to {GRID_MAX}, got grid={self.grid}")
+        if self.max_step_km is not None and not 0 < self.max_step_km < float("inf"):
+            raise DomainError(
+                f"max_step_km must be finite and above 0, got max_step_km={self.max_step_km}"
+            )
+
+    @cached_property
+    def regions(self) -> Regions:
+        return grid_regions(self.locations, self.grid)
+
+    def split(self, length: int) -> Split:
+        if length == 1:
+            return Split(self.epsilon, (Step("end", 0, 1, self.epsilon),))
+        share = self.epsilon / (length + 1)
+        return Split(
+            self.epsilon, (Step("end", 0, 2, share), Step("step", 0, length - 1, share))
+        )
+
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+        shares = self.split(len(trajectory)).shares()
+        region = self.regions.of[trajectory]
+        end = partial(self._end, shares["end"])
+        if len(region) == 1:
+            return [(end, region[0])]
+        step = partial(self._step, shares["step"])
+        pairs = region[:-1] * len(self.regions) + region[1:]
+        return [(end, region[0]), *((step, pair) for pair in pairs), (end, region[-1])]
+
+    def _end(self, share: Fraction, region: Secret, choose: Choose) -> int:
+        return choose("end", self._end_law(share), region)
+
+    def _step(self, share: Fraction, pair: Secret, choose: Choose) -> int:
+        return choose("step", self._step_law(share), pair)
+
+    def _end_law(self, share: Fraction) -> TableExponential:
+        every = np.arange(len(self.regions))
+        return TableExponential(self.regions.distances_km, every, self._span_km, share)
+
+    def _step_law(self, share: Fraction) -> TableExponential:
+        table_km, pairs = self._pairs
+        return TableExponential(table_km, pairs, 2 * self._span_km, share)
+
+    @property
+    def _span_km(self) -> float:
+        return float(self.regions.distances_km.max())
+
+    @cached_property
+    def _possible(self) -> NDArray[np.bool_]:
+        """Which region a step may lead to from which; staying is always possible."""
+        if self.max_step_km is None:
+            return np.ones((len(self.regions), len(self.regions)), dtype=bool)
+        return self.regions.reachable(self.max_step_km)
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.float64], Ints]:
+        """Distances from every pair of regions to every possible one, and these pairs."""
+        between, count = self.regions.distances_km, len(self.regions)
+        table_km = between[:, None, :, None] + between[None, :, None, :]
+        possible = np.flatnonzero(self._possible)
+        return table_km.reshape(count**2, count**2)[:, possible], possible
+
+    def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
+        regions = released
+        if len(released) > 1:
+            first, *steps, last = released
+            froms, tos = zip(*(divmod(step, len(self.regions)) for step in steps), strict=True)
+            regions = self._reconciled([first, *tos], [*froms, last], choose)
+        return tuple(choose.each([(self._location, region) for region in regions]))
+
+    def _reconciled(self, before: list[Any], after: list[Any], choose: Choose) -> list[Any]:
+        """One region per position from the two draws that cover it."""
+        covered = list(zip(before, after, strict=True))
+        coins = choose.each([(_toss, None) for _ in covered])
+        tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
+        if self._possible.all():
+            return tossed
+        between = self.regions.distances_km
+        every = np.arange(len(self.regions))
+        costs_km = [
+            between[a] + between[b] + _TIE_KM * (every != np.asarray(region)[..., None])
+            for (a, b), region in zip(covered, tossed, strict=True)
+        ]
+        return cheapest_way(costs_km, self._possible)
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        if not self.has_kernels:
+            return super()._draw_many(trajectories, words, first)
+        if is_compiled():
+            from nomadp.mechanisms.ngram.kernel import ngram_points
+        else:
+            from nomadp.mechanisms.ngram.many import ngram_points
+
+        reported = np.empty(len(trajectories.locations), dtype=np.int64)
+        region, lengths = self.regions.of[trajectories.locations], trajectories.lengths
+        for length in np.unique(lengths).tolist():
+            these = np.flatnonzero(lengths == length)
+            where = trajectories.offsets[these][:, None] + np.arange(length)
+            rows = words.rows(first + these, 3 * length + 1)  # regions, coins, locations
+            drawn = np.empty(where.shape, dtype=np.int64)
+            ngram_points(region[where], rows, _grams(self, length), drawn)
+            reported[where] = drawn
+        return reported
+
+    def _location(self, region: Any, choose: Choose) -> Any:
+        """A uniform location of a region, which is released and no secret any more."""
+        largest = Uniform(self.regions.members.shape[1])
+        index = choose("location", largest, self.regions.sizes[region])
+        location = self.regions.members[region, index]
+        return location if location.ndim else int(location)
+
+
+@lru_cache(maxsize=8)
+def _grams(mechanism: Ngram, length: int) -> "Grams":
+    """The laws at this length as tables: half a megabyte with 16 regions, 13 with 36."""
+    from nomadp.mechanisms.ngram.kernel import Grams
+
+    regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
+    end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
+    return Grams(
+        ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
+        steps=np.cumsum(step.weights(np.arange(len(regions) ** 2)), axis=1),
+        possible=step.outputs,
+        blocked=np.where(mechanism._possible, 0.0, np.inf),
+        between_km=regions.distances_km,
+        tie_km=_TIE_KM,
+        sizes=regions.sizes,
+        members=regions.members,
+    )
+
+
+def _toss(secret: None, choose: Choose) -> int:
+    return choose("tie", Uniform(2), secret)

@@ -1,0 +1,201 @@
+"""TP, pivot sampling (Algorithms 1-3), in its strict form.
+
+The trajectory is perturbed twice. In copy 1 the odd positions are *pivots*, drawn over the
+whole region; every other position is a *target*: the sector in which it lies, as seen from
+each neighbouring pivot, is reported by randomised response, and the target is drawn from the
+locations in the reported sectors. In copy 2 the roles are swapped; then the copies merge.
+
+Differs from the paper: Algorithm 1 adds the true location to the set a target is drawn from,
+which reveals it (docs/differences.md). Here a target's domain depends on released values only.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import ClassVar
+
+import numpy as np
+
+from nomadp.budget import Split, Step
+from nomadp.drawing import Choose, Task
+from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
+from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.fast.bulk import has_tables
+from nomadp.mechanisms.pivot.bulk import sample_copies
+from nomadp.mechanisms.pivot.granularity import RULES, choose_granularity
+from nomadp.mechanisms.pivot.merge import MERGES, merge_many
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["PivotSampling", "Region"]
+
+Shares = Mapping[str, Fraction]
+"""What one draw of each step may cost, in one copy."""
+DIRECTION_PART = Fraction(3, 4)  # of what a copy has for directions and points (section 6.1.2)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Where a copy's locations are drawn: public or already released, like all it holds."""
+
+    domain: Ints
+    span_km: float
+    disc: Disc | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PivotSampling(Mechanism):
+    """TP: each target is drawn from the sectors it was reported in, seen from its pivots."""
+
+    name: ClassVar[str] = "tp"
+    vectorised: ClassVar[bool] = True
+    adds_the_truth: ClassVar[bool] = False
+    """True only for what was published: the truth joins the locations it is drawn from."""
+
+    granularity: str | int = "table"
+    """Number of sectors, or the rule that picks it from epsilon: "table" or "formula"."""
+    directions: str = "both"
+    """Which neighbouring pivots report a sector: "both" or only the "preceding" one."""
+    merge: str = "coin"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("merge", self.merge, MERGES)
+        check_choice("directions", self.directions, ("both", "preceding"))
+        if isinstance(self.granularity, str):
+            check_choice("granularity", self.granularity, RULES)
+        elif not 2 <= self.granularity <= 64:
+            raise ValueError(
+                f"granularity must be a rule or a number of sectors from 2 to 64, "
+                f"got granularity={self.granularity}"
+            )
+
+    @cached_property
+    def sectors(self) -> int:
+        """How many sectors directions are cut into."""
+        if isinstance(self.granularity, int):
+            return self.granularity
+        return choose_granularity(self.epsilon, self.granularity)
+
+    def split(self, length: int) -> Split:
+        copies = self.copies(length)
+        budget = self.epsilon / len(copies)
+        steps = (step for copy in copies for step in self._copy_steps(copy, length, budget))
+        return Split(self.epsilon, tuple(steps))
+
+    def copies(self, length: int) -> tuple[int, ...]:
+        """A single location has no direction: one copy with all of epsilon serves it best."""
+        return (0,) if length == 1 else (1, 2)
+
+    def _copy_steps(self, copy: int, length: int, budget: Fraction) -> list[Step]:
+        pivots, targets = _roles(copy, length)
+        reports = sum(len(self._neighbours(i, length)) for i in targets)
+        for_directions = DIRECTION_PART * budget if reports else Fraction(0)
+        share = (budget - for_directions) / length
+        steps = [
+            Step("pivot", copy, len(pivots), share),
+            Step("point", copy, len(targets), share),
+        ]
+        if reports:
+            steps.insert(1, Step("direction", copy, reports, for_directions / reports))
+        return [step for step in steps if step.count]
+
+    def _neighbours(self, position: int, length: int) -> list[int]:
+        """The positions whose pivots report a sector for this target."""
+        both = (position - 1, position + 1) if self.directions == "both" else (position - 1,)
+        return [neighbour for neighbour in both if 0 <= neighbour < length]
+
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+        return [
+            (partial(self._copy, copy), trajectory) for copy in self.copies(len(trajectory))
+        ]
+
+    def _copy(self, copy: int, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+        length = len(trajectory)
+        shares = self.split(length).shares(copy)
+        region = self._region(shares, trajectory, choose)
+        pivots, targets = _roles(copy, length)
+        pivot = partial(self._pivot, region, shares)
+        points = dict(
+            zip(pivots, choose.each([(pivot, trajectory[i]) for i in pivots]), strict=True)
+        )
+        tasks: list[Task[int]] = []
+        for i in targets:
+            seen_from = [points[j] for j in self._neighbours(i, length)]
+            tasks.append((partial(self._target, region, shares, seen_from), trajectory[i]))
+        points.update(zip(targets, choose.each(tasks), strict=True))
+        return tuple(points[i] for i in range(length))
+
+    def _region(self, shares: Shares, trajectory: Trajectory, choose: Choose) -> Region:
+        return Region(np.arange(len(self.locations)), self.locations.diameter_km)
+
+    def _pivot(self, region: Region, shares: Shares, location: Secret, choose: Choose) -> int:
+        return choose("pivot", self._near(region, region.domain, shares["pivot"]), location)
+
+    def _target(
+        self,
+        region: Region,
+        shares: Shares,
+        pivots: list[int],
+        location: Secret,
+        choose: Choose,
+    ) -> int:
+        """One target, from the sectors its pivots report it in (Algorithm 1 without union)."""
+        reported = choose.each(
+            [(partial(self._direction, pivot, shares), location) for pivot in pivots]
+        )
+        channel = self._point(region, pivots, reported, shares["point"])
+        return choose("point", channel, location)
+
+    def _direction(self, pivot: int, shares: Shares, location: Secret, choose: Choose) -> int:
+        response = RandomizedResponse(self.sectors, shares["direction"])
+        sector = self.locations.sector_between(pivot, location, self.sectors)
+        return choose("direction", response, sector)
+
+    def _point(
+        self, region: Region, pivots: list[int], reported: list[int], share: Fraction
+    ) -> Channel:
+        domain = self._inside(region, pivots, reported)
+        # Emptiness is public: it follows from released pivots and sectors alone.
+        return self._near(region, domain if len(domain) else region.domain, share)
+
+    def _inside(self, region: Region, pivots: list[int], reported: list[int]) -> Ints:
+        """The locations of the region that lie in every reported sector."""
+        inside = np.ones(len(region.domain), dtype=bool)
+        for pivot, sector in zip(pivots, reported, strict=True):
+            inside &= self.locations.sectors(pivot, self.sectors)[region.domain] == sector
+        return region.domain[inside]
+
+    def _near(self, region: Region, domain: Ints, share: Fraction) -> Channel:
+        return Exponential(self.locations, domain, region.span_km, share, region.disc)
+
+    @property
+    def has_kernels(self) -> bool:
+        # What was published is only measured, on small sets; its kernels are the tables'.
+        return super().has_kernels and (self.private or has_tables(self.locations))
+
+    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
+        if not self.has_kernels:
+            return super()._draw_many(trajectories, words, first)
+        copies, coins = sample_copies(self, trajectories, words, first)
+        start = np.repeat(trajectories.offsets[:-1], trajectories.lengths)
+        positions = np.arange(len(coins)) - start
+        return merge_many(self.merge, self.locations, copies, coins, positions)
+
+    def finish(self, released: Sequence[tuple[int, ...]], choose: Choose) -> tuple[int, ...]:
+        if len(released) == 1:
+            return released[0]
+        first, second = released
+        return MERGES[self.merge](self.locations, first, second, choose)
+
+
+def _roles(copy: int, length: int) -> tuple[range, range]:
+    """Pivots and targets of a copy: odd positions (counted from 1) are copy 1's pivots."""
+    odd, even = range(0, length, 2), range(1, length, 2)
+    return (even, odd) if copy == 2 else (odd, even)
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {name}={value!r}")

@@ -1,0 +1,1 @@
+"""Every point on its own: EXP by the exponential mechanism, BRR and L-SRR by rank."""

@@ -1,0 +1,162 @@
+"""What the paper says about its results, and what the results here say."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nomadp.analysis.measures import is_better
+from nomadp.paper.cells import Setting
+from nomadp.paper.datasets import CAMPUS, SetKey
+from nomadp.paper.findings import Tally, chosen_granularity, lowest
+from nomadp.paper.lines import AS_PUBLISHED
+from nomadp.paper.results import Results
+from nomadp.paper.specs import EXPERIMENTS, FIXED_EPSILON
+
+__all__ = ["Claim", "claims"]
+
+BASELINES = ("exp", "ngram", "cgm")
+FORMS = {
+    "tp": ("tp", AS_PUBLISHED[0]),
+    "atp": ("atp", AS_PUBLISHED[1]),
+}
+"""Strict, and as published."""
+NEARLY, HARDLY = 0.9, 0.1
+"""Of all places, how many must agree for a claim about all of them to hold, or to fail."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper in our words, what was found, and a verdict."""
+
+    experiment: str
+    paper: str
+    found: str
+    verdict: str
+
+
+def claims(results: Results, complete: Sequence[str]) -> list[Claim]:
+    """The claims that these experiments can judge, in the order of the paper."""
+    judged = [make(results) for name, make in CLAIMS if name in complete]
+    return [claim for claim in judged if claim is not None]
+
+
+def _tp_error(results: Results) -> Claim | None:
+    return _comparison(
+        results, "TP has a lower NE than EXP, NGRAM and CGM on real data.", "tp", _real(results)
+    )
+
+
+def _atp_error(results: Results) -> Claim | None:
+    text = "ATP has a lower NE than EXP, NGRAM and CGM on every set."
+    return _comparison(results, text, "atp", results.catalogue.names)
+
+
+def _atp_within(results: Results) -> Claim | None:
+    text = "ATP has a higher PRQ than EXP, NGRAM and CGM on real data, for every range."
+    return _comparison(results, text, "atp", _real(results), "prq")
+
+
+def _comparison(
+    results: Results, text: str, winner: str, bases: Sequence[str], experiment: str = "ne"
+) -> Claim | None:
+    if not bases:
+        return None
+    strict, published = (_wins(results, name, bases, experiment) for name in FORMS[winner])
+    found = (
+        f"As published (not private) at {published.count} of {published.of} places, in its "
+        f"strict form at {strict.count}."
+    )
+    return Claim(experiment, text, found, _verdict(strict, published))
+
+
+def _wins(results: Results, winner: str, bases: Sequence[str], experiment: str) -> Tally:
+    """Places of an experiment at which one mechanism beats all baselines."""
+    found = []
+    for base in bases:
+        for metric in results.metrics(EXPERIMENTS[experiment], base):
+            for epsilon in results.plan.epsilons:
+                scores = [
+                    results.value(Setting(SetKey(base), name, (), epsilon), metric).mean
+                    for name in (winner, *BASELINES)
+                ]
+                found.append(all(is_better(metric)(scores[0], each) for each in scores[1:]))
+    return Tally(sum(found), len(found))
+
+
+def _radius(results: Results) -> Claim:
+    tally = lowest(results, EXPERIMENTS["radius"], "R private and calibrated")
+    text = "Calibrating a private radius is better than fixing any."
+    return Claim("radius", text, _at(tally), _verdict(tally))
+
+
+def _directions(results: Results) -> Claim:
+    tally = lowest(results, EXPERIMENTS["directions"], "bi-directional")
+    text = "Directions from both neighbours are better than from one."
+    return Claim("directions", text, _at(tally), _verdict(tally))
+
+
+def _granularity(results: Results) -> Claim:
+    tally, loss = chosen_granularity(results)
+    text = "The rule of Table 1 picks the best number of sectors, almost always."
+    found = f"{_at(tally)[:-1]}; elsewhere it loses at most {loss:.4f} in NE."
+    return Claim("granularity", text, found, _verdict(tally))
+
+
+def _stable(name: str, text: str) -> Callable[[Results], Claim]:
+    """NE of ATP hardly changes along an axis."""
+
+    def judge(results: Results) -> Claim:
+        experiment = EXPERIMENTS[name]
+        changes = []
+        for base in experiment.bases(results.catalogue):
+            curves = results.curves(experiment, base, "ne")
+            (atp,) = (curve for curve in curves if curve.series.mechanism == "atp")
+            changes.append((max(atp.mean) - min(atp.mean)) / min(atp.mean))
+        found = f"ATP's NE changes by at most {100 * max(changes):.0f} % of its lowest value."
+        return Claim(name, text, found, "holds" if max(changes) < HARDLY else "partly")
+
+    return judge
+
+
+def _counts(results: Results) -> Claim:
+    found = []
+    for base in results.catalogue.names:
+        scores = {
+            name: results.value(Setting(SetKey(base), name, (), FIXED_EPSILON), "acd").mean
+            for name in ("tp", "atp", *AS_PUBLISHED, "ngram", "cgm")
+        }
+        worse = min(scores.pop("ngram"), scores.pop("cgm"))
+        found += [score < worse for score in scores.values()]
+    tally = Tally(sum(found), len(found))
+    text = "TP and ATP have lower count differences than NGRAM and CGM on every set."
+    return Claim(
+        "table2", text, f"In {tally.count} of {tally.of} comparisons.", _verdict(tally)
+    )
+
+
+def _real(results: Results) -> tuple[str, ...]:
+    return tuple(name for name in results.catalogue.names if name not in ("cps", CAMPUS))
+
+
+def _at(tally: Tally) -> str:
+    return f"At {tally.count} of {tally.of} places of the figure."
+
+
+def _verdict(*tallies: Tally) -> str:
+    shares = [tally.count / tally.of for tally in tallies]
+    if min(shares) >= NEARLY:
+        return "holds"
+    return "does not hold" if max(shares) <= HARDLY else "partly"
+
+
+CLAIMS: tuple[tuple[str, Callable[[Results], Claim | None]], ...] = (
+    ("ne", _tp_error),
+    ("ne", _atp_error),
+    ("prq", _atp_within),
+    ("radius", _radius),
+    ("directions", _directions),
+    ("granularity", _granularity),
+    ("locations", _stable("locations", "The size of the location set matters little.")),
+    ("length", _stable("length", "The length of a trajectory matters little.")),
+    ("reach", _stable("reach", "The reach of a step matters little.")),
+    ("table2", _counts),
+)

@@ -1,0 +1,195 @@
+"""The parts every figure is made of: panels with lines, floors, and one legend above."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from nomadp.paper.lines import Series
+from nomadp.paper.results import Curve
+from nomadp.paper.style import (
+    FLOOR_LABELS,
+    INK,
+    PAPER,
+    RAMP,
+    SHADE,
+    look_of,
+    rc_params,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "canvas",
+    "draw_curves",
+    "draw_floors",
+    "legends",
+    "score_label",
+    "series_label",
+    "shade_worse",
+    "styled",
+]
+
+FLOOR_DASHES = {"constant": (0, (5, 3)), "uniform": (0, (1.2, 2.4)), "flat": (0, (7, 2, 1, 2))}
+PANEL_INCHES = (4.5, 3.0)
+LEGEND_INCHES = 0.7
+LABEL_INCHES, CHARACTER_INCHES = 0.62, 0.078
+WORSE = "worse than the best constant"
+VARIANT_DASHES = ("-", (0, (4, 2)), (0, (1.5, 1.5)))
+DECODED_DASHES = (0, (6, 1.5, 1.5, 1.5))
+MARKERS = "osDv"
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """matplotlib without a screen and in our style, for as long as this lasts."""
+    import matplotlib
+
+    with matplotlib.rc_context(rc_params()):
+        yield
+
+
+def canvas(rows: int, columns: int) -> "tuple[Figure, list[Axes]]":
+    """Panels of one size, row by row; the layout leaves room for what is outside them."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    width, height = PANEL_INCHES
+    size = width * columns, height * rows + LEGEND_INCHES
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.07, h_pad=0.09)  # type: ignore[union-attr, call-arg]
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+
+
+def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> None:
+    """Means with a bar of one standard deviation to each side."""
+    for curve in curves:
+        x = [float(each) for each in curve.x] if numeric else list(range(len(curve.x)))
+        panel.errorbar(x, curve.mean, yerr=curve.sd, **_line(curve.series))
+    ticks = curves[0].x if curves else ()
+    if numeric:
+        panel.set_xticks([float(each) for each in ticks], ticks)
+    else:
+        panel.set_xticks(range(len(ticks)), ticks)
+    panel.margins(x=0.04)
+
+
+def draw_floors(panel: "Axes", floors: dict[str, list[float]], x: Sequence[float]) -> None:
+    """What no information gives, in ink."""
+    for name, scores in floors.items():
+        panel.plot(
+            x,
+            scores,
+            color=INK,
+            linewidth=1.3,
+            linestyle=FLOOR_DASHES[name],
+            label=FLOOR_LABELS[name],
+            zorder=1.5,
+        )
+
+
+def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below: bool) -> None:
+    """The side of a floor on which a report says less than nothing."""
+    low, high = panel.get_ylim()
+    left, right = panel.get_xlim()
+    ends = [left, *x, right], [scores[0], *scores, scores[-1]]
+    panel.fill_between(
+        *ends, low if below else high, color=SHADE, linewidth=0, zorder=0, label=WORSE
+    )
+    panel.set(ylim=(low, high), xlim=(left, right))
+
+
+def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) -> None:
+    """One above the panels, floors last; ``apart`` leaves what only one shows inside it."""
+    shown = {panel: _handles(panel) for panel in panels if panel.get_visible()}
+    named = {label: handle for each in shown.values() for label, handle in each.items()}
+    above = [
+        label for label in named if not apart or all(label in each for each in shown.values())
+    ]
+    last = [label for label in (*FLOOR_LABELS.values(), WORSE) if label in above]
+    order = [label for label in above if label not in last] + last
+    figure.legend(
+        [named[label] for label in order],
+        order,
+        loc="outside upper left",
+        ncols=_columns_that_fit(order, figure.get_figwidth()),
+        handlelength=2.4,
+        columnspacing=1.8,
+        labelspacing=0.4,
+    )
+    for panel, handles in shown.items():
+        own = [label for label in handles if label not in above]
+        if own:
+            panel.legend(
+                [handles[label] for label in own],
+                own,
+                fontsize=8,
+                ncols=2,
+                loc="lower right",
+                bbox_to_anchor=(1, 0.08),
+            )
+
+
+def _columns_that_fit(labels: Sequence[str], width_inches: float) -> int:
+    """As many columns of a legend, filled one after another, as are not too wide together."""
+    for columns in range(len(labels), 1, -1):
+        rows = -(-len(labels) // columns)
+        widest = [max(map(len, labels[k : k + rows])) for k in range(0, len(labels), rows)]
+        if sum(LABEL_INCHES + CHARACTER_INCHES * count for count in widest) < width_inches:
+            return len(widest)
+    return 1
+
+
+def _handles(panel: "Axes") -> dict[str, Any]:
+    """What a legend shows for each label: of an error bar the line, without whiskers."""
+    handles, labels = panel.get_legend_handles_labels()
+    lines = [getattr(handle, "lines", (handle,))[0] for handle in handles]
+    return dict(zip(labels, lines, strict=True))
+
+
+def series_label(series: Series) -> str:
+    """As a legend or a table names it; a mechanism's name alone means its reports."""
+    label = series.label or look_of(series.mechanism).label
+    return f"{label} decoded" if series.decoded else label
+
+
+def score_label(metric: str) -> str:
+    """A score as an axis or a table names it."""
+    if metric.startswith("prq_"):
+        return f"points within {metric.removeprefix('prq_').removesuffix('km')} km, %"
+    if metric.startswith("recall_at_"):
+        return f"recall of the {metric.removeprefix('recall_at_')} busiest places"
+    return {
+        "ne": "normalised error (NE)",
+        "error_km": "mean error, km",
+        "acd": "mean count difference (ACD)",
+        "density_js": "density (Jensen-Shannon)",
+        "flow_l1": "trips between areas (L1)",
+        "step_w1_km": "step lengths (Wasserstein, km)",
+    }[metric]
+
+
+def _line(series: Series) -> dict[str, Any]:
+    """Decoded reports keep the colour and the marker of what they are decoded from."""
+    look = look_of(series.mechanism)
+    plain = series.step is None and not series.variant
+    colour = look.colour if series.step is None else RAMP[series.step % len(RAMP)]
+    hollow = look.dashed or series.variant > 0
+    dashes: Any = VARIANT_DASHES[1 if look.dashed else series.variant]
+    if series.decoded:
+        dashes = DECODED_DASHES
+    return {
+        "label": series_label(series),
+        "color": colour,
+        "marker": look.marker if plain else MARKERS[series.step or series.variant],
+        "linestyle": dashes,
+        "markersize": 8 if look.marker == "*" else 5,
+        "markerfacecolor": PAPER if hollow else colour,
+        "markeredgecolor": colour if hollow else PAPER,
+        "markeredgewidth": 1.2 if hollow else 0.7,
+        "elinewidth": 1.0,
+        "capsize": 2.0,
+        "zorder": 3 if series.mechanism in ("tp", "atp", "atlas") else 2.5,
+    }

@@ -1,0 +1,138 @@
+"""What was computed, as the figures, tables and sentences read it."""
+
+import statistics
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomadp.analysis.measures import FLOORS, Measured, is_better
+from nomadp.paper.cells import Audit, Cell, Floors, Setting, Work
+from nomadp.paper.datasets import Catalogue, SetKey, load
+from nomadp.paper.lines import Series
+from nomadp.paper.plan import Plan
+from nomadp.paper.reference import printed_counts
+from nomadp.paper.specs import Experiment, Placed
+from nomadp.paper.store import Store
+
+__all__ = ["Curve", "Results", "Value", "better_floor"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A score over the repetitions of a setting."""
+
+    mean: float
+    sd: float
+    """Standard deviation over the repetitions; 0 if there is only one."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure."""
+
+    series: Series
+    x: tuple[str, ...]
+    values: tuple[Value, ...]
+
+    @property
+    def mean(self) -> list[float]:
+        return [value.mean for value in self.values]
+
+    @property
+    def sd(self) -> list[float]:
+        return [value.sd for value in self.values]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a plan on a catalogue, read from the store when asked for."""
+
+    catalogue: Catalogue
+    plan: Plan
+    store: Store
+    _read: dict[Work, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    def of(self, work: Work) -> dict[str, Any]:
+        if work not in self._read:
+            found = self.store.find(work, self.catalogue)
+            if found is None:
+                raise LookupError(f"{work} has not been computed")
+            self._read[work] = found
+        return self._read[work]
+
+    def has(self, work: Work) -> bool:
+        try:
+            self.of(work)
+        except LookupError:
+            return False
+        return True
+
+    def is_complete(self, experiment: Experiment) -> bool:
+        return all(self.has(work) for work in experiment.works(self.catalogue, self.plan))
+
+    def value(self, setting: Setting, metric: str) -> Value:
+        """Mean and deviation of a score over the plan's repetitions."""
+        scores = [self.of(Cell(setting, k))[metric] for k in range(self.plan.runs)]
+        sd = statistics.stdev(scores) if len(scores) > 1 else 0.0
+        return Value(statistics.fmean(scores), sd)
+
+    def printed_counts(self, base: str) -> dict[str, float]:
+        """By mechanism, what Table 2 prints for this set, if it is the paper's, whole."""
+        data = load(self.catalogue, SetKey(base))
+        return printed_counts(base, (len(data.locations), len(data.trajectories)))
+
+    def floors(self, key: SetKey) -> dict[str, Measured]:
+        return self.of(Floors(key))
+
+    def loss(self, audit: Audit) -> dict[str, Any]:
+        return self.of(audit)
+
+    def placed(self, experiment: Experiment) -> list[Placed]:
+        return experiment.place(self.catalogue, self.plan)
+
+    def metrics(self, experiment: Experiment, base: str) -> tuple[str, ...]:
+        return experiment.metrics(load(self.catalogue, SetKey(base)).yardstick)
+
+    def curves(self, experiment: Experiment, base: str, metric: str) -> list[Curve]:
+        """The lines of one panel, in the order of the specification."""
+        lines: dict[Series, list[Placed]] = {}
+        for each in self.placed(experiment):
+            if each.base == base:
+                lines.setdefault(each.series, []).append(each)
+        return [
+            Curve(
+                series,
+                tuple(each.x for each in line),
+                tuple(self.value(each.setting, metric) for each in line),
+            )
+            for series, line in lines.items()
+        ]
+
+    def floor_curves(
+        self, experiment: Experiment, base: str, metric: str
+    ) -> dict[str, list[float]]:
+        """By floor, its score along the panel: it changes where the data set does."""
+        along = {
+            each.x: each.setting.dataset
+            for each in self.placed(experiment)
+            if each.base == base
+        }
+        found = {
+            floor: [self.floors(key)[floor].get(metric) for key in along.values()]
+            for floor in FLOORS
+        }
+        return {
+            floor: [score for score in scores if score is not None]
+            for floor, scores in found.items()
+            if None not in scores
+        }
+
+
+def better_floor(floors: dict[str, Measured], metric: str) -> tuple[str, float]:
+    """The answer without information that does best in this score."""
+    beats = is_better(metric)
+    found = [(name, floors[name][metric]) for name in FLOORS if metric in floors[name]]
+    best = found[0]
+    for each in found[1:]:
+        if beats(each[1], best[1]):
+            best = each
+    return best

@@ -1,0 +1,243 @@
+"""Every figure and table of the paper as a value: what is drawn, over what, on which data.
+
+An experiment only names settings; they are computed once however many experiments name them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nomadp.analysis.measures import Yardstick
+from nomadp.paper.cells import REGISTERED, Audit, Cell, Floors, Setting, Work
+from nomadp.paper.datasets import Catalogue, SetKey, load
+from nomadp.paper.lines import (
+    AS_PUBLISHED,
+    COMPARED,
+    EVERY_ANSWER,
+    Lines,
+    Series,
+    answers,
+    fixed_and_adaptive_radius,
+    granularities,
+    mechanisms,
+    merges,
+    one_and_two_directions,
+    whole_and_half_budget,
+)
+from nomadp.paper.plan import Plan
+
+__all__ = ["EXPERIMENTS", "FIXED_EPSILON", "Axis", "Experiment", "Placed"]
+
+FIXED_EPSILON = "4"
+"""Where the paper varies something else."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What varies along a figure: epsilon, or a variation of the data set."""
+
+    variation: str
+    label: str
+    values: tuple[float | None, ...] = ()
+
+
+EPSILON = Axis("", "ε of the whole trajectory")
+SHARE = Axis("share", "most visited share of the locations", (0.1, 0.25, 0.5, 1.0))
+LENGTH = Axis("length", "points of a trajectory", (3.0, 4.0, 5.0, 6.0, 7.0, 8.0))
+SPEED = Axis("speed", "reach between two points, km/h", (1.0, 2.0, 4.0, 8.0, 16.0, None))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A setting and its place in a figure: which set's panel, which line, where along it."""
+
+    base: str
+    series: Series
+    x: str
+    setting: Setting
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One row of the paper's results."""
+
+    name: str
+    title: str
+    paper: str
+    """Where it is in the paper."""
+    sets: Literal["all", "pair", "campus", "none"] = "all"
+    lines: Lines = lambda dataset: ()
+    axis: Axis = EPSILON
+    metric: Literal["ne", "prq", "acd"] = "ne"
+    epsilons: tuple[str, ...] | None = None
+    """None means the plan's."""
+    audited: bool = False
+
+    def bases(self, catalogue: Catalogue) -> tuple[str, ...]:
+        """The sets that each get a panel."""
+        match self.sets:
+            case "all":
+                return catalogue.names
+            case "pair":
+                return catalogue.pair
+            case "campus":
+                return (catalogue.campus,)
+            case "none":
+                return ()
+
+    def metrics(self, yardstick: Yardstick) -> tuple[str, ...]:
+        """The scores that are shown; the range query has one for each radius."""
+        if self.metric != "prq":
+            return (self.metric,)
+        return tuple(f"prq_{radius_km:g}km" for radius_km in yardstick.radii_km)
+
+    def place(self, catalogue: Catalogue, plan: Plan) -> list[Placed]:
+        """All settings, of the mechanisms there are."""
+        return [
+            Placed(base, series, x, series.setting(key, epsilon))
+            for base in self.bases(catalogue)
+            for series in self.lines(load(catalogue, SetKey(base)))
+            if series.mechanism in REGISTERED
+            for x, key, epsilon in self._along(base, plan)
+        ]
+
+    def works(self, catalogue: Catalogue, plan: Plan) -> list[Work]:
+        """All that has to be computed: floors, repetitions of every setting, audits."""
+        settings = dict.fromkeys(each.setting for each in self.place(catalogue, plan))
+        keys = dict.fromkeys(setting.dataset for setting in settings)
+        cells = [Cell(setting, k) for setting in settings for k in range(plan.runs)]
+        return [*map(Floors, keys), *cells, *self.audits(plan)]
+
+    def audits(self, plan: Plan) -> list[Audit]:
+        if not self.audited:
+            return []
+        names = [name for name in COMPARED if name in REGISTERED and REGISTERED[name].private]
+        return [
+            Audit(name, epsilon, plan.audited_length)
+            for name in (*names, *plan.audited_published)
+            for epsilon in plan.audited_epsilons
+        ]
+
+    def unregistered(self, catalogue: Catalogue) -> list[str]:
+        """Mechanisms it names that this build does not have."""
+        named = {
+            series.mechanism: None
+            for base in self.bases(catalogue)
+            for series in self.lines(load(catalogue, SetKey(base)))
+        }
+        return [name for name in named if name not in REGISTERED]
+
+    def _along(self, base: str, plan: Plan) -> list[tuple[str, SetKey, str]]:
+        if not self.axis.variation:
+            epsilons = self.epsilons or plan.epsilons
+            return [(epsilon, SetKey(base), epsilon) for epsilon in epsilons]
+        variation = self.axis.variation
+        return [
+            (_tick(variation, value), _varied(base, variation, value), FIXED_EPSILON)
+            for value in self.axis.values
+        ]
+
+
+def _varied(base: str, variation: str, value: float | None) -> SetKey:
+    """All of the locations are the set itself, and its cells can be shared."""
+    return (
+        SetKey(base) if (variation, value) == ("share", 1.0) else SetKey(base, variation, value)
+    )
+
+
+def _tick(variation: str, value: float | None) -> str:
+    if value is None:
+        return "any"
+    return f"{100 * value:g} %" if variation == "share" else f"{value:g}"
+
+
+EXPERIMENTS = {
+    each.name: each
+    for each in (
+        Experiment(
+            "ne", "Error against ε", "the figure of NE", lines=lambda dataset: EVERY_ANSWER
+        ),
+        Experiment(
+            "prq",
+            "Points nearly right against ε",
+            "the figure of PRQ",
+            lines=lambda dataset: EVERY_ANSWER,
+            metric="prq",
+        ),
+        Experiment(
+            "radius",
+            "A fixed radius against a private one",
+            "the figure of parameters, panels a and d",
+            sets="pair",
+            lines=fixed_and_adaptive_radius,
+        ),
+        Experiment(
+            "directions",
+            "Directions from one side or from both",
+            "the figure of parameters, panels b and e",
+            sets="pair",
+            lines=one_and_two_directions,
+        ),
+        Experiment(
+            "granularity",
+            "How finely directions are cut",
+            "the figure of parameters, panels c and f",
+            sets="pair",
+            lines=granularities,
+        ),
+        Experiment(
+            "budget",
+            "All of ε, or the half that the algorithms spend",
+            "Algorithms 2 and 3 against section 6.1.2",
+            sets="pair",
+            lines=whole_and_half_budget,
+        ),
+        Experiment(
+            "merge",
+            "How the two copies become one",
+            "not in the paper, whose rule decides nothing",
+            sets="pair",
+            lines=merges,
+        ),
+        Experiment(
+            "locations",
+            "The size of the location set",
+            "the figure of sizes, panel a",
+            sets="pair",
+            lines=mechanisms("exp", "tp", "atp"),
+            axis=SHARE,
+        ),
+        Experiment(
+            "length",
+            "The length of a trajectory",
+            "the figure of sizes, panel b",
+            sets="campus",
+            lines=mechanisms("exp", "tp", "atp"),
+            axis=LENGTH,
+        ),
+        Experiment(
+            "reach",
+            "How far one step can go",
+            "the figure of sizes, panel c",
+            sets="campus",
+            lines=mechanisms("exp", "tp", "atp"),
+            axis=SPEED,
+        ),
+        Experiment("table1", "The probability that a direction survives", "Table 1", "none"),
+        Experiment(
+            "table2",
+            "Counts of visits",
+            "Table 2",
+            lines=mechanisms(*COMPARED, *AS_PUBLISHED),
+            metric="acd",
+            epsilons=(FIXED_EPSILON,),
+        ),
+        Experiment(
+            "frontier",
+            "What a budget buys, and what it costs",
+            "not in the paper",
+            lines=lambda dataset: answers(*COMPARED),
+            audited=True,
+        ),
+    )
+}
+"""By name, in the order of the report."""

@@ -1,0 +1,75 @@
+"""Results on disk: one file for each piece of work, whole or absent, so a run can go on.
+
+A file is named by the hash of its work's identity and repeats it: a result is only ever
+taken for the work it was computed for.
+"""
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nomadp.formats.atomic import written_whole
+from nomadp.paper.cells import Work
+from nomadp.paper.datasets import Catalogue
+
+__all__ = ["Store", "write_text"]
+
+ABANDONED_S = 600
+"""A part of a file this old belongs to a run that was killed: writing one takes no time."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of an experiment's results."""
+
+    folder: Path
+
+    def find(self, work: Work, catalogue: Catalogue) -> dict[str, Any] | None:
+        """The result, or None if it has not been computed, or not to the end."""
+        identity = work.identity(catalogue)
+        try:
+            record = json.loads(self._path(work, identity).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(record, dict) or record.get("identity") != _plain(identity):
+            return None
+        result = record.get("result")
+        return result if isinstance(result, dict) else None
+
+    def complete(self, work: Work, catalogue: Catalogue) -> None:
+        """Compute a piece of work and keep its result."""
+        started_s = time.perf_counter()
+        result = work.compute(catalogue)
+        identity = work.identity(catalogue)
+        seconds = round(time.perf_counter() - started_s, 3)
+        record = {"identity": identity, "result": result, "seconds": seconds}
+        write_text(self._path(work, identity), json.dumps(record, indent=1, allow_nan=False))
+
+    def remove_abandoned_parts(self) -> None:
+        """What a killed run was in the middle of writing."""
+        for part in self.folder.glob("*/.part-*"):
+            if time.time() - part.stat().st_mtime > ABANDONED_S:
+                part.unlink(missing_ok=True)
+
+    def _path(self, work: Work, identity: dict[str, Any]) -> Path:
+        text = json.dumps(identity, sort_keys=True)
+        key = hashlib.sha256(text.encode()).hexdigest()[:24]
+        return self.folder / work.kind / f"{key}.json"
+
+
+def write_text(path: Path, text: str) -> None:
+    """UTF-8, all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written_whole({path: lambda part: _write(part, text)})
+
+
+def _write(part: Path, text: str) -> None:
+    part.write_bytes(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    """As JSON gives it back: tuples become lists."""
+    return json.loads(json.dumps(value))

@@ -1,0 +1,147 @@
+"""The whole of it: what to run, running it, and everything that is written afterwards."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nomadp.errors import DomainError
+from nomadp.formats.atomic import written_whole
+from nomadp.paper.cells import Audit, Work
+from nomadp.paper.datasets import Catalogue
+from nomadp.paper.figures import rendered
+from nomadp.paper.files import as_csv, as_json
+from nomadp.paper.plan import FULL, QUICK, Plan
+from nomadp.paper.report import render
+from nomadp.paper.results import Results
+from nomadp.paper.runner import Progress, complete_all, missing
+from nomadp.paper.specs import EXPERIMENTS, Experiment
+from nomadp.paper.store import Store, write_text
+
+__all__ = ["ALL", "Paper", "reopened"]
+
+ALL = "all"
+REPORT = "report.html"
+RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Some experiments on some data, and the folder of their results."""
+
+    experiments: tuple[Experiment, ...]
+    catalogue: Catalogue
+    plan: Plan
+    out: Path
+
+    @classmethod
+    def planned(
+        cls,
+        names: Sequence[str],
+        out: Path,
+        *,
+        data: Path | None = None,
+        runs: int | None = None,
+        quick: bool = False,
+    ) -> "Paper":
+        plan = QUICK if quick else FULL
+        if runs is not None:
+            plan = replace(plan, runs=runs)
+        return cls(_named(names), Catalogue(data, plan.trajectories), plan, out)
+
+    @property
+    def store(self) -> Store:
+        return Store(self.out)
+
+    @cached_property
+    def works(self) -> list[Work]:
+        """All work, each piece once; the longest first, so that no core waits at the end."""
+        every = (each.works(self.catalogue, self.plan) for each in self.experiments)
+        once = dict.fromkeys(work for works in every for work in works)
+        return sorted(once, key=lambda work: not isinstance(work, Audit))
+
+    def missing(self) -> list[Work]:
+        """What no earlier run has left in the folder."""
+        return missing(self.works, self.catalogue, self.store)
+
+    @property
+    def unregistered(self) -> list[str]:
+        """Mechanisms that the experiments name and this build does not have."""
+        named = (each.unregistered(self.catalogue) for each in self.experiments)
+        return list(dict.fromkeys(name for names in named for name in names))
+
+    def compute(self, works: Sequence[Work], *, jobs: int, progress: Progress) -> None:
+        """Do this work; killed at any moment, the next call finds what was finished."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.store.remove_abandoned_parts()
+        self._remember()
+        complete_all(works, self.catalogue, self.store, jobs=jobs, progress=progress)
+
+    def write(self) -> list[Path]:
+        """Tables, figures and the report of every experiment that is complete."""
+        results = Results(self.catalogue, self.plan, self.store)
+        done = [each for each in self.experiments if results.is_complete(each)]
+        drawings, written = {}, []
+        for experiment in done:
+            png, svg = rendered(experiment, results)
+            drawings[experiment.name] = svg
+            contents = {
+                "csv": as_csv(experiment, results).encode(),
+                "json": as_json(experiment, results).encode(),
+                "png": png,
+                "svg": svg.encode(),
+            }
+            written += [self._write(experiment.name, *each) for each in contents.items()]
+        report = self.out / REPORT
+        write_text(report, render(done, results, drawings))
+        return [report, *written]
+
+    def _write(self, name: str, suffix: str, content: bytes) -> Path:
+        path = self.out / f"{name}.{suffix}"
+
+        def write(part: Path) -> None:
+            part.write_bytes(content)
+
+        written_whole({path: write})
+        return path
+
+    def _remember(self) -> None:
+        """For a report without computing: only this file knows a path of this machine."""
+        folder = self.catalogue.folder
+        content: dict[str, Any] = {
+            "names": [experiment.name for experiment in self.experiments],
+            "data": None if folder is None else str(folder.resolve()),
+            "plan": self.plan.as_dict(),
+        }
+        write_text(self.out / RUN, json.dumps(content, indent=1) + "\n")
+
+
+def reopened(out: Path) -> Paper:
+    """The last run in a folder, as far as it got."""
+    try:
+        content = json.loads((out / RUN).read_text(encoding="utf-8"))
+        plan = Plan(**{name: _tuple(value) for name, value in content["plan"].items()})
+        data = content["data"] and Path(content["data"])
+        names = content["names"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DomainError(
+            f"{out} must hold the results of an earlier run, and has no readable {RUN}; "
+            'run "nomadp paper all" first'
+        ) from error
+    return Paper(_named(names), Catalogue(data, plan.trajectories), plan, out)
+
+
+def _named(names: Sequence[str]) -> tuple[Experiment, ...]:
+    if unknown := [name for name in names if name not in (ALL, *EXPERIMENTS)]:
+        raise DomainError(
+            f"unknown experiment {unknown[0]!r}; choose {ALL} or some of "
+            f"{', '.join(EXPERIMENTS)}"
+        )
+    chosen = EXPERIMENTS if ALL in names else names
+    return tuple(EXPERIMENTS[name] for name in EXPERIMENTS if name in chosen)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

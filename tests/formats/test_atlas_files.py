@@ -1,0 +1,124 @@
+"""Files of atlases: they come back as they were, or not at all."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from worlds import scattered, triangle
+
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
+from nomadp.mechanisms.atlas import build_atlas, build_pinned
+
+LOCATIONS = scattered(30)
+
+
+@pytest.fixture
+def pinned():
+    return build_pinned(LOCATIONS, [1, 2, 4], 50)
+
+
+@pytest.fixture
+def path(tmp_path, pinned):
+    write_atlas(tmp_path / "atlas.parquet", pinned)
+    return tmp_path / "atlas.parquet"
+
+
+def rewritten(path, **changes):
+    """The same file with other columns, or other claims about them."""
+    table = pq.read_table(path)
+    said = json.loads(table.schema.metadata[b"nomadp"]) | changes.pop("said", {})
+    columns = {name: changes.get(name, table[name]) for name in table.column_names}
+    changed = pa.table(columns).replace_schema_metadata({b"nomadp": json.dumps(said)})
+    pq.write_table(changed, path)
+
+
+def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
+    found = read_atlas(path, LOCATIONS)
+    assert found == pinned
+    assert (found.recipe, found.size, found.lengths) == ("walk-1", 50, (1, 2, 4))
+    for length in found.lengths:
+        assert found.atlas(LOCATIONS, length) == build_atlas(LOCATIONS, length, 50)
+
+
+def test_the_same_atlas_makes_the_same_bytes(path, tmp_path):
+    write_atlas(tmp_path / "again.parquet", build_pinned(LOCATIONS, [4, 2, 1], 50))
+    assert (tmp_path / "again.parquet").read_bytes() == path.read_bytes()
+
+
+def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
+    table = pq.read_table(path)
+    assert table.column_names == ["length", "journey"]
+    assert table["journey"].to_pylist()[30] == pinned.pages[1][0].tolist()
+    said = json.loads(table.schema.metadata[b"nomadp"])
+    assert said["format"] == FORMAT
+    assert said["location_set_sha256"] == LOCATIONS.sha256
+    assert said["atlas_sha256"]["2"] == build_atlas(LOCATIONS, 2, 50).sha256
+
+
+def test_refuses_journeys_that_were_changed(path):
+    journeys = pq.read_table(path)["journey"].to_pylist()
+    journeys[3] = [(journeys[3][0] + 1) % 30]
+    rewritten(path, journey=pa.array(journeys, pa.list_(pa.int32())))
+    with pytest.raises(SchemaError, match="changed or damaged"):
+        read_atlas(path)
+
+
+@pytest.mark.parametrize(
+    "said", [{"sha256": None}, {"sha256": "00"}, {"location_set_sha256": triangle().sha256}]
+)
+def test_refuses_claims_that_were_changed(path, said):
+    rewritten(path, said=said)
+    with pytest.raises(SchemaError, match="changed or damaged"):
+        read_atlas(path)
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ({"format": "nomadp atlas 2"}, "must be an atlas"),
+        ({"size": "many"}, "description is damaged"),
+        ({"size": 3}, "its size of 3 journeys"),
+    ],
+)
+def test_refuses_a_description_that_does_not_fit(path, said, says):
+    rewritten(path, said=said)
+    with pytest.raises(SchemaError, match=says):
+        read_atlas(path)
+
+
+@pytest.mark.parametrize(
+    "journeys", [[[0], [1, 2]], [[0], None], [[0], [None]], [[0], [-1]], [[], [0]]]
+)
+def test_refuses_columns_that_do_not_fit(path, journeys):
+    rows = pa.array(journeys, pa.list_(pa.int32()))
+    rewritten(path, length=pa.array([1, 1], pa.int32()), journey=rows)
+    with pytest.raises(SchemaError, match=r"must give every journey|must list journeys"):
+        read_atlas(path)
+
+
+def test_refuses_what_is_no_atlas(tmp_path):
+    pq.write_table(pa.table({"length": np.arange(3)}), tmp_path / "other.parquet")
+    with pytest.raises(SchemaError, match="must be an atlas"):
+        read_atlas(tmp_path / "other.parquet")
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(SchemaError, match="damaged or not one"):
+        read_atlas(tmp_path / "torn.parquet")
+    with pytest.raises(SchemaError, match=r"must end in \.parquet to"):
+        read_atlas(tmp_path / "atlas.csv")
+    with pytest.raises(SchemaError, match="cannot be read: No such file"):
+        read_atlas(tmp_path / "nowhere.parquet")
+
+
+def test_refuses_the_atlas_of_another_location_set(path):
+    with pytest.raises(DomainError, match="the locations it was made for"):
+        read_atlas(path, triangle())
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, pinned):
+    (tmp_path / "atlas.parquet").mkdir()
+    with pytest.raises(SchemaError, match="cannot be written"):
+        write_atlas(tmp_path / "atlas.parquet", pinned)
+    assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]

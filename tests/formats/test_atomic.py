@@ -1,0 +1,88 @@
+"""Files appear whole or not at all."""
+
+import pytest
+
+from nomadp.errors import SchemaError
+from nomadp.formats.atomic import moved_whole, written_whole
+
+
+def listing(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def writing(content):
+    return lambda part: part.write_text(content, encoding="utf-8")
+
+
+def failing(error):
+    def write(part):
+        part.write_text("half", encoding="utf-8")
+        raise error
+
+    return write
+
+
+def test_writes_every_file_and_leaves_nothing_else(tmp_path):
+    written_whole({tmp_path / "a.json": writing("1"), tmp_path / "b.csv": writing("2")})
+    assert listing(tmp_path) == ["a.json", "b.csv"]
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "2"
+
+
+def test_replaces_an_old_file(tmp_path):
+    (tmp_path / "a.csv").write_text("old", encoding="utf-8")
+    written_whole({tmp_path / "a.csv": writing("new")})
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), MemoryError()])
+def test_a_failure_half_way_leaves_the_folder_as_it_was(tmp_path, error):
+    (tmp_path / "b.csv").write_text("old", encoding="utf-8")
+    with pytest.raises(type(error)):
+        written_whole({tmp_path / "a.json": writing("1"), tmp_path / "b.csv": failing(error)})
+    assert listing(tmp_path) == ["b.csv"]
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "old"
+
+
+def test_a_full_disk_is_one_sentence_and_no_file(tmp_path):
+    full = OSError(28, "No space left on device")
+    with pytest.raises(SchemaError, match=r"b\.csv cannot be written: No space left on device"):
+        written_whole({tmp_path / "b.csv": failing(full)})
+    assert listing(tmp_path) == []
+
+
+def test_a_move_that_fails_takes_the_files_already_moved_with_it(tmp_path):
+    (tmp_path / "b.csv").mkdir()
+    with pytest.raises(SchemaError, match=r"b\.csv cannot be written"):
+        written_whole({tmp_path / "a.json": writing("1"), tmp_path / "b.csv": writing("2")})
+    assert listing(tmp_path) == ["b.csv"]
+
+
+def test_a_missing_folder_is_one_sentence(tmp_path):
+    with pytest.raises(SchemaError, match="cannot be written: No such file"):
+        written_whole({tmp_path / "nowhere" / "a.csv": writing("1")})
+
+
+def test_a_part_keeps_the_suffix_that_says_its_format(tmp_path):
+    parts = []
+
+    def write(part):
+        parts.append(part.name)
+        part.write_text("", encoding="utf-8")
+
+    written_whole({tmp_path / "a.csv.gz": write})
+    assert parts[0].endswith("a.csv.gz")
+    assert parts[0].startswith(".")
+
+
+def test_a_ready_file_takes_the_place_of_an_older_one(tmp_path):
+    (tmp_path / "ready").write_text("new")
+    (tmp_path / "place").write_text("old")
+    moved_whole(tmp_path / "ready", tmp_path / "place")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("place", "new")]
+
+
+def test_a_ready_file_that_cannot_be_moved_stays_where_it_is(tmp_path):
+    (tmp_path / "ready").write_text("new")
+    with pytest.raises(SchemaError, match="place cannot be written"):
+        moved_whole(tmp_path / "ready", tmp_path / "nowhere" / "place")
+    assert (tmp_path / "ready").read_text() == "new"

@@ -1,0 +1,92 @@
+"""From one row per point to one row per trajectory."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.errors import SchemaError
+from nomadp.formats import nesting
+from nomadp.formats.nested_files import read_nested
+from nomadp.formats.nesting import nest_file
+from nomadp.formats.tables import read_trajectories
+from nomadp.locations import LocationSet
+
+
+@pytest.fixture
+def world() -> LocationSet:
+    return LocationSet.from_columns([f"p{k}" for k in range(9)], np.arange(9) / 9, np.zeros(9))
+
+
+def written(path: Path, **column: Any) -> Path:
+    pq.write_table(pa.table(column), path)
+    return path
+
+
+def points(path: Path, lengths: list[int], **more: Any) -> Path:
+    tids = [f"t{k}" for k, length in enumerate(lengths) for _ in range(length)]
+    seq = [j for length in lengths for j in range(length)]
+    place = [f"p{(7 * k) % 9}" for k in range(len(tids))]
+    return written(path, tid=tids, seq=seq, location_id=place, **more)
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("lengths", [[1], [5], [2, 1, 3, 4, 1, 1, 6], [3] * 10])
+def test_the_trajectories_stay_the_same_wherever_pieces_break(
+    lengths: list[int], at_a_time: int, tmp_path: Path, world: LocationSet, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(nesting, "POINTS_AT_A_TIME", at_a_time)
+    long, nested = points(tmp_path / "long.parquet", lengths), tmp_path / "nested.parquet"
+    assert nest_file(long, nested) == len(lengths)
+    assert read_nested(nested, world) == read_trajectories(long, world)[0]
+
+
+def test_equal_tids_of_two_users_are_not_made_one_trajectory(tmp_path: Path) -> None:
+    long = written(
+        tmp_path / "long.parquet",
+        uid=["a", "a", "b", "b"],
+        tid=["1"] * 4,
+        seq=[0, 1, 2, 3],
+        location_id=["p1", "p2", "p3", "p4"],
+    )
+    assert nest_file(long, tmp_path / "nested.parquet") == 2
+    with pytest.raises(SchemaError, match="tid must be unique"):
+        read_nested(
+            tmp_path / "nested.parquet",
+            LocationSet.from_columns(["p1", "p2", "p3", "p4"], [0, 1, 2, 3], [0, 1, 2, 3]),
+        )
+
+
+@pytest.mark.parametrize("seq", [[0, 2, 1], [0, 1, 1]])
+@pytest.mark.parametrize("at_a_time", [1, 2, 1000])
+def test_points_out_of_order_are_refused_by_row(
+    seq: list[int], at_a_time: int, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(nesting, "POINTS_AT_A_TIME", at_a_time)
+    place = ["p0", "SECRET", "p2"]
+    long = written(tmp_path / "long.parquet", tid=["a"] * 3, seq=seq, location_id=place)
+    with pytest.raises(SchemaError, match="row 3 must have a larger seq") as refused:
+        nest_file(long, tmp_path / "nested.parquet")
+    assert "SECRET" not in str(refused.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
+
+
+def test_what_cannot_be_nested_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "nested.parquet"
+    with pytest.raises(SchemaError, match="must both be Parquet"):
+        nest_file(tmp_path / "trips.csv", out)
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1")
+    with pytest.raises(SchemaError, match="damaged or not one"):
+        nest_file(tmp_path / "torn.parquet", out)
+    with pytest.raises(SchemaError, match="missing: location_id"):
+        nest_file(written(tmp_path / "a.parquet", tid=["a"], seq=[0]), out)
+    with pytest.raises(SchemaError, match="no value may be missing, and 1 are"):
+        nest_file(written(tmp_path / "b.parquet", tid=["a"], seq=[0], location_id=[None]), out)
+    with pytest.raises(SchemaError, match="seq must be whole numbers"):
+        nest_file(written(tmp_path / "c.parquet", tid=["a"], seq=[0.5], location_id=["p"]), out)
+    with pytest.raises(SchemaError, match="at least one row"):
+        nest_file(points(tmp_path / "d.parquet", []), out)
+    assert not out.exists()

@@ -1,0 +1,93 @@
+"""Private raw points: grouped, split, filtered, and never printed."""
+
+import numpy as np
+import pytest
+
+from nomadp.errors import DomainError
+from nomadp.formats.columns import Text
+from nomadp.formats.points import Points, Rows
+
+HOUR = 3_600_000_000
+
+
+def some(**change):
+    columns = {
+        "offsets": np.array([0, 3, 4]),
+        "lat": np.array([41.5, 42.5, 43.5, 44.5]),
+        "lng": np.array([1.0, 2.0, 3.0, 4.0]),
+        "tids": ("a", "b"),
+        "uids": ("ann", "bob"),
+        "moment_us": np.array([0, 1, 6, 7]) * HOUR,
+        "location_ids": ("w", "x", "y", "z"),
+    }
+    return Points(**{**columns, **change})
+
+
+def test_nothing_is_printed():
+    assert repr(some()) == "Points(4 in 2 trajectories, contents withheld)"
+
+
+def test_points_are_equal_by_content():
+    assert some() == some()
+    assert some() != some(lat=np.array([41.5, 42.5, 43.5, 44.6]))
+    assert some() != some(uids=None)
+    assert some() != "points"
+
+
+def test_rows_in_any_order_become_trajectories_by_appearance():
+    rows = Rows(
+        np.array([1.0, 2.0, 3.0, 4.0]),
+        np.array([5.0, 6.0, 7.0, 8.0]),
+        np.array([9, 2, 1, 3]),
+        tid=Text(np.array([0, 1, 0, 0]), ("t", "s")),
+        uid=Text(np.array([0, 0, 0, 1]), ("u", "v")),
+    )
+    points = rows.points()
+    assert points.lat.tolist() == [3.0, 1.0, 2.0, 4.0]
+    assert (points.tids, points.uids) == (("t", "s", "t"), ("u", "u", "v"))
+    assert points.offsets.tolist() == [0, 2, 3, 4]
+    assert points.names() == ("1", "2", "3")
+
+
+def test_without_a_tid_each_user_has_one_trajectory_with_a_number_for_a_name():
+    rows = Rows(
+        np.zeros(3),
+        np.zeros(3),
+        np.arange(3),
+        uid=Text(np.array([1, 0, 1]), ("ann", "bob")),
+    )
+    points = rows.points()
+    assert (points.tids, points.uids) == (("1", "2"), ("bob", "ann"))
+
+
+def test_splits_at_gaps_and_keeps_users_apart():
+    split = some().split(3)
+    assert split.offsets.tolist() == [0, 2, 3, 4]
+    assert (split.tids, split.uids) == (("1", "2", "3"), ("ann", "ann", "bob"))
+    assert split.seq.tolist() == [0, 1, 0, 0]
+
+
+def test_refuses_to_split_without_a_clock():
+    with pytest.raises(DomainError, match="only where times are known"):
+        some(moment_us=None).split(3)
+
+
+def test_a_trajectory_without_points_is_gone():
+    kept = some().kept(np.array([True, False, True, False]))
+    assert (kept.tids, kept.uids, kept.location_ids) == (("a",), ("ann",), ("w", "y"))
+    assert kept.moment_us.tolist() == [0, 6 * HOUR]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lat": np.zeros(3)},
+        {"uids": ("ann",)},
+        {"moment_us": np.zeros(2)},
+        {"location_ids": ("w",)},
+        {"offsets": np.array([0, 4, 4])},
+    ],
+)
+def test_refuses_columns_that_do_not_fit_together(change):
+    with pytest.raises(DomainError, match="points must"):
+        some(**change)

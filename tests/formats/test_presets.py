@@ -1,0 +1,93 @@
+"""Column presets and explicit maps: nothing is guessed."""
+
+import pytest
+
+from nomadp.errors import SchemaError
+from nomadp.formats.presets import PRESETS, WHOLE_FILES, Reading, parse_columns
+
+
+def test_every_library_of_the_field_has_a_preset():
+    assert {*PRESETS, *WHOLE_FILES} == {
+        "nomadp",
+        "skmob",
+        "movingpandas",
+        "trackintel",
+        "ptrail",
+        "gowalla",
+        "foursquare",
+        "porto",
+        "geolife",
+    }
+
+
+def test_an_explicit_map_is_stronger_than_the_preset():
+    reading = Reading("skmob", {"device": "uid", "lat": "lng", "lon": "lat"})
+    found = reading.mapping("f", ["device", "uid", "tid", "datetime", "lat", "lon"])
+    assert found == {
+        "uid": "device",
+        "tid": "tid",
+        "datetime": "datetime",
+        "lng": "lat",
+        "lat": "lon",
+    }
+
+
+def test_a_name_that_means_something_else_now_no_longer_means_the_old():
+    reading = Reading("nomadp", {"tid": "uid"})
+    assert reading.mapping("f", ["tid", "seq", "lat", "lng"]) == {
+        "uid": "tid",
+        "seq": "seq",
+        "lat": "lat",
+        "lng": "lng",
+    }
+
+
+def test_coordinates_win_over_a_geometry():
+    found = Reading().mapping("f", ["tid", "seq", "lat", "lng", "geometry"])
+    assert "geometry" not in found
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["Tid", "datetime", "lat", "lng"],
+        ["tid", "time", "lat", "lng"],
+        ["tid", "datetime", "lat", "lon"],
+        ["tid", "seq", "location_id"],
+        ["SECRET", "41.8"],
+    ],
+)
+def test_refuses_a_header_it_would_have_to_guess_at_and_quotes_only_known_names(header):
+    with pytest.raises(SchemaError, match=r"whose .* when .* where .*THEIRS=OURS") as refusal:
+        Reading().mapping("f", header)
+    for name in {"Tid", "time", "lon", "SECRET", "41.8"} & set(header):
+        assert f" {name}" not in str(refusal.value)
+
+
+def test_refuses_a_column_named_twice():
+    with pytest.raises(SchemaError, match="name the column tid only once"):
+        Reading().mapping("f", ["tid", "tid", "seq", "lat", "lng"])
+
+
+def test_an_unknown_preset_gets_a_suggestion():
+    with pytest.raises(SchemaError, match=r"choose one of .*\(did you mean skmob\?\)"):
+        Reading("skmobb")
+
+
+def test_refuses_to_map_columns_to_unknown_names_or_in_files_without_any():
+    with pytest.raises(SchemaError, match=r"must be mapped to one of uid, tid, .* got user"):
+        Reading("nomadp", {"id": "user"})
+    with pytest.raises(SchemaError, match="gowalla files have no named columns"):
+        Reading("gowalla", {"id": "uid"})
+
+
+def test_maps_are_parsed():
+    assert parse_columns(["user id=uid", "a=b=tid"]) == {"user id": "uid", "a=b": "tid"}
+
+
+@pytest.mark.parametrize(
+    "texts", [["uid"], ["=uid"], ["a="], ["a=uid", "a=tid"], ["a=uid", "b=uid"]]
+)
+def test_refuses_what_is_no_map(texts):
+    with pytest.raises(SchemaError, match=r"THEIRS=OURS|same name"):
+        parse_columns(texts)

@@ -1,0 +1,283 @@
+"""Files of trajectories: read right, and never quoted by a refusal."""
+
+import gzip
+import logging
+import re
+import traceback
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.formats.tables import SnapSummary, read_trajectories
+from nomadp.geometry import haversine_km
+from nomadp.locations import LocationSet
+
+WORLD = LocationSet.from_columns(
+    ["harbour", "market", "tower", "woods"], [10.0, 10.0, 10.1, 10.2], [20.0, 20.1, 20.0, 20.2]
+)
+HARBOUR, MARKET, TOWER, WOODS = range(4)
+
+
+def written(folder, content, name="trips.csv"):
+    path = folder / name
+    path.write_text(content, encoding="utf-8", newline="")
+    return path
+
+
+def lists(trajectories):
+    return [trajectories[k].tolist() for k in range(len(trajectories))]
+
+
+def test_reads_trajectories_by_location_id(tmp_path):
+    path = written(tmp_path, "tid,seq,location_id\nx,0,tower\nx,1,woods\ny,0,harbour\n")
+    trajectories, snapped = read_trajectories(path, WORLD)
+    assert lists(trajectories) == [[TOWER, WOODS], [HARBOUR]]
+    assert trajectories.tids == ("x", "y")
+    assert snapped is None
+
+
+def test_rows_may_come_in_any_order_and_trajectories_keep_the_order_of_appearance(tmp_path):
+    rows = "location_id,seq,note,tid\nwoods,10,-,y\ntower,2,-,x\nmarket,9,-,y\nharbour,-1,-,x\n"
+    trajectories, _ = read_trajectories(written(tmp_path, rows), WORLD)
+    assert trajectories.tids == ("y", "x")
+    assert lists(trajectories) == [[MARKET, WOODS], [HARBOUR, TOWER]]
+
+
+def test_reads_raw_coordinates_in_the_order_of_time_and_snaps_them(tmp_path):
+    rows = (
+        "uid,tid,datetime,lat,lng\n"
+        "u,1,2020-01-01T12:00:00+05:00,10.01,20.0\n"  # 07:00 UTC
+        "u,1,2020-01-01T06:00:00Z,10.0,20.095\n"
+        "u,1,2020-01-01T09:00:00+01:00,10.19,20.2\n"  # 08:00 UTC
+    )
+    trajectories, snapped = read_trajectories(written(tmp_path, rows), WORLD)
+    assert lists(trajectories) == [[MARKET, HARBOUR, WOODS]]
+    moved = haversine_km(
+        [10.0, 10.01, 10.19], [20.095, 20.0, 20.2], [10.0, 10.0, 10.2], [20.1, 20.0, 20.2]
+    )
+    assert snapped == SnapSummary(
+        points=3,
+        median_km=float(np.median(moved)),
+        p95_km=float(np.quantile(moved, 0.95)),
+        max_km=float(moved.max()),
+        moved_over_1km_share=2 / 3,
+    )
+
+
+def test_the_user_column_is_optional_and_integers_are_positions(tmp_path):
+    rows = "tid,datetime,lat,lng\na,2,10,20\na,10,10.1,20\na,1,10.2,20.2\n"
+    trajectories, _ = read_trajectories(written(tmp_path, rows), WORLD)
+    assert lists(trajectories) == [[WOODS, HARBOUR, TOWER]]
+
+
+def test_two_visits_at_one_moment_keep_the_order_of_the_file(tmp_path):
+    moment = "2020-01-01T00:00:00Z"
+    rows = f"tid,datetime,lat,lng\na,{moment},10.2,20.2\na,{moment},10,20\n"
+    trajectories, _ = read_trajectories(written(tmp_path, rows), WORLD)
+    assert lists(trajectories) == [[WOODS, HARBOUR]]
+
+
+def test_location_ids_win_over_coordinates_when_both_are_there(tmp_path):
+    rows = "tid,seq,location_id,datetime,lat,lng\na,0,tower,2020-01-01T00:00:00,0,0\n"
+    trajectories, snapped = read_trajectories(written(tmp_path, rows), WORLD)
+    assert (lists(trajectories), snapped) == ([[TOWER]], None)
+
+
+def test_users_who_share_a_tid_do_not_share_a_trajectory_nor_lend_their_name(tmp_path):
+    rows = (
+        "uid,tid,seq,location_id\nann,1,0,tower\nbob,1,0,woods\nann,1,1,market\nann,2,0,tower\n"
+    )
+    trajectories, _ = read_trajectories(written(tmp_path, rows), WORLD)
+    assert lists(trajectories) == [[TOWER, MARKET], [WOODS], [TOWER]]
+    assert trajectories.tids == ("1", "2", "3")
+
+
+def test_tids_that_are_already_unique_keep_their_names(tmp_path):
+    rows = "uid,tid,seq,location_id\nann,t7,0,tower\nbob,t1,0,woods\n"
+    trajectories, _ = read_trajectories(written(tmp_path, rows), WORLD)
+    assert trajectories.tids == ("t7", "t1")
+
+
+def test_the_columns_that_were_read_are_reported(tmp_path, caplog):
+    rows = "tid,seq,mood,location_id\na,0,happy,tower\n"
+    with caplog.at_level(logging.INFO, logger="nomadp"):
+        read_trajectories(written(tmp_path, rows), WORLD)
+    assert "columns tid,seq,location_id are read, 1 ignored" in caplog.text
+    assert "mood" not in caplog.text
+
+
+def test_reads_gzip_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "trips.csv.gz"
+    path.write_bytes(gzip.compress("\ufefftid,seq,location_id\na,0,tower\n".encode()))
+    assert lists(read_trajectories(path, WORLD)[0]) == [[TOWER]]
+
+
+# Parquet
+
+
+def parquet(folder, **column):
+    pq.write_table(pa.table(column), folder / "trips.parquet")
+    return folder / "trips.parquet"
+
+
+def test_reads_parquet_by_location_id(tmp_path):
+    path = parquet(
+        tmp_path, tid=[1, 1, 2], seq=[1, 0, 0], location_id=["woods", "tower", "market"]
+    )
+    trajectories, _ = read_trajectories(path, WORLD)
+    assert lists(trajectories) == [[TOWER, WOODS], [MARKET]]
+    assert trajectories.tids == ("1", "2")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_reads_parquet_by_moments_of_any_precision(tmp_path, unit):
+    moments = [datetime(2020, 1, 2, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)]
+    path = parquet(
+        tmp_path,
+        tid=["a", "a"],
+        datetime=pa.array(moments, pa.timestamp(unit, "Europe/Paris")),
+        lat=[10.0, 10.2],
+        lng=[20.0, 20.2],
+    )
+    assert lists(read_trajectories(path, WORLD)[0]) == [[WOODS, HARBOUR]]
+
+
+def test_reads_parquet_whose_moments_are_text_or_positions(tmp_path):
+    place = {"lat": [10.0, 10.2], "lng": [20.0, 20.2]}
+    for moments in (["2020-01-02T00:00:00Z", "2020-01-01T00:00:00Z"], [2, 1]):
+        path = parquet(tmp_path, tid=["a", "a"], datetime=moments, **place)
+        assert lists(read_trajectories(path, WORLD)[0]) == [[WOODS, HARBOUR]]
+
+
+def test_refuses_parquet_moments_without_a_time_zone(tmp_path):
+    naive = pa.array([datetime(2020, 1, 2)], pa.timestamp("us"))
+    path = parquet(tmp_path, tid=["a"], datetime=naive, lat=[10.0], lng=[20.0])
+    with pytest.raises(SchemaError, match="datetime must have a time zone; store it as UTC"):
+        read_trajectories(path, WORLD)
+
+
+# Refusals
+
+BY_ID = "tid,seq,location_id\nT-SECRET,0,tower\nT-SECRET,1,woods\n"
+BY_PLACE = "tid,datetime,lat,lng\nT-SECRET,2020-03-01T00:00:00Z,41.87811,-87.62982\n"
+SECRETS = ("SECRET", "tower", "woods", "41.8", "87.6", "2020-03", "4187", "0x")
+
+BROKEN = [
+    ("", "is empty"),
+    ("tid,seq,location_id\n", "at least one row"),
+    (BY_ID + "T-SECRET,2,SECRET-home\n", "set of 4, got 1 of 3 rows that are not, .* line 4"),
+    (BY_ID + "T-SECRET,1,woods\n", "line 4: seq must be unique in its trajectory"),
+    (BY_ID + "T-SECRET,SECRET,woods\n", "line 4: seq must be a whole number"),
+    (BY_ID + "T-SECRET,1.5,woods\n", "line 4: seq must be a whole number"),
+    (BY_ID + "T-SECRET,,woods\n", "line 4: seq must be a whole number"),
+    (BY_ID + ",2,woods\n", "line 4: tid must not be empty"),
+    (BY_ID + "T-SECRET,2,\n", "line 4: location_id must not be empty"),
+    (BY_ID + "T-SECRET,2\n", "line 4: must have 3 fields like the header, got 2"),
+    (BY_ID + "T-SECRET,2,woods,tower\n", "line 4: must have 3 fields like the header, got 4"),
+    (BY_ID + '"T-SECRET,2,woods\n', "well-formed CSV"),
+    (BY_ID + 'T-"SECRET",2,"woods"x\n', "well-formed CSV"),
+    (BY_ID.replace("location_id", "place"), "of these it has tid, seq$"),
+    (BY_ID.partition("\n")[2], "must have the columns .*; of these it has none$"),
+    (BY_ID.replace(",", ";"), "separated by commas .*; of these it has none$"),
+    (BY_ID.replace("seq", "tid"), "of these it has tid, location_id$"),
+    ("tid," + BY_ID.replace("T-SECRET", "T-SECRET,T-SECRET"), "name the column tid only once"),
+    (BY_PLACE.partition("\n")[2], "of these it has none$"),
+    (BY_PLACE.replace("datetime", "time"), "of these it has tid, lat, lng$"),
+    (BY_PLACE.replace("-87.62982", "-187.62982"), r"line 2: lng must be in \[-180, 180\]"),
+    (BY_PLACE.replace("41.87811", "418.7811"), r"line 2: lat must be in \[-90, 90\]"),
+    (BY_PLACE.replace("41.87811", "nan"), "line 2: lat must be a finite number"),
+    (BY_PLACE.replace("41.87811", "41.87811N"), "line 2: lat must be a number"),
+    (BY_PLACE.replace("41.87811", "41_87811"), "line 2: lat must be a number"),
+    (BY_PLACE.replace("00Z", "00"), "line 2: datetime must have a time zone; add Z for UTC"),
+    (BY_PLACE.replace("2020-03-01T", "2020-03-32T"), "line 2: datetime must be an ISO 8601"),
+    (BY_PLACE.replace("T-SECRET", ""), "line 2: tid must not be empty"),
+    (BY_ID + "T-SECRET,2," + "SECRET" * 30_000 + "\n", "a huge field"),
+]
+
+
+def everything_said(error):
+    """The messages and arguments of the whole chain, and the traceback as Python prints it."""
+    said = ["".join(traceback.format_exception(error))]
+    while error is not None:
+        said += [str(error), repr(error), repr(getattr(error, "object", ""))]
+        error = error.__cause__ or error.__context__
+    return "\n".join(said)
+
+
+@pytest.mark.parametrize(("content", "says"), BROKEN)
+def test_refuses_a_broken_file_in_one_sentence_that_quotes_nothing_of_it(
+    tmp_path, content, says
+):
+    path = written(tmp_path, content)
+    with pytest.raises(NomadpError, match=says) as refusal:
+        read_trajectories(path, WORLD)
+    sentence = str(refusal.value)
+    assert sentence.startswith(str(path))
+    assert "\n" not in sentence
+    said = everything_said(refusal.value).replace(str(path), "")
+    assert not [secret for secret in SECRETS if secret in _without_code(said)]
+
+
+def _without_code(said):
+    """Without the lines of source that a traceback quotes."""
+    return re.sub(r"^    .*$", "", said, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_refuses_another_encoding_without_carrying_the_bytes_along(tmp_path, encoding):
+    path = tmp_path / "trips.csv"
+    path.write_bytes(BY_ID.replace("T-", "Zürich-").encode(encoding))
+    with pytest.raises(SchemaError, match="must be encoded in UTF-8") as refusal:
+        read_trajectories(path, WORLD)
+    assert "SECRET" not in _without_code(everything_said(refusal.value))
+    assert refusal.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        ({"seq": ["T-SECRET"]}, "seq must be a column of whole numbers, got string"),
+        ({"seq": [0.5]}, "seq must be a column of whole numbers, got double"),
+        ({"tid": [None]}, "row 1: tid must not be missing"),
+        ({"location_id": ["SECRET-home"]}, "got 1 of 1 rows that are not, the first at row 1"),
+        ({"location_id": [b"SECRET"]}, "location_id must be a column of text, got binary"),
+    ],
+)
+def test_refuses_broken_parquet_without_quoting_it(tmp_path, column, says):
+    whole = {"tid": ["T-SECRET"], "seq": [0], "location_id": ["tower"]}
+    with pytest.raises(NomadpError, match=says) as refusal:
+        read_trajectories(parquet(tmp_path, **(whole | column)), WORLD)
+    assert "SECRET" not in _without_code(everything_said(refusal.value))
+
+
+def test_parquet_moments_in_bad_text_are_named_by_row(tmp_path):
+    moments = ["2020-01-01T00:00:00Z", "SECRET"]
+    path = parquet(tmp_path, tid=["a", "a"], datetime=moments, lat=[1.0, 2.0], lng=[1.0, 2.0])
+    with pytest.raises(SchemaError, match="row 2: datetime must be an ISO 8601") as refusal:
+        read_trajectories(path, WORLD)
+    assert "SECRET" not in _without_code(everything_said(refusal.value))
+
+
+def test_unknown_ids_are_a_matter_of_the_domain_not_of_the_file(tmp_path):
+    path = written(tmp_path, BY_ID + "T,0,elsewhere\nT,1,elsewhere\n")
+    with pytest.raises(DomainError, match="got 2 of 4 rows"):
+        read_trajectories(path, WORLD)
+
+
+def test_the_papers_sets_have_the_papers_sizes(paper_data):
+    from nomadp.formats.tables import read_locations
+
+    expected = {
+        "nyc": (2000, 7951),
+        "chi": (1000, 3162),
+        "cle": (1000, 2794),
+        "cps": (262, 4000),
+    }
+    for name, (places, trajectories) in expected.items():
+        locations = read_locations(paper_data / name / "locations.csv")
+        read, snapped = read_trajectories(paper_data / name / "trajectories.csv", locations)
+        assert (len(locations), len(read), snapped) == (places, trajectories, None)

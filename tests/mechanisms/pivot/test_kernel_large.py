@@ -1,0 +1,464 @@
+"""Large sets: the tree path, forced on small worlds, against scans, laws and the reference."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from accelerator import printed_with_and_without
+from exact_laws import assert_bulk_follows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from worlds import scattered, triangle
+
+from nomadp.laws import Disc, Exponential, SquareWave, probabilities
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.base import Mechanism
+from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast.bulk import ceiling
+from nomadp.mechanisms.kernels import (
+    covers,
+    discs,
+    draws,
+    farthest,
+    large,
+    marks,
+    proposals,
+    sights,
+)
+from nomadp.mechanisms.large import ball_tree as nested
+from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
+from nomadp.mechanisms.pivot.bulk import pivot_plan
+from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
+from nomadp.randomness import SeededWords
+from nomadp.trajectory import TrajectorySet
+
+
+def world(lat, lng):
+    return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)
+
+
+def city(size, seed=0):
+    return scattered(size, seed)
+
+
+def globe(size, seed=0):
+    rng = np.random.default_rng(seed)
+    return world(np.degrees(np.arcsin(rng.uniform(-1, 1, size))), rng.uniform(-180, 180, size))
+
+
+def date_line(size, seed=0):
+    rng = np.random.default_rng(seed)
+    lng = rng.uniform(179, 181, size)
+    return world(rng.uniform(-18, -16, size), np.where(lng > 180, lng - 360, lng))
+
+
+def pole(size, seed=0):
+    rng = np.random.default_rng(seed)
+    lat, lng = rng.uniform(89, 90, size), rng.uniform(-180, 180, size)
+    lat[:2] = 90.0
+    return world(lat, lng)
+
+
+def lattice(size, seed=0):
+    """Exact alignments, antipodes and duplicates, where borders and edges are hit."""
+    side = np.arange(size)
+    return world((side % 5 - 2) * 22.5, (side // 5 % 8 - 4) * 45.0)
+
+
+def one_apart(size, seed=0):
+    lat, lng = np.full(size, 40.0), np.full(size, 3.0)
+    lat[size // 3] = 40.5
+    return world(lat, lng)
+
+
+def antipodes(size, seed=0):
+    """Two rooms on opposite sides of the Earth, where chords are all but equal."""
+    rng = np.random.default_rng(seed)
+    lat, lng = rng.uniform(40, 40.0001, size), rng.uniform(3, 3.0001, size)
+    there = np.arange(size) % 2 == 1
+    return world(np.where(there, -lat, lat), np.where(there, lng - 180, lng))
+
+
+WORLDS = [city, globe, date_line, pole, lattice, one_apart, antipodes]
+each_world = pytest.mark.parametrize("make", WORLDS, ids=lambda make: make.__name__)
+
+
+def balls_of(locations, sectors=4):
+    place = nested.sorted_places(locations)
+    return place, place.balls(sectors)
+
+
+def marks_of(balls, domain):
+    region = sights.domain_of((domain.anchor, domain.radius_km), (-1, -1), (0, 0))
+    wide, narrow = marks.new_marks(balls), marks.new_marks(balls)
+    marks.mark(balls, region, wide)
+    marks.narrow(balls, domain, wide, narrow)
+    return narrow
+
+
+def cover_of(balls, domain):
+    cover = covers.new_cover(balls)
+    covers.begin(balls, domain, marks_of(balls, domain), cover)
+    return cover
+
+
+def cells_in(bits):
+    return {
+        64 * k + at
+        for k, word in enumerate(bits.tolist())
+        for at in range(64)
+        if word >> at & 1
+    }
+
+
+def held_by(cover):
+    total, unfinished = covers.held(cover)
+    return [covers.located(cover, rank) for rank in range(total)], unfinished
+
+
+@each_world
+def test_a_sector_is_the_references_to_the_bit_and_a_distance_nearly(make, small_is_large):
+    locations = make(60)
+    for sectors in (2, 3, 4, 6, 12):
+        place, balls = balls_of(locations, sectors)
+        for i in range(0, 60, 7):
+            here = place.rank[i]
+            seen = [
+                sights.sector_between(balls.rows, here, r, balls.borders) for r in place.rank
+            ]
+            assert seen == locations.sectors(i, sectors).tolist()
+            km = [sights.km_between(balls.rows, here, r) for r in place.rank]
+            assert km == pytest.approx(locations.distances_km(i).tolist(), rel=1e-14)
+
+
+@each_world
+def test_every_node_is_a_run_whose_locations_lie_in_its_ball(make, small_is_large):
+    locations = make(150)
+    place, balls = balls_of(locations)
+    points = np.array([sights.unit_vector(balls.rows, r) for r in range(150)])
+    seen = np.zeros(150, dtype=int)
+    for (x, y, z, radius), (start, end, left) in zip(balls.ball, balls.nodes, strict=True):
+        apart = np.linalg.norm(points[start:end] - (x, y, z), axis=1)
+        assert apart.max() <= radius + 1e-13
+        if left:
+            children = balls.nodes[left : left + 2]
+            assert children[0, 0] == start
+            assert children[0, 1] == children[1, 0]
+            assert children[1, 1] == end
+        else:
+            seen[start:end] += 1
+    assert (seen == 1).all()
+    assert place.order[place.rank].tolist() == list(range(150))
+
+
+@st.composite
+def domains(draw):
+    make = draw(st.sampled_from(WORLDS))
+    size = draw(st.integers(3, 90))
+    index = st.integers(0, size - 1)
+    sectors = draw(st.sampled_from([2, 3, 4, 6]))
+    part = draw(st.one_of(st.none(), st.floats(0, 1.2)))
+    exact = draw(st.booleans())  # a radius that a location lies on
+    pivots = draw(st.tuples(st.one_of(st.just(-1), index), st.one_of(st.just(-1), index)))
+    reported = draw(st.tuples(st.integers(0, sectors - 1), st.integers(0, sectors - 1)))
+    return make(size), sectors, (draw(index), part, exact), pivots, reported
+
+
+def by_scanning(locations, sectors, disc, pivots, reported):
+    """The domain as the reference has it."""
+    inside = np.ones(len(locations), dtype=bool)
+    if disc is not None:
+        inside[:] = False
+        inside[locations.within(*disc)] = True
+    for pivot, sector in zip(pivots, reported, strict=True):
+        if pivot >= 0:
+            inside &= locations.sectors(pivot, sectors) == sector
+    return set(np.flatnonzero(inside).tolist())
+
+
+@settings(max_examples=150, deadline=None)
+@given(domains())
+def test_a_cover_never_misses_a_location_of_the_domain_at_any_depth(case):
+    locations, sectors, (anchor, part, exact), pivots, reported = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nested, "LEAF", 2)
+        nested._sorted_places.cache_clear()
+        place, balls = balls_of(locations, sectors)
+    disc = None
+    if part is not None:
+        row = np.sort(locations.distances_km(anchor))
+        radius = row[int(min(part, 0.99) * len(row))] if exact else part * row[-1]
+        # One last bit of an arctangent must not decide the comparison.
+        disc = anchor, float(radius) * (1 + 1e-13)
+    expected = by_scanning(locations, sectors, disc, pivots, reported)
+    ranks = tuple(int(place.rank[p]) if p >= 0 else -1 for p in pivots)
+    kernel_disc = (-1, 0.0) if disc is None else (int(place.rank[anchor]), disc[1])
+    domain = sights.domain_of(kernel_disc, ranks, reported)
+    marked = cells_in(marks_of(balls, domain)[0])
+    assert {marks.cell_of(balls, int(place.rank[k])) for k in expected} <= marked
+    cover = cover_of(balls, domain)
+    scratch, unfinished = np.empty(len(locations), dtype=np.int32), True
+    while unfinished:
+        held, unfinished = held_by(cover)
+        assert expected <= set(place.order[held].tolist())
+        assert len(set(held)) == len(held)
+        found = covers.members(balls, domain, cover, scratch)
+        assert set(place.order[scratch[:found]].tolist()) == expected
+        covers.refine(balls, cover)
+
+
+@pytest.mark.parametrize("make", [city, globe], ids=lambda make: make.__name__)
+def test_a_cover_holds_not_much_more_than_its_domain(make):
+    # Only speed, but all of it: on the globe it was 20 times the domain, and is 3.5 times.
+    locations, rng = make(5_000), np.random.default_rng(2)
+    place, balls = balls_of(locations)
+    scratch, held, inside = np.empty(5_000, dtype=np.int32), 0, 0
+    for _ in range(60):
+        anchor, *pivots = rng.integers(5_000, size=3).tolist()
+        distances = locations.distances_km(int(place.order[anchor]))
+        disc = anchor, float(np.quantile(distances, rng.uniform(0.2, 0.8)))
+        reported = tuple(
+            sights.sector_between(balls.rows, p, int(rng.integers(5_000)), balls.borders)
+            for p in pivots
+        )
+        domain = sights.domain_of(disc, tuple(pivots), reported)
+        cover = cover_of(balls, domain)
+        held += covers.held(cover)[0]
+        inside += covers.members(balls, domain, cover, scratch)
+    assert inside <= held <= 5 * inside
+
+
+@pytest.mark.parametrize(("high", "wide"), [(1, 2), (1, 8), (4, 1), (1, 0), (0, 1)])
+def test_the_longer_side_is_halved_first(high, wide):
+    rng = np.random.default_rng(0)
+    lat, lng = rng.uniform(-high / 2, high / 2, 4_000), rng.uniform(0, wide, 4_000)
+    _, balls = balls_of(world(lat, lng))
+    left, right = balls.ball[balls.nodes[0, 2]], balls.ball[balls.nodes[0, 2] + 1]
+    apart = np.abs(left - right)[:3]
+    assert (apart[2] > apart[:2].max()) == (high >= wide)
+
+
+@each_world
+def test_the_farthest_location_is_found(make, small_is_large):
+    locations = make(120)
+    place, balls = balls_of(locations)
+    pending = np.empty(farthest.DEEPEST, dtype=np.int32)
+    for i in range(120):
+        found = farthest.farthest_km(balls, place.rank[i], pending)
+        assert found == pytest.approx(locations.farthest_km(i), rel=1e-14)
+
+
+@pytest.mark.parametrize("word", [0, 1, 2**63, 2**64 - 1, 0x123456789ABCDEF0])
+@pytest.mark.parametrize("total", [1, 3, 1000, 10**6, 2**31 - 1])
+def test_one_word_gives_a_location_and_an_independent_threshold(word, total):
+    most = 2**25 + 12345
+    rank, rest = draws.split(np.uint64(word), total)
+    threshold = draws.share(np.uint64(rest), most)
+    whole, rest = divmod(word * total, 2**64)
+    assert (rank, threshold) == (whole, rest * most >> 64)
+
+
+def test_acceptance_has_the_laws_own_chance_to_one_word_in_two_to_the_64():
+    # What is accepted is an interval of words: bisect its end, and its length is exact.
+    total, most, weight, rank = 1000, 2**25, 2**24 + 777, 419
+
+    def accepted(word):
+        at, rest = draws.split(np.uint64(word), total)
+        return (at, draws.share(np.uint64(rest), most)) < (rank, weight)
+
+    low, high = 0, 2**64 - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if accepted(middle) else (low, middle)
+    first = -(-rank * 2**64 // total)
+    assert abs(Fraction(high - first) - Fraction(2**64 * weight, total * most)) < 1
+
+
+@pytest.mark.parametrize("pivots", [(-1, -1), (3, -1), (3, 31)])
+@pytest.mark.parametrize("make", [city, globe, lattice], ids=lambda make: make.__name__)
+def test_what_is_drawn_follows_the_law_of_the_reference(make, pivots, small_is_large):
+    locations, size, sectors, secret, anchor = make(40), 40, 4, 17, 5
+    place, balls = balls_of(locations, sectors)
+    radius = float(np.sort(locations.distances_km(anchor))[30]) * (1 + 1e-13)
+    reported = next(
+        pair
+        for pair in np.ndindex(sectors, sectors)
+        if len(by_scanning(locations, sectors, (anchor, radius), pivots, pair)) >= 3
+    )
+    inside = sorted(by_scanning(locations, sectors, (anchor, radius), pivots, reported))
+    channel = Exponential(
+        locations, np.array(inside), 2 * radius, Fraction(3), Disc(anchor, radius)
+    )
+    offset = max(0.0, locations.distances_km(secret)[anchor] - radius)
+    law = (channel.scale_per_km, offset, float(ceiling(channel.share)))
+    ranks = tuple(int(place.rank[p]) if p >= 0 else -1 for p in pivots)
+    disc = (int(place.rank[anchor]), radius)
+    domain = sights.domain_of(disc, ranks, reported)
+    task, scratch = ((place.rank[secret], law), domain), np.empty(size, dtype=np.int32)
+    room = marks_of(balls, domain), covers.new_cover(balls), scratch
+    count = 20_000
+    seen = np.zeros(size)
+    for words in SeededWords(1).rows(np.arange(count), 256):
+        drawn, used = proposals.inside(words, 0, task, balls, room)
+        assert used <= 256
+        seen[place.order[drawn]] += 1
+    expected = count * probabilities(channel, secret)
+    assert seen[inside].sum() == count
+    statistic = ((seen[inside] - expected) ** 2 / expected).sum()
+    assert statistic <= stats.chi2.isf(1e-6, len(inside) - 1)
+
+
+@pytest.mark.parametrize("radius_km", [3.0, 1e5])
+def test_a_disc_spans_twice_its_radius_but_not_more_than_the_set(radius_km, small_is_large):
+    locations = city(30)
+    mechanism = make_mechanism("atp", locations, 2, radius_km=radius_km)
+    _, balls = balls_of(locations, mechanism.sectors)
+    plan = pivot_plan(mechanism, np.array([2]))
+    secret = np.array([1, 2]), 3, discs.new_disc_room(balls)
+    row = SeededWords(0).rows(np.arange(1), 64)[0]
+    disc, _ = discs.draw_disc(row, 0, secret, balls, plan)
+    assert disc[1:] == (radius_km, min(2 * radius_km, locations.diameter_km))
+
+
+def test_distances_count_from_where_the_disc_begins(small_is_large):
+    locations = city(30)
+    place, balls = balls_of(locations)
+    for secret in range(30):
+        from_anchor = locations.distances_km(secret)[4]
+        disc = (place.rank[4], 20.0, 40.0)
+        scale, offset, most = large._law((0.5, 2.0**25), place.rank[secret], balls, disc)
+        assert (scale, most) == (0.5 / 80.0, 2.0**25)
+        assert offset == pytest.approx(max(0.0, from_anchor - 20.0), abs=1e-9)
+        assert large._law((0.5, 2.0**25), place.rank[secret], balls, (-1, 0.0, 40.0))[1] == 0
+        assert large._law((0.5, 2.0**25), 0, balls, (-1, 0.0, 0.0))[0] == 0
+
+
+@pytest.mark.parametrize("name", ["exp", "tp", "atp"])
+@pytest.mark.parametrize("trajectory", [(0, 2), (1, 0, 2), (2,)])
+def test_reports_follow_the_exact_law(name, trajectory, small_is_large):
+    options = {"resolution": 2} if name == "atp" else {}
+    options |= {} if name == "exp" else {"granularity": 4}
+    mechanism = make_mechanism(name, triangle(), 4, **options)
+    assert mechanism.has_kernels
+    assert_bulk_follows(mechanism, trajectory, 12_000)
+
+
+def test_the_calibrated_radius_is_the_references(small_is_large):
+    locations = city(300)
+    mechanism = make_mechanism("atp", locations, 2, resolution=64)
+    place, balls = balls_of(locations, mechanism.sectors)
+    plan = pivot_plan(mechanism, np.array([2, 5]))
+    channel = SquareWave(64, mechanism.split(2).shares(1)["radius"])
+    assert balls.sample.shape == (6, 64)
+    room = discs.new_disc_room(balls)[1]
+    for anchor in range(0, 300, 31):
+        distances = locations.distances_km(anchor)
+        for cell in channel.outputs.tolist():
+            reference = calibrated_radius_km(channel, cell, distances)
+            known = place.rank[anchor], (cell, distances.max())
+            found = discs.sampled_km(*known, balls, plan, room)
+            assert found == pytest.approx(reference, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["exp", "tp", "atp"])
+@each_world
+def test_odd_worlds_give_public_locations_and_long_rows_change_nothing(
+    name, make, small_is_large, monkeypatch
+):
+    locations = make(50)
+    rng = np.random.default_rng(3)
+    some = TrajectorySet.from_lists([rng.integers(0, 50, n) for n in (1, 2, 3, 9, 30)], size=50)
+    mechanism = make_mechanism(name, locations, 3)
+    generous = mechanism.perturb_many(some, SeededWords(4))
+    assert generous.min() >= 0
+    assert generous.max() < 50
+    monkeypatch.setattr(bulk, "_FIRST_WIDTH", 2)
+    assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous.tolist()
+
+
+@pytest.mark.parametrize("lat", [(41.0, 42.0), (41.0, 41.0)])
+@pytest.mark.parametrize("name", ["exp", "tp", "atp"])
+def test_two_locations_are_a_large_set_too(name, lat, small_is_large, monkeypatch):
+    monkeypatch.setattr(bulk, "TABLE_LIMIT", 1)
+    mechanism = make_mechanism(name, world(lat, (3.0, 3.0)), 1)
+    some = TrajectorySet.from_lists([[0, 1, 0]] * 200, size=2)
+    assert set(mechanism.perturb_many(some, SeededWords(0)).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
+def test_every_merge_and_direction_is_offered_for_large_sets(merge, small_is_large):
+    mechanism = make_mechanism(
+        "atp", city(60), 4, merge=merge, directions="preceding", radius_km=30.0
+    )
+    some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 20, size=60)
+    assert len(mechanism.perturb_many(some, SeededWords(0))) == 80
+
+
+def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(small_is_large):
+    class Other(AnchoredPivotSampling):
+        """Might do anything."""
+
+    locations = city(20)
+    assert make_mechanism("atp", locations, 2).has_kernels
+    assert not make_mechanism("atp-as-published-not-private", locations, 2).has_kernels
+    assert not Other(locations=locations, epsilon=2).has_kernels
+
+
+def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
+    locations, seen = city(40), []
+
+    def echo(batch, balls, plan, drawn):
+        seen.append(batch)
+        drawn.copies[:] = batch.locations
+
+    for instead in ("kernels", "plain"):
+        monkeypatch.setattr(f"nomadp.mechanisms.{instead}.large.pivot_sampling", echo)
+    some = TrajectorySet.from_lists([[7, 9], [30, 1, 2]], size=40)
+    mechanism, place = make_mechanism("atp", locations, 2), nested.sorted_places(locations)
+    assert place.order.tolist() != sorted(place.order)
+    assert mechanism.perturb_many(some, SeededWords(0)).tolist() == some.locations.tolist()
+    means = bulk.mean_locations(locations, some)
+    assert place.order[seen[0].means].tolist() == means.tolist()
+
+
+def test_one_set_is_sorted_once(small_is_large):
+    assert nested.sorted_places(city(30)) is nested.sorted_places(city(30))
+
+
+PROGRAM = """
+from nomadp.datasets.city import synthetic_city
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.fast import bulk
+from nomadp.randomness import SeededWords
+bulk.TABLE_LIMIT = 10
+city = synthetic_city(seed=2, places=90, trips=40)
+for name, options in (("exp", {}), ("tp", {}), ("atp", {}), ("atp", {"radius_km": 2.0}),
+                      ("tp", {"directions": "preceding", "merge": "direction"})):
+    mechanism = make_mechanism(name, city.locations, 6, **options)
+    print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
+"""
+
+
+def test_reports_are_the_same_with_and_without_the_accelerator():
+    fast, plain = printed_with_and_without(PROGRAM)
+    assert fast == plain
+    assert len(fast) > 1000
+
+
+@pytest.mark.parametrize("name", ["exp", "tp", "atp"])
+def test_thousands_of_locations_err_like_the_reference(name):
+    locations, count = city(5_000), 400
+    true = np.random.default_rng(5).integers(0, 5_000, count)
+    some = TrajectorySet.from_lists([[k, k] for k in true.tolist()], size=5_000)
+    mechanism = make_mechanism(name, locations, 20)
+    assert mechanism.has_kernels
+    many = mechanism.perturb_many(some, SeededWords(1))
+    single = Mechanism._draw_many(mechanism, some, SeededWords(2), 0)
+    bulk_km, reference_km = (
+        locations.distances_between_km(some.locations, reported) for reported in (many, single)
+    )
+    # Errors of the two points of a trajectory depend on each other: compare pairs' means.
+    found = stats.ttest_ind(*(km.reshape(-1, 2).mean(axis=1) for km in (bulk_km, reference_km)))
+    assert found.pvalue > 1e-5

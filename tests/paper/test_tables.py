@@ -1,0 +1,83 @@
+import re
+
+from nomadp.analysis.measures import is_better
+from nomadp.paper.cells import Setting
+from nomadp.paper.datasets import SetKey
+from nomadp.paper.results import Results, better_floor
+from nomadp.paper.specs import EXPERIMENTS
+from nomadp.paper.tables import (
+    TableCell,
+    audit_table,
+    beaten_table,
+    curve_tables,
+    dataset_table,
+    direction_table,
+    score_table,
+    table,
+)
+
+
+def cells(markup: str, row: str) -> list[tuple[str, str]]:
+    """Class and text of the cells of one row."""
+    (inside,) = re.findall(
+        rf"<tr><th scope=\"row\"[^>]*>{re.escape(row)}</th>(.*?)</tr>", markup
+    )
+    return re.findall(r'<td class="([^"]*)">([^<]*)</td>', inside)
+
+
+def test_everything_is_escaped() -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    made = table(hostile, [TableCell(hostile, '"><b>')], [[TableCell(hostile), TableCell("&")]])
+    assert "<img" not in made
+    assert "<b>" not in made
+    assert made.count("&lt;img") == 3
+    assert "&amp;" in made
+
+
+def test_what_is_worse_than_no_information_is_marked(results: Results) -> None:
+    floors = results.floors(SetKey("north"))
+    row = cells(score_table(results, "north", "4"), "ATP")
+    metrics = [metric for metric in floors["constant"] if metric != "error_km"]
+    assert len(row) == len(metrics)
+    for metric, (kind, _) in zip(metrics, row, strict=True):
+        score = results.value(Setting(SetKey("north"), "atp", (), "4"), metric).mean
+        beaten = is_better(metric)(score, better_floor(floors, metric)[1])
+        assert ("worse" not in kind) == beaten
+
+
+def test_numbers_of_a_figure_stand_beside_their_floors(results: Results) -> None:
+    made = curve_tables(EXPERIMENTS["directions"], results)
+    assert made.count("<table>") == 2
+    value = results.value(Setting(SetKey("north"), "atp", (), "1"), "ne")
+    first = made.split("</table>")[0]
+    assert cells(first, "bi-directional")[0][1] == f"{value.mean:.4f} ± {value.sd:.4f}"
+    floor = results.floors(SetKey("north"))["constant"]["ne"]
+    assert cells(first, "best constant (no information)")[0][1] == f"{floor:.4f}"
+
+
+def test_the_first_table_shows_both_readings(results: Results) -> None:
+    made = direction_table()
+    assert cells(made, "ε = 1, printed")[0] == ("number chosen", "0.28492633")
+    assert cells(made, "ε = 1, by the equation")[1][0] == "number chosen"
+
+
+def test_every_mechanism_is_told_where_it_beats_the_constant(results: Results) -> None:
+    row = cells(beaten_table(results), "CGM")
+    assert row == [("number worse", "none")] * 2
+
+
+def test_decoded_reports_have_rows_of_their_own(results: Results) -> None:
+    assert len(cells(beaten_table(results), "ATLAS decoded")) == 2
+    made = curve_tables(EXPERIMENTS["frontier"], results).split("</table>")[0]
+    value = results.value(Setting(SetKey("north"), "atlas", (), "4", decoded=True), "ne")
+    assert cells(made, "ATLAS decoded")[1][1] == f"{value.mean:.4f} ± {value.sd:.4f}"
+
+
+def test_audited_losses_come_with_a_verdict(results: Results) -> None:
+    made = audit_table(EXPERIMENTS["frontier"], results)
+    assert cells(made, "EXP")[-1][1] == "holds"
+    assert cells(made, "TP as published (not private)")[1][1] == "∞"
+
+
+def test_sets_are_named_with_their_sizes(results: Results) -> None:
+    assert [text for _, text in cells(dataset_table(results), "north")][:2] == ["40", "10"]
