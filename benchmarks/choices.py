@@ -25,8 +25,8 @@ from nomadp.inference import decode
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import book, mechanism
+from nomadp.mechanisms.atlas.many import by_length
 from nomadp.mechanisms.atlas.near_count import best_near_count
-from nomadp.mechanisms.atlas.rows import by_length
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 

@@ -22,7 +22,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import Disc, SquareWave
 from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.pivot import calibration
 from nomadp.mechanisms.pivot.calibration import centre_km
 from nomadp.mechanisms.pivot.tp import Region
 from nomadp.randomness import SeededWords
@@ -99,11 +99,11 @@ def on_the_city() -> dict[str, str]:
 
 def as_a_large_set(places, trips) -> str:
     """ATP's error when the city is treated as if it had too many locations for tables."""
-    limit, bulk.TABLE_LIMIT = bulk.TABLE_LIMIT, 0
+    limit, calibration.ALL_UP_TO = calibration.ALL_UP_TO, 0
     try:
         return error(make_mechanism("atp", places, 4), trips)
     finally:
-        bulk.TABLE_LIMIT = limit
+        calibration.ALL_UP_TO = limit
 
 
 def printed_form_below_zero(places) -> str:

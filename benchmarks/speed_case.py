@@ -22,7 +22,8 @@ from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks,
 from nomadp.engine.local import perturb_set
 from nomadp.formats.tables import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
-from nomadp.mechanisms.fast.bulk import TABLE_LIMIT
+from nomadp.mechanisms.fast.limits import TABLE_LIMIT
+from nomadp.mechanisms.paths import REFERENCE, fastest
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -165,7 +166,7 @@ def on_all_cores(
     """The same trajectories with a worker on every core."""
     if case["cores"] < 2:
         tell(no_speed_up="there is one core")
-    elif not mechanism.has_kernels:
+    elif fastest(mechanism) == REFERENCE:
         tell(no_speed_up="no kernels at this size; workers are processes, slow to start")
     elif len(some) < case["cores"]:
         tell(no_speed_up="too few trajectories to share out")

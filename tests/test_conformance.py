@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 from exact_laws import assert_bulk_follows
+from many import drawn_many
 from scipy import stats
 from worlds import final_law, part_laws, scattered, small_map, triangle
 
@@ -113,20 +114,18 @@ def test_bulk_reports_are_single_reports_where_words_are_spent_alike(name, lengt
     rng = np.random.default_rng(4)
     some = TrajectorySet.from_lists(rng.integers(0, 30, (40, length)), size=30)
     alone = [perturb_one(mechanism, some[k], SeededWords(3).stream(k)) for k in range(40)]
-    assert mechanism.perturb_many(some, SeededWords(3)).tolist() == [
-        y for t in alone for y in t
-    ]
+    assert drawn_many(mechanism, some, SeededWords(3)).tolist() == [y for t in alone for y in t]
 
 
 def test_nobody_gives_no_reports(name):
     nobody = TrajectorySet.from_lists([], size=30)
-    assert len(make_mechanism(name, scattered(30), 3).perturb_many(nobody, SeededWords(2))) == 0
+    assert len(drawn_many(make_mechanism(name, scattered(30), 3), nobody, SeededWords(2))) == 0
 
 
 def test_bulk_work_refuses_locations_outside_the_set_without_showing_them(name):
     beyond = TrajectorySet.from_lists([[0, 37]], size=99)
     with pytest.raises(DomainError, match="public set of 30") as refusal:
-        make_mechanism(name, scattered(30), 3).perturb_many(beyond, SeededWords(2))
+        drawn_many(make_mechanism(name, scattered(30), 3), beyond, SeededWords(2))
     assert "37" not in str(refusal.value)
 
 
@@ -136,10 +135,12 @@ def test_bulk_work_can_be_cut_anywhere(name):
     some = TrajectorySet.from_lists(
         [rng.integers(0, 30, n % 5 + 1) for n in range(20)], size=30
     )
-    whole = mechanism.perturb_many(some, SeededWords(2)).tolist()
-    first = mechanism.perturb_many(some.select(range(7)), SeededWords(2)).tolist()
-    rest = mechanism.perturb_many(some.select(range(7, 20)), SeededWords(2), 7).tolist()
-    assert first + rest == whole
+    words = SeededWords(2)
+    pieces = [
+        drawn_many(mechanism, piece, words.named(piece.tids)).tolist()
+        for piece in (some, some.select(range(7)), some.select(range(7, 20)))
+    ]
+    assert pieces[1] + pieces[2] == pieces[0]
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from many import drawn_many
 
 from nomadp.engine.batches import REPORT_SCHEMA, perturb_batch, reports_of, trajectories_of
 from nomadp.errors import DomainError
@@ -33,7 +34,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 ) -> None:
     mechanism, true = make_mechanism(name, square, 4), trajectories_of(batch, square)
     words = SeededWords(5)
-    drawn = mechanism.perturb_many(true, words.bound_to(mechanism.identity).named(true.tids))
+    drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
     reports = perturb_batch(mechanism, words, batch)
     assert reports.schema == REPORT_SCHEMA
     found = trajectories_of(reports, square)

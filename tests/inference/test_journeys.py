@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from many import drawn_many, drawn_numbers
 from posteriors import expected_km, law, posterior
 from worlds import scattered
 
@@ -179,8 +180,8 @@ def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
     mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=128, control_points=4)
     rows = np.random.default_rng(length).integers(0, 40, (30, length))
     true = TrajectorySet.from_lists(list(rows), size=40)
-    reports = mechanism.report_many(true, SeededWords(1))
-    shown = mechanism.perturb_many(true, SeededWords(1)).reshape(30, length)
+    reports = drawn_numbers(mechanism, true, SeededWords(1))
+    shown = drawn_many(mechanism, true, SeededWords(1)).reshape(30, length)
     found = reported_indices(mechanism, shown)
     book = mechanism.atlas(length).journeys
     assert book[found].tolist() == book[reports].tolist()

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from many import drawn_numbers
 from worlds import scattered
 
 from nomadp.inference import fitting
@@ -37,7 +38,7 @@ def drawn(channel, draws, seed):
 
 def atlas_group(mechanism, rows, seed=0):
     true = TrajectorySet.from_lists(list(rows), size=len(mechanism.locations))
-    reports = mechanism.report_many(true, SeededWords(seed))
+    reports = drawn_numbers(mechanism, true, SeededWords(seed))
     distinct, counts = np.unique(reports, return_counts=True)
     channel = mechanism.channel(rows.shape[1])
     evidence = JourneyEvidence(channel, possible_journeys(channel), distinct)

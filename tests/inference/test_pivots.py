@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from many import drawn_many
 from worlds import every_path, scattered, triangle
 
 from nomadp.analysis import constant_answer, normalised_error
@@ -124,7 +125,7 @@ def test_estimates_beat_reports_and_the_constant(name):
     mechanism = make_mechanism(name, locations, 16)
     found = decode_transcripts(mechanism, release_many(mechanism, true, SeededWords(2)))
     decoded = TrajectorySet(true.offsets, found.locations, true.tids)
-    reported = mechanism.perturb_many(true, SeededWords(2))
+    reported = drawn_many(mechanism, true, SeededWords(2))
     merged = TrajectorySet(true.offsets, reported, true.tids)
     error = normalised_error(locations, true, decoded)
     assert error < normalised_error(locations, true, merged)

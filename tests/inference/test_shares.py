@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from many import drawn_many
 from worlds import scattered
 
 from nomadp.errors import DomainError
@@ -50,7 +51,7 @@ def trips(count, seed=0):
 
 def groups(name, epsilon, true, seed=1):
     mechanism = made(name, epsilon)
-    reported = mechanism.perturb_many(true, SeededWords(seed))
+    reported = drawn_many(mechanism, true, SeededWords(seed))
     return groups_of(mechanism, TrajectorySet(true.offsets, reported, true.tids))
 
 
@@ -92,7 +93,7 @@ def test_visits_are_on_average_estimated_much_better_from_good_reports(name, eps
 def test_visits_are_estimated_better_than_counted():
     true = trips(2000)
     mechanism = made("atlas", 2)
-    reported = mechanism.perturb_many(true, SeededWords(1))
+    reported = drawn_many(mechanism, true, SeededWords(1))
     found = location_shares(
         survey(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
     )

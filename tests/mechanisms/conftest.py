@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast import limits
 from nomadp.mechanisms.large import ball_tree as nested
+from nomadp.mechanisms.pivot import calibration
 
 
 @pytest.fixture
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every set of more than two locations is large, and leaves hold two locations."""
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
+    monkeypatch.setattr(limits, "TABLE_LIMIT", 2)
+    monkeypatch.setattr(calibration, "ALL_UP_TO", 2)
     monkeypatch.setattr(nested, "LEAF", 2)
     nested._sorted_places.cache_clear()
     yield

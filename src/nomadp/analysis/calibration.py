@@ -19,7 +19,8 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.fast.bulk import TABLE_LIMIT
+from nomadp.mechanisms.fast.limits import TABLE_LIMIT
+from nomadp.mechanisms.paths import perturb_many
 from nomadp.mechanisms.points.exp import PointByPoint
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
@@ -129,7 +130,7 @@ def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | No
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
         some = true.select(range(start, min(start + _AT_ONCE, len(true))))
-        pieces.append(mechanism.perturb_many(some, words, start))
+        pieces.append(perturb_many(mechanism, some, words.named(some.tids)).locations)
         if progress is not None:
             progress(len(some))
     return np.concatenate(pieces)

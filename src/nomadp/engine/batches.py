@@ -13,6 +13,7 @@ from nomadp.formats.trajectory_batches import (
     trajectories_of,
 )
 from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.paths import perturb_many
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -25,8 +26,10 @@ __all__ = [
 ]
 
 
-def perturb_batch(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The reports of a batch, in its order.
+def perturb_batch(
+    mechanism: Mechanism, words: Words, batch: pa.RecordBatch, path: str
+) -> pa.RecordBatch:
+    """The reports of a batch, in its order, drawn by this path (mechanisms/paths.py).
 
     ``words`` are the keyed source of the whole job: here they are bound to the mechanism, and
     their streams named by tid. A tid must stand for one trajectory in all batches of a job;
@@ -34,5 +37,5 @@ def perturb_batch(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> 
     """
     true = trajectories_of(batch, mechanism.locations)
     named = words.bound_to(mechanism.identity).named(true.tids)
-    drawn = mechanism.perturb_many(true, named)
+    drawn = perturb_many(mechanism, true, named, path).locations
     return reports_of(TrajectorySet(true.offsets, drawn, true.tids), mechanism.locations)

@@ -1,7 +1,7 @@
 """Many trajectories on this machine, on one core or several.
 
-Trajectory number k draws only from stream k of the source, so the result is the same on
-any number of cores and in any order.
+Every trajectory draws from the stream of words that bears its tid, so the result is the same on
+any number of cores, in any order, and from any file or engine.
 """
 
 from collections.abc import Callable, Generator
@@ -13,6 +13,7 @@ import numpy as np
 from nomadp.engine.workers import assigned, worker_pool
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -49,10 +50,11 @@ def perturb_set(
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
     words = words.bound_to(mechanism.identity)
-    starts = _starts(mechanism, trajectories, jobs)
+    path = path_of(mechanism, len(trajectories))
+    starts = _starts(path, trajectories, jobs)
     reported = np.empty(len(trajectories.locations), dtype=np.int64)
     # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
-    with closing(_pieces(mechanism, words, trajectories, starts, jobs)) as finished:
+    with closing(_pieces((mechanism, words, path), trajectories, starts, jobs)) as finished:
         for start, piece in finished:
             offset = trajectories.offsets[start]
             reported[offset : offset + len(piece)] = piece
@@ -72,28 +74,30 @@ def unlinked(reported: TrajectorySet, words: Words) -> TrajectorySet:
     return TrajectorySet(shuffled.offsets, shuffled.locations, tuple(ids[k] for k in order))
 
 
-def _starts(mechanism: Mechanism, trajectories: TrajectorySet, jobs: int) -> range:
+def _starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
     """Where each piece of work begins."""
     size = CHUNK
-    if mechanism.has_kernels:
+    if path != REFERENCE:
         size = min(KERNEL_CHUNK, max(KERNEL_MIN, -(-len(trajectories) // jobs)))
     return range(0, len(trajectories), size)
 
 
 def _pieces(
-    mechanism: Mechanism, words: Words, trajectories: TrajectorySet, starts: range, jobs: int
+    how: tuple[Mechanism, Words, str], trajectories: TrajectorySet, starts: range, jobs: int
 ) -> Generator[Piece, None, None]:
+    mechanism, words, path = how
+
     def chunk(start: int) -> TrajectorySet:
         return trajectories.between(start, min(start + starts.step, len(trajectories)))
 
     workers = min(jobs, len(starts))
     if workers <= 1:
         for start in starts:
-            yield start, mechanism.perturb_many(chunk(start), words, start)
+            yield start, _drawn(mechanism, words, chunk(start), path)
         return
-    executor = worker_pool(mechanism, words, workers)
+    executor = worker_pool(mechanism, words, workers, threads=path != REFERENCE)
     try:
-        pending = [executor.submit(_work, start, chunk(start)) for start in starts]
+        pending = [executor.submit(_work, start, chunk(start), path) for start in starts]
         for future in as_completed(pending):
             yield future.result()
     finally:
@@ -101,6 +105,10 @@ def _pieces(
         executor.shutdown(cancel_futures=True)
 
 
-def _work(start: int, trajectories: TrajectorySet) -> Piece:
-    mechanism, words = assigned()
-    return start, mechanism.perturb_many(trajectories, words, start)
+def _work(start: int, trajectories: TrajectorySet, path: str) -> Piece:
+    return start, _drawn(*assigned(), trajectories, path)
+
+
+def _drawn(mechanism: Mechanism, words: Words, trajectories: TrajectorySet, path: str) -> Ints:
+    named = words.named(trajectories.tids)
+    return perturb_many(mechanism, trajectories, named, path).locations

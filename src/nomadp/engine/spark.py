@@ -35,6 +35,7 @@ from nomadp.inference.estimate import check_level
 from nomadp.inference.learning import Group
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, Words
 
 __all__ = [
@@ -71,7 +72,9 @@ def perturb(
         )
     if check_unique:
         check_unique_tids(frame)
-    return _trajectories(frame).mapInArrow(perturbing(mechanism, words), REPORT_COLUMNS)
+    # As many as one machine would count, so that it would take the same path.
+    path = path_of(mechanism, frame.count())
+    return _trajectories(frame).mapInArrow(perturbing(mechanism, words, path), REPORT_COLUMNS)
 
 
 def decode(

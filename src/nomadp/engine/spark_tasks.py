@@ -52,15 +52,15 @@ ROWS = 16384
 _ARITHMETIC = ("numpy", "numba")
 
 
-def perturbing(mechanism: Mechanism, words: KeyedWords) -> Mapper:
-    """Trajectories to reports."""
+def perturbing(mechanism: Mechanism, words: KeyedWords, path: str) -> Mapper:
+    """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 
     def perturb_batches(batches: Batches) -> Batches:
         here = _kept(mechanism)
         _check_software(software, software_of(here))
         for batch in gathered(batches):
-            yield perturb_batch(here, words, batch)
+            yield perturb_batch(here, words, batch, path)
 
     return perturb_batches
 

@@ -26,6 +26,7 @@ from nomadp.engine.workers import assigned, worker_pool
 from nomadp.formats.nested_files import NestedFile
 from nomadp.formats.report_files import metadata_bytes
 from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.paths import REFERENCE, path_of
 from nomadp.randomness import KeyedWords
 
 __all__ = ["Job", "Running", "open_job", "perturb_file"]
@@ -64,6 +65,8 @@ class Running:
     done: frozenset[int]
     """The parts that an earlier run finished."""
     unfinished: Unfinished
+    path: str
+    """Which path draws: the same to the end, whatever is installed meanwhile."""
 
     @property
     def rows_done(self) -> int:
@@ -89,17 +92,18 @@ class Running:
     def _drawn(self, missing: set[int], jobs: int) -> Generator[Piece, None, None]:
         """Every missing piece perturbed, in the order of the file."""
         mechanism = self.job.mechanism
-        pieces = self._pieces(missing, KERNEL_CHUNK if mechanism.has_kernels else CHUNK)
+        threads = self.path != REFERENCE
+        pieces = self._pieces(missing, KERNEL_CHUNK if threads else CHUNK)
         if jobs == 1:
             for part, piece in pieces:
-                yield part, perturb_batch(mechanism, self.words, piece)
+                yield part, perturb_batch(mechanism, self.words, piece, self.path)
             return
-        pool = worker_pool(mechanism, self.words, jobs)
+        pool = worker_pool(mechanism, self.words, jobs, threads=threads)
         waiting: deque[tuple[int, Future[Any]]] = deque()
         try:
             for part, piece in pieces:
-                piece = piece if mechanism.has_kernels else _compact(piece)
-                waiting.append((part, pool.submit(_perturb, piece)))
+                piece = piece if threads else _compact(piece)
+                waiting.append((part, pool.submit(_perturb, piece, self.path)))
                 if len(waiting) > WAITING_PER_WORKER * jobs:
                     first, future = waiting.popleft()
                     yield first, future.result()
@@ -160,7 +164,7 @@ def open_job(
             words = _begun(job, {**wanted, "survey": asdict(found)}, unfinished)
         part_rows = _part_rows(source)
         done = frozenset(unfinished.finished_parts(part_rows))
-        yield Running(job, source, found, words, part_rows, done, unfinished)
+        yield Running(job, source, found, words, part_rows, done, unfinished, wanted["path"])
 
 
 def _taken_up(
@@ -187,6 +191,7 @@ def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:
     return {
         "source": {"sha256": source.sha256(), "rows": source.rows},
         "mechanism": job.mechanism.identity,
+        "path": path_of(job.mechanism, source.rows),
         "parts": source.piece_rows * PIECES_PER_PART,
         "reports": dict(job.metadata),
     }
@@ -203,6 +208,5 @@ def _compact(piece: pa.RecordBatch) -> pa.RecordBatch:
     return piece.take(pa.array(range(piece.num_rows)))
 
 
-def _perturb(piece: pa.RecordBatch) -> pa.RecordBatch:
-    mechanism, words = assigned()
-    return perturb_batch(mechanism, words, piece)
+def _perturb(piece: pa.RecordBatch, path: str) -> pa.RecordBatch:
+    return perturb_batch(*assigned(), piece, path)

@@ -30,6 +30,7 @@ PART_KEY = b"nomadp part"
 PINNED = {
     "source": "other trajectories",
     "mechanism": "another mechanism",
+    "path": "another way to draw (numba came or went)",
     "key": "another key or seed",
     "parts": "parts of another size",
     "reports": "another description of its reports",

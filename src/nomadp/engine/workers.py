@@ -1,4 +1,4 @@
-"""Who perturbs: threads for a mechanism with kernels, which let each other run; else processes.
+"""Who perturbs: threads on a fast path, whose loops let each other run; else processes.
 
 A worker is given the mechanism and the words once, when it starts.
 """
@@ -16,9 +16,9 @@ __all__ = ["assigned", "worker_pool"]
 _assigned = local()
 
 
-def worker_pool(mechanism: Mechanism, words: Words, workers: int) -> Executor:
+def worker_pool(mechanism: Mechanism, words: Words, workers: int, *, threads: bool) -> Executor:
     """So many workers, each with this mechanism and these words."""
-    if mechanism.has_kernels:
+    if threads:
         return ThreadPoolExecutor(workers, initializer=_assign, initargs=(mechanism, words))
     return ProcessPoolExecutor(
         workers,

@@ -21,7 +21,7 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.atlas.rows import by_length
+from nomadp.mechanisms.atlas.many import by_length
 from nomadp.mechanisms.points.exp import PointByPoint
 from nomadp.trajectory import TrajectorySet
 

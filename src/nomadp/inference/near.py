@@ -13,7 +13,7 @@ import numpy as np
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.fast.compiling import is_compiled
+from nomadp.mechanisms.fast.compiling import has_numba
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,7 +43,7 @@ def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_
 
 def _blocks(channel: JourneyResponse, support: Ints) -> list[Any]:
     parts = [support[k : k + _AT_ONCE] for k in range(0, len(support), _AT_ONCE)]
-    if not is_compiled():
+    if not has_numba():
         return [near_of_reference(channel, part) for part in parts]
     chart_of(channel.atlas)  # made once, before many ask for it
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:

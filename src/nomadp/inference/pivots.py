@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +24,10 @@ from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.fast.bulk import TABLE_LIMIT, ceiling, tables_of
+from nomadp.mechanisms.fast.compiling import has_numba
+from nomadp.mechanisms.fast.limits import has_tables
+from nomadp.mechanisms.fast.rows import ceiling
+from nomadp.mechanisms.fast.tables import tables_of
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.randomness import Words, WordStream
 from nomadp.trajectory import TrajectorySet
@@ -182,7 +184,7 @@ def _weight_table(channel: Exponential) -> Ints:
 
 
 def _accelerated(locations: LocationSet) -> bool:
-    return find_spec("numba") is not None and len(locations) <= TABLE_LIMIT
+    return has_numba() and has_tables(locations)
 
 
 def _mismatch() -> DomainError:

@@ -15,7 +15,7 @@ from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.evidence import TableEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
-from nomadp.mechanisms.fast.bulk import TABLE_LIMIT
+from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.points.exp import PointByPoint
 
 __all__ = ["PointDecoder", "point_evidence"]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -19,13 +19,20 @@ from nomadp.drawing import Choose, Drawing, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.randomness import Words, WordStream
-from nomadp.trajectory import TrajectorySet
+from nomadp.randomness import WordStream
 
-__all__ = ["Mechanism", "Trajectory", "perturb_one"]
+__all__ = ["Mechanism", "Reported", "Trajectory", "perturb_one", "report_one"]
 
 Trajectory = Ints
 """Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
+
+
+class Reported(NamedTuple):
+    """What several trajectories report, one after the other."""
+
+    locations: Ints
+    numbers: Ints | None
+    """One for each report, where a mechanism releases one (see `report_number`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +45,6 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
-
-    vectorised: ClassVar[bool] = False
-    """Whether `perturb_many` is faster than one at a time. A class states it for itself: a
-    subclass may have another law, so it does not inherit the kernels of this one."""
 
     epsilon: Fraction
     locations: LocationSet
@@ -66,28 +69,18 @@ class Mechanism(ABC):
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         """The reported trajectory: as many locations as the true one."""
-        return self.finish(choose.each(self.parts(trajectory)), choose)
+        return self.reported(trajectory, choose)[0]
 
-    def perturb_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
-        """The reported locations of all trajectories, one after the other.
+    def reported(
+        self, trajectory: Trajectory, choose: Choose
+    ) -> tuple[tuple[int, ...], int | None]:
+        """The same, and the number that was released, where a report is one."""
+        released = choose.each(self.parts(trajectory))
+        return self.finish(released, choose), self.report_number(released)
 
-        Trajectory k draws from stream ``first + k`` of words bound to this mechanism alone.
-        """
-        trajectories.check_size(len(self.locations))
-        if not len(trajectories):
-            return np.zeros(0, dtype=np.int64)
-        return self._draw_many(trajectories, words, first)
-
-    @property
-    def has_kernels(self) -> bool:
-        return bool(vars(type(self)).get("vectorised"))
-
-    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
-        reported = [
-            perturb_one(self, trajectories[k], words.stream(first + k))
-            for k in range(len(trajectories))
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *map(np.asarray, reported)])
+    def report_number(self, released: Sequence[Any]) -> int | None:
+        """The one number that a report is, where it is one (ATLAS: a row of the atlas)."""
+        return None
 
     def get_params(self) -> dict[str, Any]:
         """The options as plain values; the location set is named by its hash elsewhere."""
@@ -108,6 +101,13 @@ def perturb_one(
     mechanism: Mechanism, trajectory: Trajectory, words: WordStream
 ) -> tuple[int, ...]:
     """Draw one report for one trajectory."""
+    return report_one(mechanism, trajectory, words)[0]
+
+
+def report_one(
+    mechanism: Mechanism, trajectory: Trajectory, words: WordStream
+) -> tuple[tuple[int, ...], int | None]:
+    """The same, and the number that was released, where a report is one."""
     indices = np.asarray(trajectory, dtype=np.int64)
     if indices.ndim != 1 or not len(indices):
         raise DomainError("a trajectory must be a sequence of at least one location index")
@@ -116,4 +116,4 @@ def perturb_one(
             f"every location must be in the public set of {len(mechanism.locations)}; "
             "the value is withheld because it is private"
         )
-    return mechanism.perturb(indices, Drawing(words))
+    return mechanism.reported(indices, Drawing(words))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.measures import Yardstick
-from nomadp.datasets.built import LOCATIONS, TRAJECTORIES, read_built
+from nomadp.datasets.built import read_built
 from nomadp.datasets.campus import build_campus, campus_walks
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.popular import most_popular
 from nomadp.errors import SchemaError
+from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from many import drawn_many
 from worlds import scattered, small_map
 
 from nomadp.audit import measure
@@ -81,7 +82,7 @@ def test_the_kernel_reports_bit_for_bit_what_the_program_does():
     mechanism = WholeJourney(locations=locations, epsilon=6, size=900)
     words = SeededWords(5)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
-    assert mechanism.perturb_many(some, words).tolist() == [y for one in alone for y in one]
+    assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
 
 def test_a_large_epsilon_reports_a_nearby_journey():
@@ -131,7 +132,6 @@ def test_a_long_track_keeps_its_length_and_costs_one_draw():
 
 def test_reports_of_locations_outside_the_set_are_refused_before_any_kernel_runs():
     beyond = TrajectorySet.from_lists([[0, 5000]], size=6000)
+    mechanism = WholeJourney(locations=scattered(80), epsilon=4, size=50)
     with pytest.raises(DomainError, match="public set of 80"):
-        WholeJourney(locations=scattered(80), epsilon=4, size=50).report_many(
-            beyond, SeededWords(1)
-        )
+        drawn_many(mechanism, beyond, SeededWords(1))

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from many import drawn_many
 from worlds import scattered, small_map, triangle
 
 from nomadp.audit import measure
@@ -92,7 +93,7 @@ def test_the_kernel_reports_pinned_journeys_as_the_program_does():
     )
     some, words = some_tracks(1, 2, 5, 8, 30), SeededWords(1)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
-    assert mechanism.perturb_many(some, words).tolist() == [y for one in alone for y in one]
+    assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
 
 def test_reports_of_a_pinned_atlas_can_be_decoded():
@@ -101,7 +102,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
     some = some_tracks(*[2] * 50)
     reported = TrajectorySet(
-        some.offsets, mechanism.perturb_many(some, SeededWords(1)), some.tids
+        some.offsets, drawn_many(mechanism, some, SeededWords(1)), some.tids
     )
     assert len(decode(mechanism, reported)) == 100
 

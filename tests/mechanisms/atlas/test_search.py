@@ -5,6 +5,7 @@ import pytest
 from accelerator import printed_with_and_without
 from hypothesis import given
 from hypothesis import strategies as st
+from many import drawn_many, fast_path
 from worlds import scattered
 
 from nomadp.drawing import draw
@@ -15,9 +16,9 @@ from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts
 from nomadp.mechanisms.atlas import kernel_select as journey_doubt
 from nomadp.mechanisms.atlas.kernel import pick, report_journeys
 from nomadp.mechanisms.atlas.kernel_rough import rough_totals
+from nomadp.mechanisms.atlas.many import _rows
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.atlas.rows import report_rows
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast import limits
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -32,7 +33,7 @@ def any_size(request, monkeypatch):
     """Small worlds as they are, and as if they were too large for a table."""
     forget()
     if request.param == "no table":
-        monkeypatch.setattr(bulk, "TABLE_LIMIT", 1)
+        monkeypatch.setattr(limits, "TABLE_LIMIT", 1)
     yield request.param
     forget()
 
@@ -40,7 +41,7 @@ def any_size(request, monkeypatch):
 @pytest.fixture
 def no_table(monkeypatch):
     forget()
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 1)
+    monkeypatch.setattr(limits, "TABLE_LIMIT", 1)
     yield
     forget()
 
@@ -115,19 +116,19 @@ def test_reports_of_a_large_atlas_are_those_of_the_program(make, length, any_siz
     for count in (1, 2, 30, atlas.size // 3, atlas.size - 1, atlas.size):
         channel = JourneyResponse(atlas, count, 7)
         alone = [draw(channel, row, int(w[0])) for row, w in zip(places, words, strict=True)]
-        assert report_rows(channel, places, words).tolist() == alone
+        assert _rows(channel, places, words).tolist() == alone
 
 
 def test_a_mechanism_over_a_large_set_has_kernels_and_reports_as_the_program_does(no_table):
     mechanism = WholeJourney(locations=scattered(150), epsilon=6, size=700)
-    assert mechanism.has_kernels
+    assert fast_path(mechanism) == "numba"
     rng = np.random.default_rng(2)
     some = TrajectorySet.from_lists(
         [rng.integers(0, 150, n) for n in (1, 2, 2, 3, 5, 8, 9, 40)], size=150
     )
     words = SeededWords(5)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
-    assert mechanism.perturb_many(some, words).tolist() == [y for one in alone for y in one]
+    assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
 
 @each_world
@@ -166,7 +167,7 @@ def told_and_drawn(atlas):
     law = channel.near_count, channel.heavy, channel.light
     told = report_journeys(places, words, charts.chart_of(atlas), law).tolist()
     alone = [draw(channel, row, int(w[0])) for row, w in zip(places, words, strict=True)]
-    assert report_rows(channel, places, words).tolist() == alone
+    assert _rows(channel, places, words).tolist() == alone
     return told, alone
 
 
@@ -228,14 +229,18 @@ PROGRAM = """
 import numpy as np
 from nomadp.datasets.city import synthetic_city
 from nomadp.inference.near import near_of
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast import limits
+from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.paths import perturb_many
 from nomadp.randomness import SeededWords
 city = synthetic_city(seed=2, places=60, trips=30)
 for limit in (4096, 10):
-    bulk.TABLE_LIMIT = limit
+    limits.TABLE_LIMIT = limit
     mechanism = WholeJourney(locations=city.locations, epsilon=6, size=200 + limit % 7)
-    print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
+    path = "numba" if has_numba() else "reference"
+    drawn = perturb_many(mechanism, city.trajectories, SeededWords(1), path)
+    print(drawn.locations.tolist(), drawn.numbers.tolist())
     print(near_of(mechanism.channel(3), np.arange(60).reshape(20, 3)).tolist())
 """
 

@@ -1,24 +1,26 @@
 """Kernels against the laws they must follow: bit for bit, or by exact acceptance chances."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
-from accelerator import printed_with_and_without
-from exact_laws import assert_bulk_follows
 from hypothesis import given
 from hypothesis import strategies as st
+from many import drawn_many
 from scipy import stats
 from worlds import scattered, triangle
 
 from nomadp.drawing import draw
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
-from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
+from nomadp.mechanisms import MECHANISMS, PUBLISHED, PivotSampling, make_mechanism
 from nomadp.mechanisms.fast import draws
-from nomadp.mechanisms.fast.bulk import ceiling, tables_of
+from nomadp.mechanisms.fast.rows import ceiling, draw_rows
+from nomadp.mechanisms.fast.tables import tables_of
+from nomadp.mechanisms.paths import FAST, REFERENCE, fastest, path_of
 from nomadp.mechanisms.pivot import kernel_region as region
-from nomadp.mechanisms.pivot.bulk import pivot_plan, sample_copies
 from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
+from nomadp.mechanisms.pivot.many import pivot_plan, sample_copies
 from nomadp.mechanisms.pivot.merge import MERGES
 from nomadp.randomness import KeyedWords, SeededWords, SystemWords
 from nomadp.trajectory import TrajectorySet
@@ -113,28 +115,9 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism(name, locations, 2)
-    generous = mechanism.perturb_many(some, SeededWords(4))
-    monkeypatch.setattr("nomadp.mechanisms.fast.bulk._FIRST_WIDTH", 2)
-    assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous.tolist()
-
-
-PROGRAM = """
-import numpy as np
-from nomadp.datasets.city import synthetic_city
-from nomadp.mechanisms import PUBLISHED, PivotSampling, make_mechanism
-from nomadp.randomness import SeededWords
-city = synthetic_city(seed=2, places=60, trips=40)
-for name, options in (("tp", {}), ("atp", {}), ("atp", {"radius_km": 2.0}),
-                      ("tp", {"directions": "preceding", "merge": "direction"})):
-    mechanism = make_mechanism(name, city.locations, 6, **options)
-    print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
-"""
-
-
-def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = printed_with_and_without(PROGRAM)
-    assert fast == plain
-    assert len(fast) > 1000
+    generous = drawn_many(mechanism, some, SeededWords(4))
+    monkeypatch.setattr("nomadp.mechanisms.pivot.many.draw_rows", partial(draw_rows, width=2))
+    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous.tolist()
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
@@ -142,8 +125,8 @@ def test_bulk_merges_are_the_rules_of_single_ones(merge):
     locations = scattered(30)
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 50, size=30)
     mechanism = make_mechanism("tp", locations, 4, merge=merge)
-    (first, second), coins = sample_copies(mechanism, some, SeededWords(0), 0)
-    reported = mechanism.perturb_many(some, SeededWords(0)).reshape(50, 4)
+    (first, second), coins = sample_copies(mechanism, some, SeededWords(0))
+    reported = drawn_many(mechanism, some, SeededWords(0)).reshape(50, 4)
     for k, row in enumerate(reported.tolist()):
         here = slice(4 * k, 4 * k + 4)
         tossed = iter(coins[here].tolist())
@@ -166,17 +149,23 @@ class Tossing:
         return [program(secret, self) for program, secret in tasks]
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-@pytest.mark.parametrize("trajectory", [(0, 2), (1, 0, 2), (2,)])
-def test_the_published_forms_follow_their_exact_law_too(name, trajectory):
-    options = {"resolution": 2} if name.startswith("atp") else {}
-    mechanism = make_mechanism(name, triangle(), 4, granularity=4, **options)
-    assert_bulk_follows(mechanism, trajectory, 6_000)
-
-
 def test_a_subclass_with_another_law_does_not_inherit_the_kernels():
     class Other(PivotSampling):
         """Might do anything."""
 
-    assert make_mechanism("tp", scattered(20), 2).has_kernels
-    assert not Other(locations=scattered(20), epsilon=2).has_kernels
+    assert fastest(make_mechanism("tp", scattered(20), 2)) == "numba"
+    assert fastest(Other(locations=scattered(20), epsilon=2)) == REFERENCE
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_was_published_runs_its_reference(name):
+    assert path_of(make_mechanism(name, triangle(), 2), 10**9) == REFERENCE
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_few_trajectories_do_not_wait_for_numba(name):
+    assert path_of(make_mechanism(name, triangle(), 2), 300) != "numba"
+
+
+def test_every_mechanism_has_one_fast_path_at_most():
+    assert set(FAST) <= set(MECHANISMS.values())

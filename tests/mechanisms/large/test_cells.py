@@ -14,6 +14,7 @@ from nomadp.mechanisms.large import ball_tree as nested
 from nomadp.mechanisms.large import cell_sets as marks
 from nomadp.mechanisms.large import pairs as sights
 from nomadp.mechanisms.large.cells import cell_levels, cell_order, cell_starts
+from nomadp.mechanisms.pivot.kernel_arcs import to_angles
 
 SIZE = 6_000
 
@@ -149,6 +150,6 @@ def test_angles_are_those_of_the_library_up_to_the_last_bits():
     ends = [0.0, 1e-300, 1e-30, 1e-9, 0.25, 0.5, np.nextafter(0.5, 1), 1 - 1e-12, 1.0]
     squares = np.concatenate([ends, np.random.default_rng(0).uniform(0, 1, 500)])
     angles = squares.copy()
-    kernel_arcs.to_angles(angles, np.empty((2, len(squares))))
+    to_angles(angles, np.empty((2, len(squares))))
     exact = [math.atan2(math.sqrt(x), math.sqrt(1 - x)) for x in squares.tolist()]
     assert angles.tolist() == pytest.approx(exact, rel=1e-15, abs=1e-16)

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from accelerator import printed_with_and_without
 from odd_worlds import ODD_WORLDS, antipodes, city, pole, streets
 
 from nomadp.laws import NearestLocations
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast import limits
 from nomadp.mechanisms.large import ball_tree as nested
 from nomadp.mechanisms.large import nearest
-from nomadp.mechanisms.points import ranked
-from nomadp.mechanisms.points.ranked import numbered_nearest
+from nomadp.mechanisms.points import ranked_many as ranked
+from nomadp.mechanisms.points.ranked_many import numbered_nearest
 
 each_world = pytest.mark.parametrize("make", ODD_WORLDS, ids=lambda make: make.__name__)
 
@@ -30,7 +29,7 @@ def test_the_numbers_name_each_of_the_nearest_exactly_once(make, small_is_large)
 
 @pytest.mark.parametrize("make", [city, streets], ids=lambda make: make.__name__)
 def test_leaves_of_many_locations_are_numbered_alike(make, monkeypatch):
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
+    monkeypatch.setattr(limits, "TABLE_LIMIT", 2)
     locations, count = make(1500), 300
     for place in (0, 700):
         named = numbered_nearest(
@@ -88,25 +87,3 @@ def test_few_nodes_are_looked_at_on_average(size):
         nearest.one_of_nearest(balls, place.order, secret, room)
         looks += np.count_nonzero(room.node >= 0)
     assert looks / 300 < 400
-
-
-PROGRAM = """
-import numpy as np
-from nomadp.datasets.city import synthetic_city
-from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.fast import bulk
-from nomadp.randomness import SeededWords
-city = synthetic_city(seed=2, places=80, trips=40)
-for limit in (4096, 8):
-    bulk.TABLE_LIMIT = limit
-    for name in ("exp", "brr", "l-srr", "ngram"):
-        options = {"max_step_km": 2.0} if name == "ngram" and limit == 8 else {}
-        mechanism = make_mechanism(name, city.locations, 3, **options)
-        print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
-"""
-
-
-def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = printed_with_and_without(PROGRAM)
-    assert fast == plain
-    assert len(fast) > 1000

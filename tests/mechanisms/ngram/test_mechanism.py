@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from many import drawn_many
 from worlds import final_law, part_laws, scattered, small_map, triangle
 
 from nomadp.audit import measure
@@ -16,8 +17,8 @@ from nomadp.errors import DomainError
 from nomadp.laws import TableExponential
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
-from nomadp.mechanisms.ngram.kernel import _picked
-from nomadp.mechanisms.ngram.mechanism import cheapest_way
+from nomadp.mechanisms.ngram.many import _picked
+from nomadp.mechanisms.ngram.viterbi import cheapest_way
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -149,9 +150,7 @@ def test_bulk_reports_are_single_reports_under_a_bound_too(max_step_km):
         [rng.integers(0, 60, n % 7 + 1) for n in range(60)], size=60
     )
     alone = [perturb_one(mechanism, some[k], SeededWords(3).stream(k)) for k in range(60)]
-    assert mechanism.perturb_many(some, SeededWords(3)).tolist() == [
-        y for t in alone for y in t
-    ]
+    assert drawn_many(mechanism, some, SeededWords(3)).tolist() == [y for t in alone for y in t]
 
 
 @given(st.integers(0, 8), st.integers(0, 9), st.integers(-1, 1))
@@ -161,7 +160,8 @@ def test_a_word_picks_the_references_column_also_at_the_edges(secret, column, be
     cumulated = np.cumsum(channel.weights(secret))
     before = ([0, *cumulated.tolist()])[min(column, len(cumulated))]
     word = min(max(-(-before * 2**64 // int(cumulated[-1])) + beside, 0), 2**64 - 1)
-    picked = _picked(cumulated, np.array([word], dtype=np.uint64), 0)
+    words = np.array([word], dtype=np.uint64)
+    picked = _picked(cumulated[None], np.zeros(1, dtype=np.int64), words)[0]
     assert channel.outputs[picked] == draw(channel, secret, word)
 
 

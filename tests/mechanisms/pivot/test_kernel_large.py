@@ -1,36 +1,34 @@
 """Large sets: the tree path, forced on small worlds, against scans, laws and the reference."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
-from accelerator import printed_with_and_without
 from exact_laws import assert_bulk_follows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from many import drawn_many
 from scipy import stats
 from worlds import scattered, triangle
 
 from nomadp.laws import Disc, Exponential, SquareWave, probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.base import Mechanism
-from nomadp.mechanisms.fast import bulk
-from nomadp.mechanisms.fast.bulk import ceiling
-from nomadp.mechanisms.kernels import (
-    covers,
-    discs,
-    draws,
-    farthest,
-    large,
-    marks,
-    proposals,
-    sights,
-)
+from nomadp.mechanisms.fast import draws, limits
+from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.large import ball_tree as nested
+from nomadp.mechanisms.large import cell_sets as marks
+from nomadp.mechanisms.large import covers, farthest
+from nomadp.mechanisms.large import pairs as sights
+from nomadp.mechanisms.large import rejection as proposals
+from nomadp.mechanisms.paths import REFERENCE, fastest, perturb_many
+from nomadp.mechanisms.pivot import kernel_discs as discs
+from nomadp.mechanisms.pivot import kernel_large as large
+from nomadp.mechanisms.pivot import many as pivot_many
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
-from nomadp.mechanisms.pivot.bulk import pivot_plan
 from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
+from nomadp.mechanisms.pivot.many import pivot_plan
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -341,14 +339,13 @@ def test_reports_follow_the_exact_law(name, trajectory, small_is_large):
     options = {"resolution": 2} if name == "atp" else {}
     options |= {} if name == "exp" else {"granularity": 4}
     mechanism = make_mechanism(name, triangle(), 4, **options)
-    assert mechanism.has_kernels
     assert_bulk_follows(mechanism, trajectory, 12_000)
 
 
 def test_the_calibrated_radius_is_the_references(small_is_large):
     locations = city(300)
     mechanism = make_mechanism("atp", locations, 2, resolution=64)
-    place, balls = balls_of(locations, mechanism.sectors)
+    place, balls = nested.sorted_places(locations), pivot_many.pivot_balls(mechanism)
     plan = pivot_plan(mechanism, np.array([2, 5]))
     channel = SquareWave(64, mechanism.split(2).shares(1)["radius"])
     assert balls.sample.shape == (6, 64)
@@ -371,20 +368,20 @@ def test_odd_worlds_give_public_locations_and_long_rows_change_nothing(
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 50, n) for n in (1, 2, 3, 9, 30)], size=50)
     mechanism = make_mechanism(name, locations, 3)
-    generous = mechanism.perturb_many(some, SeededWords(4))
+    generous = drawn_many(mechanism, some, SeededWords(4))
     assert generous.min() >= 0
     assert generous.max() < 50
-    monkeypatch.setattr(bulk, "_FIRST_WIDTH", 2)
-    assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous.tolist()
+    monkeypatch.setattr(pivot_many, "draw_rows", partial(draw_rows, width=2))
+    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous.tolist()
 
 
 @pytest.mark.parametrize("lat", [(41.0, 42.0), (41.0, 41.0)])
 @pytest.mark.parametrize("name", ["exp", "tp", "atp"])
 def test_two_locations_are_a_large_set_too(name, lat, small_is_large, monkeypatch):
-    monkeypatch.setattr(bulk, "TABLE_LIMIT", 1)
+    monkeypatch.setattr(limits, "TABLE_LIMIT", 1)
     mechanism = make_mechanism(name, world(lat, (3.0, 3.0)), 1)
     some = TrajectorySet.from_lists([[0, 1, 0]] * 200, size=2)
-    assert set(mechanism.perturb_many(some, SeededWords(0)).tolist()) == {0, 1}
+    assert set(drawn_many(mechanism, some, SeededWords(0)).tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
@@ -393,7 +390,7 @@ def test_every_merge_and_direction_is_offered_for_large_sets(merge, small_is_lar
         "atp", city(60), 4, merge=merge, directions="preceding", radius_km=30.0
     )
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 20, size=60)
-    assert len(mechanism.perturb_many(some, SeededWords(0))) == 80
+    assert len(drawn_many(mechanism, some, SeededWords(0))) == 80
 
 
 def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(small_is_large):
@@ -401,9 +398,9 @@ def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(sma
         """Might do anything."""
 
     locations = city(20)
-    assert make_mechanism("atp", locations, 2).has_kernels
-    assert not make_mechanism("atp-as-published-not-private", locations, 2).has_kernels
-    assert not Other(locations=locations, epsilon=2).has_kernels
+    assert fastest(make_mechanism("atp", locations, 2)) == "numba"
+    assert fastest(make_mechanism("atp-as-published-not-private", locations, 2)) == REFERENCE
+    assert fastest(Other(locations=locations, epsilon=2)) == REFERENCE
 
 
 def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
@@ -413,38 +410,17 @@ def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
         seen.append(batch)
         drawn.copies[:] = batch.locations
 
-    for instead in ("kernels", "plain"):
-        monkeypatch.setattr(f"nomadp.mechanisms.{instead}.large.pivot_sampling", echo)
+    monkeypatch.setattr(large, "pivot_sampling", echo)
     some = TrajectorySet.from_lists([[7, 9], [30, 1, 2]], size=40)
     mechanism, place = make_mechanism("atp", locations, 2), nested.sorted_places(locations)
     assert place.order.tolist() != sorted(place.order)
-    assert mechanism.perturb_many(some, SeededWords(0)).tolist() == some.locations.tolist()
-    means = bulk.mean_locations(locations, some)
+    assert drawn_many(mechanism, some, SeededWords(0)).tolist() == some.locations.tolist()
+    means = pivot_many._mean_locations(locations, some)
     assert place.order[seen[0].means].tolist() == means.tolist()
 
 
 def test_one_set_is_sorted_once(small_is_large):
     assert nested.sorted_places(city(30)) is nested.sorted_places(city(30))
-
-
-PROGRAM = """
-from nomadp.datasets.city import synthetic_city
-from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.fast import bulk
-from nomadp.randomness import SeededWords
-bulk.TABLE_LIMIT = 10
-city = synthetic_city(seed=2, places=90, trips=40)
-for name, options in (("exp", {}), ("tp", {}), ("atp", {}), ("atp", {"radius_km": 2.0}),
-                      ("tp", {"directions": "preceding", "merge": "direction"})):
-    mechanism = make_mechanism(name, city.locations, 6, **options)
-    print(mechanism.perturb_many(city.trajectories, SeededWords(1)).tolist())
-"""
-
-
-def test_reports_are_the_same_with_and_without_the_accelerator():
-    fast, plain = printed_with_and_without(PROGRAM)
-    assert fast == plain
-    assert len(fast) > 1000
 
 
 @pytest.mark.parametrize("name", ["exp", "tp", "atp"])
@@ -453,9 +429,8 @@ def test_thousands_of_locations_err_like_the_reference(name):
     true = np.random.default_rng(5).integers(0, 5_000, count)
     some = TrajectorySet.from_lists([[k, k] for k in true.tolist()], size=5_000)
     mechanism = make_mechanism(name, locations, 20)
-    assert mechanism.has_kernels
-    many = mechanism.perturb_many(some, SeededWords(1))
-    single = Mechanism._draw_many(mechanism, some, SeededWords(2), 0)
+    many = drawn_many(mechanism, some, SeededWords(1))
+    single = perturb_many(mechanism, some, SeededWords(2), REFERENCE).locations
     bulk_km, reference_km = (
         locations.distances_between_km(some.locations, reported) for reported in (many, single)
     )

@@ -5,16 +5,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_laws import assert_bulk_follows
+from many import drawn_many
 from worlds import scattered, triangle
 
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.base import Mechanism
-from nomadp.mechanisms.fast import bulk
-from nomadp.mechanisms.fast.bulk import nearest_table, point_words
+from nomadp.mechanisms.fast import limits, rows
+from nomadp.mechanisms.fast.rows import draw_rows, point_words
+from nomadp.mechanisms.paths import REFERENCE, fastest
+from nomadp.mechanisms.points import ranked_many
 from nomadp.mechanisms.points.brr import BipartiteResponse
-from nomadp.mechanisms.points.exp import IndependentPoints
-from nomadp.mechanisms.points.ranked import mixture_of, numbered_nearest
+from nomadp.mechanisms.points.ranked_many import (
+    mixture_of,
+    nearest_table,
+    numbered_nearest,
+)
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
@@ -33,7 +38,7 @@ SHARES = [Fraction(1, 10**12), Fraction(1, 10), Fraction(1), Fraction(9), Fracti
 @pytest.mark.parametrize(("name", "options"), LAWS)
 def test_the_mixture_gives_every_location_the_weight_of_the_law(name, options, share):
     mechanism = make_mechanism(name, scattered(40), 1, **options)
-    mixture, channel = mechanism.mixture(share), mechanism.channel(share)
+    mixture, channel = ranked_many._mixture(mechanism, share), mechanism.channel(share)
     for place in range(0, 40, 3):
         weight = np.zeros(40, dtype=np.int64)
         for count, rise in zip(*mixture, strict=True):
@@ -44,7 +49,8 @@ def test_the_mixture_gives_every_location_the_weight_of_the_law(name, options, s
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("name", "options"), LAWS)
 def test_words_become_counts_and_numbers_exactly(name, options, share):
-    mixture = make_mechanism(name, scattered(40), 1, **options).mixture(share)
+    mechanism = make_mechanism(name, scattered(40), 1, **options)
+    mixture = ranked_many._mixture(mechanism, share)
     cells = [
         (int(count), number, int(rise))
         for count, rise in zip(*mixture, strict=True)
@@ -71,9 +77,9 @@ def test_refuses_weights_that_rise_with_the_rank():
 
 def test_the_table_is_the_order_of_the_law_and_holds_only_what_was_asked():
     locations = scattered(50, seed=3)
-    bulk._ranking.cache_clear()
+    ranked_many._ranking.cache_clear()
     nearest_table(locations, np.array([4, 9, 4]))
-    _, is_known = bulk._ranking(locations)
+    _, is_known = ranked_many._ranking(locations)
     assert np.flatnonzero(is_known).tolist() == [4, 9]
     for place in (4, 17):
         row = nearest_table(locations, np.array([place]))[place]
@@ -93,8 +99,8 @@ def test_a_point_has_the_word_its_trajectory_would_have_alone(size):
     lengths = [1, 9, 2, 300, 3, 8, 1]
     some = TrajectorySet.from_lists([rng.integers(0, size, n) for n in lengths], size=size)
     words = SeededWords(3)
-    alone = np.concatenate([words.stream(5 + k).take(n) for k, n in enumerate(lengths)])
-    assert point_words(some, words, 5).tolist() == alone.tolist()
+    alone = np.concatenate([words.stream(k).take(n) for k, n in enumerate(lengths)])
+    assert point_words(some, words).tolist() == alone.tolist()
 
 
 @pytest.mark.parametrize("name", ["brr", "l-srr"])
@@ -108,22 +114,22 @@ def test_a_subclass_with_another_law_keeps_the_reference_program():
     class Other(BipartiteResponse):
         """Might do anything."""
 
-    mechanism = Other(locations=scattered(20), epsilon=2)
-    some = TrajectorySet.from_lists([[1, 2], [3]], size=20)
-    assert not mechanism.has_kernels
-    single = Mechanism._draw_many(mechanism, some, SeededWords(2), 0)
-    assert mechanism.perturb_many(some, SeededWords(2)).tolist() == single.tolist()
+    assert fastest(Other(locations=scattered(20), epsilon=2)) == REFERENCE
 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_rows_of_words_that_run_out_change_no_report_of_exp(large, monkeypatch):
     if large:
-        monkeypatch.setattr(bulk, "TABLE_LIMIT", 2)
+        monkeypatch.setattr(limits, "TABLE_LIMIT", 2)
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism("exp", scattered(40), 6)
-    generous = mechanism.perturb_many(some, SeededWords(4)).tolist()
-    monkeypatch.setattr(IndependentPoints, "_words_likely", lambda self, lengths: 1)
-    assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous
-    monkeypatch.setattr(bulk, "_WORDS_MAX", 1)  # and one trajectory at a time
-    assert mechanism.perturb_many(some, SeededWords(4)).tolist() == generous
+    generous = drawn_many(mechanism, some, SeededWords(4)).tolist()
+
+    def short(run, some, words, means, width):
+        return draw_rows(run, some, words, means, 1)
+
+    monkeypatch.setattr("nomadp.mechanisms.points.exp_many.draw_rows", short)
+    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous
+    monkeypatch.setattr(rows, "_WORDS_MAX", 1)  # and one trajectory at a time
+    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous

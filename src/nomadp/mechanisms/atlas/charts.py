@@ -16,7 +16,8 @@ from nomadp.geometry import EARTH_RADIUS_KM, Floats, places, unit_vectors
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Atlas
 from nomadp.mechanisms.atlas.kernel_values import Chart
-from nomadp.mechanisms.fast import bulk
+from nomadp.mechanisms.fast.limits import has_tables
+from nomadp.mechanisms.fast.tables import tables_of
 
 __all__ = ["chart_of"]
 
@@ -58,8 +59,8 @@ def chart_of(atlas: Atlas) -> Chart:
 @lru_cache(maxsize=2)
 def _exact(locations: LocationSet) -> tuple[Floats, Floats]:
     """A table of all distances or, in a large set, what a distance is made of."""
-    if bulk.has_tables(locations):
-        return bulk.tables_of(locations).distance_km, np.zeros((0, 4))
+    if has_tables(locations):
+        return tables_of(locations).distance_km, np.zeros((0, 4))
     return np.zeros((0, 0)), np.stack(places(locations.lat, locations.lng)[:4], axis=1)
 
 

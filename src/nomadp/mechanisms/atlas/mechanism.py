@@ -15,17 +15,13 @@ import numpy as np
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
-from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Atlas, build_atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.atlas.rows import by_length, report_rows
 from nomadp.mechanisms.base import Mechanism, Trajectory
-from nomadp.randomness import Words
-from nomadp.trajectory import TrajectorySet
 
 __all__ = ["WholeJourney", "atlas_of"]
 
@@ -43,7 +39,6 @@ class WholeJourney(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
-    vectorised: ClassVar[bool] = True
 
     size: int = SIZE
     """Journeys in the atlas of each length; of pinned ones, their own."""
@@ -107,24 +102,6 @@ class WholeJourney(Mechanism):
         journey = self.atlas(length).journeys[index]
         return tuple(interpolated(self.locations, journey.T, length))
 
-    def report_many(self, trajectories: TrajectorySet, words: Words, first: int = 0) -> Ints:
-        """The reported row of its length's atlas for every trajectory."""
-        trajectories.check_size(len(self.locations))  # a kernel reads whatever it is told to
-        reports = np.empty(len(trajectories), dtype=np.int64)
-        for length, these in by_length(trajectories):
-            channel = self.channel(length)
-            positions = control_positions(length, self.control_points)
-            places = trajectories.locations[trajectories.offsets[these][:, None] + positions]
-            reports[these] = report_rows(channel, places, words.rows(first + these, 1))
-        return reports
-
-    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
-        if not self.has_kernels:
-            return super()._draw_many(trajectories, words, first)
-        reports = self.report_many(trajectories, words, first)
-        reported = np.empty(len(trajectories.locations), dtype=np.int64)
-        for length, these in by_length(trajectories):
-            control = self.atlas(length).journeys[reports[these]].T
-            where = trajectories.offsets[these] + np.arange(length)[:, None]
-            reported[where] = np.stack(interpolated(self.locations, control, length))
-        return reported
+    def report_number(self, released: Sequence[Any]) -> int:
+        """The row of the atlas."""
+        return int(released[0][0])

@@ -34,11 +34,11 @@ class ContinuousMechanism(Mechanism):
     def moved(self, points: Floats, drawing: Drawing) -> Floats:
         """The perturbed points, (n, 2), of a trajectory's points in the unit square."""
 
-    def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+    def reported(self, trajectory: Trajectory, choose: Choose) -> tuple[tuple[int, ...], None]:
         if not isinstance(choose, Drawing):
             raise self.refusal()
         moved = self.moved(self.square.points[trajectory], choose)
-        return tuple(self.square.nearest(moved).tolist())
+        return tuple(self.square.nearest(moved).tolist()), None
 
     def parts(self, trajectory: Trajectory) -> Never:
         raise self.refusal()

@@ -1,7 +1,7 @@
 """Compile a loop where numba is installed; without it the same lines run as they are.
 
-Where that is too slow, whoever needs a loop asks `is_compiled` and takes another way without
-it: numpy over all trajectories (plain/), or the law itself.
+That is far too slow: whoever has many trajectories asks `has_numba`, and without it runs the
+reference program (paths.py).
 
 Numba keeps compiled code beside the source and looks only at a loop's own file to see whether
 it is still current. A loop calls loops of other files, so here the code of the whole package
@@ -15,19 +15,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["is_compiled", "kernel", "part"]
+__all__ = ["has_numba", "kernel", "part"]
 
-_FOLDER = Path(__file__).parent.parent  # of all mechanisms: loops lie beside what they serve
+_FOLDER = Path(__file__).parent.parent  # of every mechanism: loops lie beside programs
 
 
-def is_compiled() -> bool:
+def has_numba() -> bool:
     """Whether numba is there, and loops run as machine code."""
     return find_spec("numba") is not None
 
 
 def kernel(loop: Any) -> Any:
     """The loop, compiled and free of the interpreter's lock, if numba is there."""
-    if not is_compiled():
+    if not has_numba():
         return loop
     from numba import njit
 
@@ -40,7 +40,7 @@ def part(loop: Any) -> Any:
     Its arrays belong to whoever calls it, so their owners are not counted: counting them at
     every call takes longer than such a part does.
     """
-    if not is_compiled():
+    if not has_numba():
         return loop
     from numba import njit
 
@@ -57,7 +57,7 @@ def _may_keep_code(folder: Path) -> bool:
         stamp = kept / "kernels.sha256"
         current = _sources(folder)
         if not stamp.is_file() or stamp.read_text(encoding="ascii") != current:
-            for code in (*kept.glob("*.nbi"), *kept.glob("*.nbc")):
+            for code in folder.rglob("__pycache__/*.nb[ic]"):
                 code.unlink(missing_ok=True)
             stamp.write_text(current, encoding="ascii")
     except (OSError, UnicodeError):
@@ -67,6 +67,7 @@ def _may_keep_code(folder: Path) -> bool:
 
 def _sources(folder: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -61,7 +61,6 @@ class Plan(NamedTuple):
     both: bool  # directions from both neighbouring pivots
     coin: bool
     alone: bool  # a single location is drawn once, with all of epsilon
-    union: bool  # as published: the truth joins its own domain, and the scale is the diameter's
 
 
 class Drawn(NamedTuple):

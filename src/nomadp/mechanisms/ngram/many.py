@@ -1,22 +1,69 @@
-"""NGRAM: regions, steps between them, their reconciliation and a location of each."""
+"""NGRAM, many trajectories at once: those of one length together.
 
-from typing import TYPE_CHECKING
+Every value is the one that the reference program draws from the same word, in the same order.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
+from nomadp.geometry import Floats
 from nomadp.laws import Ints
+from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, below, leading
+from nomadp.mechanisms.ngram.mechanism import TIE_KM, Ngram
 from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.randomness import Words as Source
+from nomadp.trajectory import TrajectorySet
 
-if TYPE_CHECKING:
-    from nomadp.mechanisms.ngram.kernel import Grams
-
-__all__ = ["ngram_points"]
+__all__ = ["draw_many"]
 
 _AT_ONCE = 2**20  # pairs of regions looked at together where steps are blocked
 
 
-def ngram_points(regions: Ints, words: Words, grams: "Grams", out: Ints) -> None:
+class Grams(NamedTuple):
+    """What is public about the regions, for trajectories of one length."""
+
+    ends: Ints  # (regions, regions): weights of an end, cumulated
+    steps: Ints  # (pairs, possible pairs): those of a step
+    possible: Ints  # the pairs that a step may be, as from * regions + to
+    blocked: Floats  # (regions, regions): 0 where a step is possible, else inf
+    between_km: Floats  # (regions, regions)
+    tie_km: float  # what following the coin is worth
+    sizes: Ints
+    members: Ints  # (regions, largest)
+
+
+def draw_many(mechanism: Ngram, trajectories: TrajectorySet, words: Source) -> Reported:
+    reported = np.empty(len(trajectories.locations), dtype=np.int64)
+    region, lengths = mechanism.regions.of[trajectories.locations], trajectories.lengths
+    for length in np.unique(lengths).tolist():
+        these = np.flatnonzero(lengths == length)
+        where = trajectories.offsets[these][:, None] + np.arange(length)
+        rows = words.rows(these, 3 * length + 1)  # regions, coins, locations
+        reported[where] = _points(region[where], rows, _grams(mechanism, length))
+    return Reported(reported, None)
+
+
+@lru_cache(maxsize=8)
+def _grams(mechanism: Ngram, length: int) -> Grams:
+    """The laws at this length as tables: half a megabyte with 16 regions, 13 with 36."""
+    regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
+    end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
+    return Grams(
+        ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
+        steps=np.cumsum(step.weights(np.arange(len(regions) ** 2)), axis=1),
+        possible=step.outputs,
+        blocked=np.where(mechanism._possible, 0.0, np.inf),
+        between_km=regions.distances_km,
+        tie_km=TIE_KM,
+        sizes=regions.sizes,
+        members=regions.members,
+    )
+
+
+def _points(regions: Ints, words: Words, grams: Grams) -> Ints:
     """Locations for rows of regions, (n, length), each row with its own row of words."""
     length = regions.shape[1]
     if length == 1:
@@ -24,7 +71,8 @@ def ngram_points(regions: Ints, words: Words, grams: "Grams", out: Ints) -> None
     else:
         chosen, used = _reconciled(regions, words, grams), 2 * length + 1
     index = below(words[:, used : used + length], grams.sizes[chosen])
-    out[:] = grams.members[chosen, index]
+    points: Ints = grams.members[chosen, index]
+    return points
 
 
 def _picked(cumulated: Ints, secrets: Ints, words: Words) -> Ints:
@@ -35,7 +83,7 @@ def _picked(cumulated: Ints, secrets: Ints, words: Words) -> Ints:
     return picked.reshape(secrets.shape)
 
 
-def _reconciled(regions: Ints, words: Words, grams: "Grams") -> Ints:
+def _reconciled(regions: Ints, words: Words, grams: Grams) -> Ints:
     """One region for each position, of the two drawn for it."""
     length, count = regions.shape[1], len(grams.sizes)
     ends = _picked(grams.ends, regions[:, [0, -1]], words[:, [0, length]])
@@ -55,7 +103,7 @@ def _reconciled(regions: Ints, words: Words, grams: "Grams") -> Ints:
     return tossed
 
 
-def _possible_way(before: Ints, after: Ints, tossed: Ints, grams: "Grams") -> Ints:
+def _possible_way(before: Ints, after: Ints, tossed: Ints, grams: Grams) -> Ints:
     """The possible regions nearest to those drawn, and to the coins' where that is a tie."""
     between, every = grams.between_km, np.arange(len(grams.sizes))
     costs_km = [

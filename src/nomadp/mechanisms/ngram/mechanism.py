@@ -11,7 +11,7 @@ drawn. By the triangle inequality both of these always attain it: a fair coin de
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,19 +22,16 @@ from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Trajectory
-from nomadp.mechanisms.fast.compiling import is_compiled
 from nomadp.mechanisms.ngram.regions import Regions, grid_regions
 from nomadp.mechanisms.ngram.viterbi import cheapest_way
-from nomadp.randomness import Words
-from nomadp.trajectory import TrajectorySet
 
 if TYPE_CHECKING:
-    from nomadp.mechanisms.ngram.kernel import Grams
+    pass
 
 __all__ = ["Ngram"]
 
 GRID_MAX = 6  # pairs of pairs of regions fill a table of up to 1296 x 1296 distances
-_TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
+TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +39,6 @@ class Ngram(Mechanism):
     """NGRAM: overlapping draws of regions and of steps between regions."""
 
     name: ClassVar[str] = "ngram"
-    vectorised: ClassVar[bool] = True
 
     grid: int = 4
     """The bounding box is cut into ``grid`` by ``grid`` cells; the non-empty are regions."""
@@ -131,29 +127,10 @@ class Ngram(Mechanism):
         between = self.regions.distances_km
         every = np.arange(len(self.regions))
         costs_km = [
-            between[a] + between[b] + _TIE_KM * (every != np.asarray(region)[..., None])
+            between[a] + between[b] + TIE_KM * (every != np.asarray(region)[..., None])
             for (a, b), region in zip(covered, tossed, strict=True)
         ]
         return cheapest_way(costs_km, self._possible)
-
-    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
-        if not self.has_kernels:
-            return super()._draw_many(trajectories, words, first)
-        if is_compiled():
-            from nomadp.mechanisms.ngram.kernel import ngram_points
-        else:
-            from nomadp.mechanisms.ngram.many import ngram_points
-
-        reported = np.empty(len(trajectories.locations), dtype=np.int64)
-        region, lengths = self.regions.of[trajectories.locations], trajectories.lengths
-        for length in np.unique(lengths).tolist():
-            these = np.flatnonzero(lengths == length)
-            where = trajectories.offsets[these][:, None] + np.arange(length)
-            rows = words.rows(first + these, 3 * length + 1)  # regions, coins, locations
-            drawn = np.empty(where.shape, dtype=np.int64)
-            ngram_points(region[where], rows, _grams(self, length), drawn)
-            reported[where] = drawn
-        return reported
 
     def _location(self, region: Any, choose: Choose) -> Any:
         """A uniform location of a region, which is released and no secret any more."""
@@ -161,25 +138,6 @@ class Ngram(Mechanism):
         index = choose("location", largest, self.regions.sizes[region])
         location = self.regions.members[region, index]
         return location if location.ndim else int(location)
-
-
-@lru_cache(maxsize=8)
-def _grams(mechanism: Ngram, length: int) -> "Grams":
-    """The laws at this length as tables: half a megabyte with 16 regions, 13 with 36."""
-    from nomadp.mechanisms.ngram.kernel import Grams
-
-    regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
-    end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
-    return Grams(
-        ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
-        steps=np.cumsum(step.weights(np.arange(len(regions) ** 2)), axis=1),
-        possible=step.outputs,
-        blocked=np.where(mechanism._possible, 0.0, np.inf),
-        between_km=regions.distances_km,
-        tie_km=_TIE_KM,
-        sizes=regions.sizes,
-        members=regions.members,
-    )
 
 
 def _toss(secret: None, choose: Choose) -> int:

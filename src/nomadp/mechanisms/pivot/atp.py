@@ -33,7 +33,6 @@ class AnchoredPivotSampling(PivotSampling):
     """ATP: pivot sampling inside a disc around the trajectory's perturbed mean location."""
 
     name: ClassVar[str] = "atp"
-    vectorised: ClassVar[bool] = True
 
     radius_km: float | None = None
     """A public radius for everybody (the paper's study); by default each trajectory's own."""

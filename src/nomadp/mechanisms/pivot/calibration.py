@@ -14,18 +14,19 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints, SquareWave
-from nomadp.mechanisms.fast import bulk
 
-__all__ = ["SAMPLE", "calibrated_radius_km", "calibration_sample", "centre_km"]
+__all__ = ["ALL_UP_TO", "SAMPLE", "calibrated_radius_km", "calibration_sample", "centre_km"]
 
 TEST_VALUES = np.arange(11) / 10
+ALL_UP_TO = 4096
+"""The largest set over all of whose locations the centre is a mean: part of the law."""
 SAMPLE = 64
 """Locations whose distances stand for all in a large set."""
 
 
 def calibration_sample(size: int) -> Ints:
     """The locations the centre is a mean over: all, or evenly spaced ones of a large set."""
-    if size <= bulk.TABLE_LIMIT:
+    if size <= ALL_UP_TO:
         return np.arange(size)
     return np.arange(SAMPLE) * size // SAMPLE
 

@@ -45,10 +45,9 @@ def _copy(copy: int, secret: Any, tables: Tables, plan: Plan, buffers: Any) -> i
             used += 1
         row_km, order = tables.distance_km[anchor], tables.order[anchor]
         domain = order[: within(row_km, order, radius_km)]
-        if not plan.union:
-            span_km = min(plan.diameter_km, 2 * radius_km)
+        span_km = min(plan.diameter_km, 2 * radius_km)
     size = len(places)
-    disc = (-1 if plan.union else anchor, radius_km, span_km)
+    disc = (anchor, radius_km, span_km)
     for i in range(copy, size, 2):
         row_km = tables.distance_km[places[i]]
         law = _law(plan.pivot[copy, size], row_km, disc)
@@ -60,25 +59,8 @@ def _copy(copy: int, secret: Any, tables: Tables, plan: Plan, buffers: Any) -> i
         reported, used = _directions(words, used, places[i], pivots, (tables, plan, copy, size))
         found = _inside(domain, tables.sectors, pivots, reported, scratch)
         inside = scratch[:found] if found else domain
-        if plan.union:
-            inside = _with_the_truth(places[i], domain, pivots, found, scratch)
         out[i], used = near(words, used, inside, row_km, law)
     return used
-
-
-@kernel
-def _with_the_truth(truth: int, domain: Any, pivots: Any, found: int, scratch: Any) -> Any:
-    """Algorithm 1 as published: not private (see published.py)."""
-    one_pivot = (pivots[0] >= 0) != (pivots[1] >= 0)
-    if found == 0 and not one_pivot:
-        for place in domain:
-            scratch[found] = place
-            found += 1
-    for place in scratch[:found]:
-        if place == truth:
-            return scratch[:found]
-    scratch[found] = truth
-    return scratch[: found + 1]
 
 
 @kernel

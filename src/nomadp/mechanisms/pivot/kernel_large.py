@@ -1,4 +1,4 @@
-"""EXP, TP and ATP over a large set: the steps of pivot.py, on balls instead of tables."""
+"""TP and ATP over a large set: the steps of pivot.py, on balls instead of tables."""
 
 from typing import Any
 
@@ -10,23 +10,10 @@ from nomadp.mechanisms.fast.values import Balls, Batch, Drawn, Plan
 from nomadp.mechanisms.large.cell_sets import mark, narrow, new_marks
 from nomadp.mechanisms.large.covers import new_cover
 from nomadp.mechanisms.large.pairs import domain_of, km_between, sector_between
-from nomadp.mechanisms.large.rejection import anywhere, inside
+from nomadp.mechanisms.large.rejection import inside
 from nomadp.mechanisms.pivot.kernel_discs import draw_disc, new_disc_room
 
-__all__ = ["independent_points", "pivot_sampling"]
-
-
-@kernel
-def independent_points(batch: Batch, balls: Balls, law: Any, drawn: Drawn) -> None:
-    """Every point on its own; ``law`` holds (scale, ceiling) by length."""
-    for k in range(len(batch.offsets) - 1):
-        start, end = batch.offsets[k], batch.offsets[k + 1]
-        words, used = batch.words[k], 0
-        scale, ceiling = law[end - start, 0], law[end - start, 1]
-        for i in range(start, end):
-            secret = (batch.locations[i], (scale, 0.0, ceiling))
-            drawn.copies[0, i], used = anywhere(words, used, secret, balls)
-        drawn.used[k] = used
+__all__ = ["pivot_sampling"]
 
 
 @kernel

@@ -53,7 +53,6 @@ class AddsTheTruth(PivotSampling):
     """What both forms have in common: the union of Algorithm 1."""
 
     private: ClassVar[bool] = False
-    adds_the_truth: ClassVar[bool] = True
 
     def _point(
         self, region: Region, pivots: list[int], reported: list[int], share: Fraction
@@ -70,7 +69,6 @@ class PublishedPivotSampling(AddsTheTruth):
     """TP with the union of Algorithm 1."""
 
     name: ClassVar[str] = "tp-as-published-not-private"
-    vectorised: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
 
 
@@ -79,7 +77,6 @@ class PublishedAnchoredPivotSampling(AddsTheTruth, AnchoredPivotSampling):
     """ATP with the union of Algorithm 1 and the whole set's diameter as its scale."""
 
     name: ClassVar[str] = "atp-as-published-not-private"
-    vectorised: ClassVar[bool] = True
     warning: ClassVar[str] = _WARNING.format(name=name)
 
     def _disc(self, disc: Disc) -> Region:

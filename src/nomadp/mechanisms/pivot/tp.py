@@ -21,12 +21,8 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
-from nomadp.mechanisms.fast.bulk import has_tables
-from nomadp.mechanisms.pivot.bulk import sample_copies
 from nomadp.mechanisms.pivot.granularity import RULES, choose_granularity
-from nomadp.mechanisms.pivot.merge import MERGES, merge_many
-from nomadp.randomness import Words
-from nomadp.trajectory import TrajectorySet
+from nomadp.mechanisms.pivot.merge import MERGES
 
 __all__ = ["PivotSampling", "Region"]
 
@@ -49,9 +45,6 @@ class PivotSampling(Mechanism):
     """TP: each target is drawn from the sectors it was reported in, seen from its pivots."""
 
     name: ClassVar[str] = "tp"
-    vectorised: ClassVar[bool] = True
-    adds_the_truth: ClassVar[bool] = False
-    """True only for what was published: the truth joins the locations it is drawn from."""
 
     granularity: str | int = "table"
     """Number of sectors, or the rule that picks it from epsilon: "table" or "formula"."""
@@ -169,19 +162,6 @@ class PivotSampling(Mechanism):
 
     def _near(self, region: Region, domain: Ints, share: Fraction) -> Channel:
         return Exponential(self.locations, domain, region.span_km, share, region.disc)
-
-    @property
-    def has_kernels(self) -> bool:
-        # What was published is only measured, on small sets; its kernels are the tables'.
-        return super().has_kernels and (self.private or has_tables(self.locations))
-
-    def _draw_many(self, trajectories: TrajectorySet, words: Words, first: int) -> Ints:
-        if not self.has_kernels:
-            return super()._draw_many(trajectories, words, first)
-        copies, coins = sample_copies(self, trajectories, words, first)
-        start = np.repeat(trajectories.offsets[:-1], trajectories.lengths)
-        positions = np.arange(len(coins)) - start
-        return merge_many(self.merge, self.locations, copies, coins, positions)
 
     def finish(self, released: Sequence[tuple[int, ...]], choose: Choose) -> tuple[int, ...]:
         if len(released) == 1:

@@ -31,7 +31,6 @@ class BipartiteResponse(RankedPoints):
 
     name: ClassVar[str] = "brr"
     version: ClassVar[int] = 2  # 1 looked at more distances to choose k in large sets
-    vectorised: ClassVar[bool] = True
 
     near_count: int | None = None
     """How many locations count as near; by default the best number for the share."""

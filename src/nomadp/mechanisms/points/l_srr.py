@@ -24,7 +24,6 @@ class StaircaseResponse(RankedPoints):
     """L-SRR: nearer groups of locations are likelier, from e^share down to 1."""
 
     name: ClassVar[str] = "l-srr"
-    vectorised: ClassVar[bool] = True
 
     groups: int = 5
     """How many; with fewer locations, each is a group of its own."""

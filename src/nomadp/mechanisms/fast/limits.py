@@ -1,0 +1,13 @@
+"""Up to which size a location set has square tables. Memory alone: no law reads this."""
+
+from nomadp.locations import LocationSet
+
+__all__ = ["TABLE_LIMIT", "has_tables"]
+
+TABLE_LIMIT = 4096
+"""Locations up to which square tables are kept: 340 MB a set, and 17 MB a granularity."""
+
+
+def has_tables(locations: LocationSet) -> bool:
+    """Whether the set is small enough for square tables; a larger one has an index instead."""
+    return len(locations) <= TABLE_LIMIT

@@ -1,0 +1,32 @@
+"""Square tables of a small location set: every distance, their order, and sectors."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.fast.values import Tables
+
+__all__ = ["tables_of"]
+
+
+def tables_of(locations: LocationSet, sectors: int = 0) -> Tables:
+    """Distances, their order and sums, and sectors if a number of them is given."""
+    seen = _seen(locations, sectors) if sectors else np.zeros((0, 0), dtype=np.uint8)
+    return _by_distance(locations)._replace(sectors=seen)
+
+
+@lru_cache(maxsize=2)
+def _by_distance(locations: LocationSet) -> Tables:
+    size = len(locations)
+    distance = np.stack([locations.distances_km(i) for i in range(size)])
+    order = np.argsort(distance, axis=1, kind="stable").astype(np.int32)
+    sums = np.zeros((size, size + 1))
+    np.cumsum(np.take_along_axis(distance, order, axis=1), axis=1, out=sums[:, 1:])
+    return Tables(distance, order, sums, np.zeros((0, 0), dtype=np.uint8))
+
+
+@lru_cache(maxsize=8)
+def _seen(locations: LocationSet, sectors: int) -> NDArray[np.uint8]:
+    return np.stack([locations.sectors(i, sectors) for i in range(len(locations))])

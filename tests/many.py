@@ -1,0 +1,20 @@
+"""Many trajectories by the fast path, however few they are."""
+
+from nomadp.mechanisms.fast.compiling import has_numba
+from nomadp.mechanisms.paths import NUMBA, REFERENCE, fastest, perturb_many
+
+
+def fast_path(mechanism):
+    """The fast path of a mechanism, or the reference where this machine has no other."""
+    found = fastest(mechanism)
+    return REFERENCE if found == NUMBA and not has_numba() else found
+
+
+def drawn_many(mechanism, trajectories, words):
+    """The reported locations."""
+    return perturb_many(mechanism, trajectories, words, fast_path(mechanism)).locations
+
+
+def drawn_numbers(mechanism, trajectories, words):
+    """The reported numbers, of a mechanism whose reports are such."""
+    return perturb_many(mechanism, trajectories, words, fast_path(mechanism)).numbers
