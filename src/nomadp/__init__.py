@@ -20,18 +20,20 @@ if TYPE_CHECKING:
         RandomnessUnavailable,
         SchemaError,
     )
-    from nomadp.formats.tables import (
-        ReportTable,
-        read_locations,
-        read_reports,
-        read_trajectories,
-        write_locations,
-        write_reports,
-    )
-    from nomadp.inference import Estimate, Prior, decode, learn_prior
+    from nomadp.formats.tables import read_locations, read_trajectories, write_locations
+    from nomadp.inference import Estimate, Prior
+    from nomadp.inference.decode import decode, learn_prior
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
     from nomadp.randomness import words_for
+    from nomadp.reports import (
+        Counts,
+        Reports,
+        SimulatedReports,
+        read_reports,
+        write_reports,
+        write_simulated,
+    )
     from nomadp.trajectory import TrajectorySet
 else:
     HOMES = {
@@ -47,9 +49,12 @@ else:
         "words_for": "nomadp.randomness",
         "perturb_one": "nomadp.mechanisms",
         "perturb_set": "nomadp.engine",
-        "ReportTable": "nomadp.formats.tables",
-        "write_reports": "nomadp.formats.tables",
-        "read_reports": "nomadp.formats.tables",
+        "Reports": "nomadp.reports",
+        "SimulatedReports": "nomadp.reports",
+        "Counts": "nomadp.reports",
+        "write_reports": "nomadp.reports",
+        "write_simulated": "nomadp.reports",
+        "read_reports": "nomadp.reports",
         "decode": "nomadp.inference",
         "learn_prior": "nomadp.inference",
         "Estimate": "nomadp.inference",
@@ -91,8 +96,11 @@ __all__ = [
     "words_for",
     "perturb_one",
     "perturb_set",
-    "ReportTable",
+    "Reports",
+    "SimulatedReports",
+    "Counts",
     "write_reports",
+    "write_simulated",
     "read_reports",
     "decode",
     "learn_prior",

@@ -172,7 +172,7 @@ def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
-            "trajectory; unlinked reports have random ids and cannot be compared"
+            "trajectory; reports under random ids cannot be compared, perturb with --keep-tids"
         )
     return reported.select([position[tid] for tid in true.tids])
 

@@ -62,12 +62,19 @@ def _evaluation(
     trajectories: Path, reported: Path, locations: Path, radii_km: tuple[float, ...]
 ) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
-    from nomadp.formats.tables import read_locations, read_reports, read_trajectories
+    from nomadp.errors import DomainError
+    from nomadp.formats.tables import read_locations, read_trajectories
+    from nomadp.reports.files import read_rows
 
     world = read_locations(locations)
     true, _ = read_trajectories(trajectories, world)
-    reports, _ = read_reports(reported, world)
-    return evaluate(world, true, matched_by_tid(true, reports), radii_km)
+    found, said = read_rows(reported, world)
+    if said.get("linked") is False:
+        raise DomainError(
+            f"{reported} must bear the tids of the trajectories to be compared with them, and "
+            "says that its ids are random; for experiments, perturb with --keep-tids"
+        )
+    return evaluate(world, true, matched_by_tid(true, found.rows), radii_km)
 
 
 def _print(evaluation: "Evaluation") -> None:

@@ -21,7 +21,6 @@ from nomadp.cli.perturb_request import (
     check_lengths,
     check_out,
     check_private,
-    metadata_of,
     warnings_of,
 )
 from nomadp.cli.progress import progress_bar
@@ -69,7 +68,14 @@ WORTH_PROCESSES = 2_000
     "default.",
 )
 @click.option(
-    "--unlink", is_flag=True, help="Random report ids instead of tids, in their order."
+    "--keep-tids",
+    is_flag=True,
+    help="For experiments: reports bear the tids, not random ids, so they can be evaluated.",
+)
+@click.option(
+    "--transcript",
+    is_flag=True,
+    help="tp, atp: keep all that is released, from which decode estimates; slower.",
 )
 @click.option("--single-points", is_flag=True, help="Accept trajectories of one point.")
 @variant_options
@@ -81,9 +87,9 @@ def perturb(**options: Any) -> None:
     """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
 
     TRAJECTORIES has the columns tid, seq, location_id, or tid, datetime, lat, lng (and uid),
-    whose coordinates are moved to the nearest location. User ids and times never leave. Every
-    report has as many points as its trajectory. Each further run over the same trajectories
-    spends epsilon again.
+    whose coordinates are moved to the nearest location. User ids, times and tids never leave:
+    reports have random ids, in whose order they stand. Every report has as many points as its
+    trajectory. Each further run over the same trajectories spends epsilon again.
 
     A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
     piece by piece into a Parquet file of reports of the same layout. A run that was stopped
@@ -143,11 +149,11 @@ def _perturbed(request: Request, variant: dict[str, Any], master: str | None) ->
 
 
 def _is_streamed(request: Request) -> bool:
-    """Random ids in their own order need all reports at once, and so does CSV."""
+    """CSV needs all reports at once, and so do transcripts, for now."""
     from nomadp.formats.files import is_parquet
 
     files = is_parquet(request.trajectories) and is_parquet(request.out)
-    if files and not request.unlink:
+    if files and not request.transcript:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
         if is_nested(request.trajectories):
@@ -155,7 +161,7 @@ def _is_streamed(request: Request) -> bool:
     if request.key_file is not None:
         raise click.UsageError(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
-            "location_ids), and no --unlink: elsewhere a tid may not always name the same "
+            "location_ids), and no --transcript: elsewhere a tid may not always name the same "
             "trajectory"
         )
     return False
@@ -169,26 +175,26 @@ def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
 
 def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
-    from nomadp.engine import perturb_set, unlinked
-    from nomadp.formats.tables import ReportTable, read_trajectories, write_reports
+    from nomadp.engine import perturb_set
+    from nomadp.formats.tables import read_trajectories
     from nomadp.randomness import words_for
+    from nomadp.reports import write_simulated
 
     true, snapped = read_trajectories(request.trajectories, mechanism.locations)
     single = int((true.lengths == 1).sum())
     check_lengths(mechanism, single, len(true), accepted=request.single_points)
-    words = words_for(request.seed)
+    words = None if request.seed is None else words_for(request.seed)
     jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
+    asked = {"keep_tids": request.keep_tids, "transcripts": request.transcript}
     with progress_bar("perturbing", len(true)) as bar:
-        reported = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance)
-    if request.unlink:
-        reported = unlinked(reported, words)
-    metadata = metadata_of(request, mechanism)
-    write_reports(request.out, ReportTable(reported, mechanism.locations, metadata))
+        reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
+    # What protects nobody was asked for by name: --seed, or --accept-not-private.
+    write_simulated(request.out, reports)
     return {
         "out": str(request.out),
-        "trajectories": len(reported),
-        "points": len(reported.locations),
-        **metadata,
+        "trajectories": len(reports),
+        "points": len(reports.locations),
+        **reports.header.as_dict(),
         "snapped": None if snapped is None else asdict(snapped),
         "warnings": warnings_of(request, mechanism, snapped),
     }

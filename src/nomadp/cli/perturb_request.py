@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from errno import ENOENT
 from os import strerror
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-
-import nomadp
 
 if TYPE_CHECKING:
     from nomadp.formats.tables import SnapSummary
@@ -19,7 +17,6 @@ __all__ = [
     "check_lengths",
     "check_out",
     "check_private",
-    "metadata_of",
     "warnings_of",
 ]
 
@@ -36,7 +33,8 @@ class Request:
     seed: int | None
     key_file: Path | None
     jobs: int | None
-    unlink: bool
+    keep_tids: bool
+    transcript: bool
     single_points: bool
     accept_not_private: bool
 
@@ -74,23 +72,6 @@ def check_lengths(mechanism: "Mechanism", single: int, count: int, *, accepted: 
         )
 
 
-def metadata_of(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
-    """What reports say about themselves."""
-    simulated = request.seed is not None
-    rng = "seeded" if simulated else "system" if request.key_file is None else "keyed"
-    return {
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        "epsilon": str(mechanism.epsilon),
-        "params": mechanism.get_params(),
-        "location_set_sha256": mechanism.locations.sha256,
-        "rng": rng,
-        "private": mechanism.private and not simulated,
-        "linked": not request.unlink,
-        "nomadp_version": nomadp.__version__,
-    }
-
-
 def warnings_of(
     request: Request, mechanism: "Mechanism", snapped: "SnapSummary | None" = None
 ) -> list[str]:
@@ -108,4 +89,9 @@ def warnings_of(
         )
     if not mechanism.private:
         warnings.append(f"the output is not private: {mechanism.warning}")
+    if request.keep_tids:
+        warnings.append(
+            "the reports bear the tids of their trajectories, in the same order: whoever knows "
+            "whose a tid is knows whose the report is; leave out --keep-tids for people"
+        )
     return warnings

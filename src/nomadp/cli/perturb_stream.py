@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nomadp.cli.options import default_jobs
-from nomadp.cli.perturb_request import Request, check_lengths, metadata_of, warnings_of
+from nomadp.cli.perturb_request import Request, check_lengths, warnings_of
 from nomadp.cli.progress import progress_bar
 from nomadp.engine.keys import words_of
 from nomadp.engine.stream import Job, Running, open_job
@@ -18,8 +18,9 @@ __all__ = ["streamed"]
 
 def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
     """Perturb piece by piece; a run that was stopped goes on."""
-    metadata = metadata_of(request, mechanism)
-    job = Job(mechanism, request.trajectories, request.out, metadata, _words(request))
+    asked = request.seed is not None or request.accept_not_private  # for what protects nobody
+    files = request.trajectories, request.out
+    job = Job(mechanism, *files, _words(request), request.keep_tids, simulated=asked)
 
     def accept(found: Survey) -> None:
         check_lengths(
@@ -36,7 +37,7 @@ def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
         "out": str(request.out),
         "trajectories": running.survey.trajectories,
         "points": running.survey.points,
-        **metadata,
+        **running.header.as_dict(),
         "resumed_from": running.rows_done,
         "snapped": None,
         "warnings": warnings_of(request, mechanism),

@@ -15,7 +15,7 @@ import numpy as np
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.files import file_path, is_parquet, write_table
 from nomadp.locations import LocationSet
-from nomadp.trajectory import TrajectorySet
+from nomadp.sequences import Sequences
 
 __all__ = ["write_estimates"]
 
@@ -23,7 +23,7 @@ __all__ = ["write_estimates"]
 def write_estimates(
     path: str | PathLike[str],
     locations: LocationSet,
-    estimated: TrajectorySet,
+    estimated: Sequences,
     radius_km: Any,
     metadata: Mapping[str, Any],
 ) -> None:
@@ -31,7 +31,7 @@ def write_estimates(
     found, where = file_path(path), estimated.locations
     tid = np.repeat(np.arange(len(estimated)), estimated.lengths)
     column = {
-        "tid": [estimated.tids[k] for k in tid],
+        "tid": [estimated.names[k] for k in tid],
         "seq": np.arange(len(where)) - np.repeat(estimated.offsets[:-1], estimated.lengths),
         "location_id": [locations.ids[k] for k in where],
         "lat": locations.lat[where],
