@@ -6,7 +6,7 @@ rows: trajectories are private (`trajectory.py`), reports are not (`reports/`).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,8 +79,9 @@ class Sequences:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
         locations = self.locations[np.repeat(self.offsets[chosen], lengths) + within]
-        names = tuple(self.names[k] for k in chosen)
-        return replace(self, offsets=offsets, locations=locations, names=names)
+        names = tuple(self.names[k] for k in chosen.tolist())
+        more = self._columns(chosen)
+        return replace(self, offsets=offsets, locations=locations, names=names, **more)
 
     def between(self, start: int, stop: int) -> Self:
         """The rows from number ``start`` to before ``stop``, without gathering."""
@@ -88,8 +89,12 @@ class Sequences:
             raise IndexError(f"trajectories must be in [0, {len(self)})")
         offsets = self.offsets[start : stop + 1]
         points = self.locations[offsets[0] : offsets[-1]]
-        names = self.names[start:stop]
-        return replace(self, offsets=offsets - offsets[0], locations=points, names=names)
+        more = self._columns(np.arange(start, stop)) | {"names": self.names[start:stop]}
+        return replace(self, offsets=offsets - offsets[0], locations=points, **more)
+
+    def _columns(self, chosen: Indices) -> dict[str, Any]:
+        """What else these rows have, by the name of the field."""
+        return {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} rows)"

@@ -11,7 +11,7 @@ import pytest
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile, is_nested, read_nested
-from nomadp.formats.tables import read_reports, read_trajectories
+from nomadp.formats.tables import read_trajectories
 from nomadp.locations import LocationSet
 
 ROWS = 100
@@ -60,7 +60,6 @@ def test_a_whole_file_is_read_like_any_other(path: Path, world: LocationSet) -> 
     assert found == read_nested(path, world)
     assert found.tids == tuple(f"t{k}" for k in range(ROWS))
     assert found[4].tolist() == [4, 0]
-    assert read_reports(path, world) == (found, {})
 
 
 def test_only_files_of_this_layout_are_taken_for_one(tmp_path: Path, path: Path) -> None:

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import nomadp
@@ -157,7 +157,7 @@ class Header:
             raise
         except (TypeError, ValueError, ArithmeticError):
             made = None
-        if made is None:
+        if made is None or not _of_its_kinds(made, options):
             raise SchemaError(
                 f"the options of {self.mechanism} must be of its kinds, and a header says "
                 "others"
@@ -197,6 +197,12 @@ class Header:
                 f"reports must be read with the atlas they were made with, {advice}"
                 + (f", got {given}" if given else "")
             )
+
+
+def _of_its_kinds(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
+    """Whether only those options are decimals that may be."""
+    may_be = {each.name for each in fields(mechanism) if "float" in str(each.type)}
+    return all(name in may_be for name, value in options.items() if isinstance(value, float))
 
 
 def check_locations(claimed: Any, locations: LocationSet) -> None:
@@ -262,7 +268,8 @@ def _check_values(read: Mapping[str, Any]) -> None:
         "epsilon": _EPSILON.fullmatch(read["epsilon"]) is not None,
         "location_set_sha256": re.fullmatch("[0-9a-f]{64}", read["location_set_sha256"]),
         "rng": read["rng"] in _WORDS,
-        "params": len(read["params"]) <= OPTIONS_MAX,
+        "params": len(read["params"]) <= OPTIONS_MAX
+        and read["params"].get("epsilon", read["epsilon"]) == read["epsilon"],
     }
     wrong = [key for key, holds in rules.items() if not holds]
     wrong += [key for key, value in read["params"].items() if not _is_option(key, value)]

@@ -14,6 +14,8 @@ __all__ = ["report_ids", "shuffled"]
 
 def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tuple[str, ...]:
     """One id for each trajectory; others for other mechanisms."""
+    if not tids:
+        return ()
     named = words.bound_to(f"report ids of {mechanism.identity}").named(tids)
     every = range(len(tids))
     if isinstance(named, KeyedWords):

@@ -16,7 +16,7 @@ from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.reports.header import Header, check_locations
-from nomadp.sequences import Sequences, joined, whole_numbers
+from nomadp.sequences import Sequences, joined
 
 __all__ = ["AnyReports", "Reports", "SimulatedReports", "made_by_experiment", "reports_as"]
 
@@ -53,14 +53,6 @@ class AnyReports(Sequences):
     def refusals(self) -> int:
         """How many reports were left out."""
         return sum(self.refused.values())
-
-    def select(self, indices: ArrayLike) -> Self:
-        chosen = whole_numbers(indices)
-        rows = super().select(chosen)
-        return replace(rows, **self._columns(chosen))
-
-    def between(self, start: int, stop: int) -> Self:
-        return replace(super().between(start, stop), **self._columns(np.arange(start, stop)))
 
     def _columns(self, chosen: Ints) -> dict[str, Any]:
         numbers, transcripts = self.numbers, self.transcripts
