@@ -25,8 +25,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_writes_one_report_of_the_same_length_per_trajectory(
     folder: Path, perturb: Run
 ) -> None:
-    result = perturb()
+    result = perturb("--keep-tids")
     assert result.exit_code == 0
+    assert "the reports bear the tids of their trajectories" in result.stderr
     assert (
         result.stdout
         == "3 trajectories (7 points) perturbed by atlas at epsilon 4 each: reports.csv\n"
@@ -37,8 +38,10 @@ def test_writes_one_report_of_the_same_length_per_trajectory(
     assert {row["location_id"] for row in reports} <= set(PLACES)
 
 
-def test_users_and_times_never_leave(folder: Path, perturb: Run) -> None:
-    assert perturb().exit_code == 0
+def test_users_times_and_tids_never_leave(folder: Path, perturb: Run) -> None:
+    trips = (folder / "trips.csv").read_text()
+    (folder / "trips.csv").write_text(trips.replace(",t1,", ",zoe@home-2012,"))
+    assert perturb("--mechanism", "exp").exit_code == 0
     assert list(rows(folder / "reports.csv")[0]) == ["tid", "seq", "location_id"]
     content = (folder / "reports.csv").read_text() + (
         folder / "reports.csv.meta.json"
@@ -60,8 +63,8 @@ def test_the_metadata_says_how_the_reports_were_made(folder: Path, perturb: Run)
 def test_parquet_carries_the_same_metadata_inside(folder: Path, perturb: Run) -> None:
     assert perturb("--out", "reports.parquet", "--seed", "1").exit_code == 0
     table = pq.read_table(folder / "reports.parquet")
-    assert table.column_names == ["tid", "seq", "location_id"]
-    assert json.loads(table.schema.metadata[b"nomadp"])["rng"] == "seeded"
+    assert table.column_names == ["tid", "location_ids", "number"]
+    assert json.loads(table.schema.metadata[b"nomadp"])["rng"] == "simulated"
 
 
 def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, perturb: Run) -> None:
@@ -71,7 +74,7 @@ def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, perturb: Run) -
     assert first[1] == second[1]
     assert "not private against somebody who knows the seed" in first[0].stderr
     metadata = json.loads((folder / "reports.csv.meta.json").read_text())
-    assert (metadata["rng"], metadata["private"]) == ("seeded", False)
+    assert (metadata["rng"], metadata["private"]) == ("simulated", False)
 
 
 def test_without_a_seed_two_runs_differ_and_warn_of_nothing(folder: Path, perturb: Run) -> None:
@@ -112,16 +115,14 @@ def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(
     assert "50.0% moved over 1 km" in result.stderr
 
 
-def test_unlinked_reports_have_random_ids_in_their_own_order(
-    folder: Path, perturb: Run
-) -> None:
-    assert as_json(perturb("--unlink", "--json"))["linked"] is False
+def test_reports_have_random_ids_in_their_own_order(folder: Path, perturb: Run) -> None:
+    assert as_json(perturb("--json"))["linked"] is False
     reports = rows(folder / "reports.csv")
     ids = list(dict.fromkeys(row["tid"] for row in reports))
     assert ids == sorted(ids)
     assert [len(bytes.fromhex(one)) for one in ids] == [16, 16, 16]
     first_ids = ids
-    perturb("--unlink")
+    perturb()
     assert not set(first_ids) & {row["tid"] for row in rows(folder / "reports.csv")}
 
 
@@ -231,7 +232,7 @@ def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores
             [
                 *(sys.executable, "-m", "nomadp", "perturb", "trips.csv"),
                 *("--locations", "places.csv", "--mechanism", mechanism, "--epsilon", "2"),
-                *("--seed", "11", "--jobs", jobs, "--unlink", "--out", f"{jobs}.csv"),
+                *("--seed", "11", "--jobs", jobs, "--out", f"{jobs}.csv"),
             ],
             cwd=folder,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},

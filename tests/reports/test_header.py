@@ -113,4 +113,4 @@ def test_reports_of_another_mechanism_are_refused():
 
 def test_an_epsilon_beyond_what_may_be_spent_is_refused():
     with pytest.raises(BudgetError):
-        read(epsilon="99999999999")
+        read(epsilon="99999999999", params={})

@@ -5,14 +5,15 @@ a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomad
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nomadp.errors import DomainError, NotPrivateError, SchemaError
+from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import Kind, Text
 from nomadp.formats.files import (
@@ -82,8 +83,9 @@ def read_reports(
     found = Path(fspath(path))
     about = _header_bytes(found)
     if about is not None:
-        header = Header.from_json(about)
-        check_locations(header.location_set_sha256, locations)
+        with _named(found):
+            header = Header.from_json(about)
+            check_locations(header.location_set_sha256, locations)
     elif made_by is not None:
         header = Header.made_by(made_by)
     else:
@@ -113,10 +115,20 @@ def read_rows(
     """Reported or estimated locations, and what their file says of them, if anything."""
     found = Path(fspath(path))
     about = _header_bytes(found)
-    said = {} if about is None else parsed(about)
-    if said:
-        check_locations(said.get("location_set_sha256"), locations)
+    with _named(found):
+        said = {} if about is None else parsed(about)
+        if said:
+            check_locations(said.get("location_set_sha256"), locations)
     return _rows(found, locations), said
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """A refusal of a header says in which file."""
+    try:
+        yield
+    except NomadpError as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def _write(found: Path, reports: AnyReports) -> None:
