@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
+from nomadp.reports.table import AnyReports
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -211,6 +212,11 @@ def _normalised(locations: LocationSet, error_km: float) -> float:
 
 def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
     """Refuse reports that cannot be these trajectories', point by point."""
+    if isinstance(reported, AnyReports) and not reported.header.linked:
+        raise DomainError(
+            "reports must be in the order of the trajectories to be compared with them, and "
+            "these have random ids; for experiments, perturb with keep_tids=True"
+        )
     if len(true) == 0:
         raise DomainError("there must be at least one trajectory to evaluate, got none")
     if len(true) != len(reported):
