@@ -198,7 +198,14 @@ def test_rows_that_cannot_be_a_report_are_counted_and_left_out(tmp_path, what):
 
 
 @pytest.mark.parametrize(
-    ("column", "values"), [("location_ids", ["a"]), ("tid", [0.5]), ("number", [0.5])]
+    ("column", "values"),
+    [
+        ("location_ids", ["a"]),
+        ("location_ids", [{"a": 1}]),
+        ("location_ids", [[0.5]]),
+        ("tid", [0.5]),
+        ("number", [0.5]),
+    ],
 )
 def test_columns_of_another_kind_are_refused(tmp_path, column, values):
     columns = {"tid": ["x"], "location_ids": [["a"]], "number": [1]} | {column: values}

@@ -76,7 +76,8 @@ def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
 
 
 def _sizes(lists: Any) -> Any:
-    if not pa.types.is_nested(lists.type):
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(is_kind(lists.type) for is_kind in kinds):
         raise SchemaError(f"location_ids must be a column of lists of ids, got {lists.type}")
     return pc.list_value_length(lists)
 

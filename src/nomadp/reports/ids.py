@@ -23,7 +23,8 @@ def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tup
     else:
         drawn = [named.stream(k).take(2) for k in every]
         pairs = np.array(drawn, dtype=np.uint64).reshape(-1, 2)
-    return tuple(f"{high:016x}{low:016x}" for high, low in pairs.tolist())
+    digits = pairs.astype(">u8").tobytes().hex()
+    return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
 
 
 def shuffled(ids: tuple[str, ...]) -> list[int]:
