@@ -68,7 +68,9 @@ def test_reports_under_random_ids_are_refused_with_a_way_out(
     assert_refused(run(*EVALUATE), "3 of 3 trajectories have no report")
 
 
-@pytest.mark.parametrize("name", ["points.csv", "points.parquet", "lists.parquet"])
+@pytest.mark.parametrize(
+    "name", ["points.csv", "points.parquet", "lists.parquet", "folder.parquet"]
+)
 def test_files_of_before_are_evaluated(name: str, run: Run) -> None:
     old = Path(__file__).parent.parent / "reports" / "old"
     files = [str(old / each) for each in ("trips.csv", name, "places.csv")]
