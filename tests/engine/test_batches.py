@@ -6,13 +6,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from many import drawn_many
+from many import drawn_many, fast_path
 
 from nomadp.engine.batches import REPORT_SCHEMA, perturb_batch, reports_of, trajectories_of
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism, perturb_one
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.mechanisms import (
+    EXPERIMENTAL,
+    MECHANISMS,
+    PUBLISHED,
+    Mechanism,
+    make_mechanism,
+    perturb_one,
+)
+from nomadp.randomness import KeyedWords, SeededWords, Words
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
 
@@ -21,6 +28,10 @@ EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
 def batch(trips: Path) -> pa.RecordBatch:
     (whole,) = pq.read_table(trips).combine_chunks().to_batches()
     return whole
+
+
+def batched(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.RecordBatch:
+    return perturb_batch(mechanism, words, batch, fast_path(mechanism))
 
 
 def by_tid(*batches: pa.RecordBatch) -> dict[str, list[str]]:
@@ -35,7 +46,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     mechanism, true = make_mechanism(name, square, 4), trajectories_of(batch, square)
     words = SeededWords(5)
     drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
-    reports = perturb_batch(mechanism, words, batch)
+    reports = batched(mechanism, words, batch)
     assert reports.schema == REPORT_SCHEMA
     found = trajectories_of(reports, square)
     assert found.tids == true.tids
@@ -48,19 +59,19 @@ def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
     mechanism, words = make_mechanism(name, square, 4), KeyedWords()
-    together = by_tid(perturb_batch(mechanism, words, batch))
+    together = by_tid(batched(mechanism, words, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
-    assert by_tid(*(perturb_batch(mechanism, words, piece) for piece in pieces)) == together
-    assert by_tid(perturb_batch(mechanism, KeyedWords(), batch)) != together
+    assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
+    assert by_tid(batched(mechanism, KeyedWords(), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
     square: LocationSet, batch: pa.RecordBatch
 ) -> None:
     mechanism, words = make_mechanism("ngram", square, 1), SeededWords(2)
-    found = trajectories_of(perturb_batch(mechanism, words, batch), square)
+    found = trajectories_of(batched(mechanism, words, batch), square)
     true = trajectories_of(batch, square)
     bound = words.bound_to(mechanism.identity)
     for k in range(len(true)):
@@ -70,7 +81,7 @@ def test_one_trajectory_draws_from_the_stream_of_its_tid(
 
 def test_a_batch_without_rows_gives_none(square: LocationSet, batch: pa.RecordBatch) -> None:
     mechanism = make_mechanism("atp", square, 4)
-    assert perturb_batch(mechanism, SeededWords(1), batch.slice(0, 0)).num_rows == 0
+    assert batched(mechanism, SeededWords(1), batch.slice(0, 0)).num_rows == 0
 
 
 def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatch) -> None:
@@ -80,7 +91,7 @@ def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatc
 
     mechanism = make_mechanism("atp", square.subset(range(30)), 4)
     with pytest.raises(DomainError, match="location set of 30"):
-        perturb_batch(mechanism, Untouched(1), batch)
+        batched(mechanism, Untouched(1), batch)
 
 
 def test_reports_of_is_the_inverse_of_trajectories_of(

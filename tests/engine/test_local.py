@@ -1,17 +1,17 @@
 """Many trajectories on one machine: the result depends on the words and on nothing else."""
 
 import multiprocessing
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nomadp.engine import local, perturb_set, unlinked
 from nomadp.engine.local import CHUNK
 from nomadp.errors import DomainError, RandomnessUnavailable
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
-from nomadp.randomness import KeyedWords, SeededWords, Words, WordStream
+from nomadp.randomness import KeyedWords, SeededWords, Words
 from nomadp.trajectory import TrajectorySet
 
 COUNT = 2 * CHUNK + 3  # three pieces of work, the last one short
@@ -59,12 +59,12 @@ def test_the_result_does_not_depend_on_the_number_of_processes(
     assert alone != perturb_set(mechanism, journeys, SeededWords(6), jobs=1)
 
 
-def test_trajectory_k_draws_from_stream_k(
+def test_a_trajectory_draws_from_the_stream_of_its_tid(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
     words = SeededWords(7)
     reported = perturb_set(mechanism, journeys, words)
-    words_of_mechanism = words.bound_to(mechanism.identity)
+    words_of_mechanism = words.bound_to(mechanism.identity).named(journeys.tids)
     for k in range(len(journeys)):
         alone = perturb_one(mechanism, journeys[k], words_of_mechanism.stream(k))
         assert tuple(reported[k].tolist()) == alone
@@ -125,15 +125,10 @@ class WordsThatRunOut(SeededWords):
     def bound_to(self, purpose: str) -> Words:
         return self
 
-    def stream(self, index: int) -> WordStream:
-        if index == CHUNK + 6:
+    def named(self, names: Sequence[str]) -> Words:
+        if f"journey {CHUNK + 6}" in names:
             raise RandomnessUnavailable("the source ran out")
-        return super().stream(index)
-
-    def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        if CHUNK + 6 in indices:
-            raise RandomnessUnavailable("the source ran out")
-        return super().rows(indices, width)
+        return super().named(names)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -54,8 +54,8 @@ def test_an_empty_partition_has_nothing_to_perturb() -> None:
 @pytest.mark.usefixtures("ungathered")
 def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
     mechanism = make_mechanism("atp", CITY.locations, 4)
-    found = mapped(spark_tasks.perturbing(mechanism, WORDS), pieces(TRIPS))
-    expected = perturb_batch(mechanism, WORDS, TRIPS)
+    found = mapped(spark_tasks.perturbing(mechanism, WORDS, "reference"), pieces(TRIPS))
+    expected = perturb_batch(mechanism, WORDS, TRIPS, "reference")
     assert found == pa.Table.from_batches([expected])
 
 
@@ -63,7 +63,7 @@ def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
 @pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
 def test_tallies_add_up_over_batches(name: str, options) -> None:
     mechanism = make_mechanism(name, CITY.locations, 4, **options)
-    reports = perturb_batch(mechanism, WORDS, TRIPS)
+    reports = perturb_batch(mechanism, WORDS, TRIPS, "reference")
     table = mapped(spark_tasks.tallying(mechanism), pieces(reports))
     length, report, count = (np.asarray(column) for column in table.columns)
     expected = groups_of(mechanism, trajectories_of(reports, CITY.locations))
@@ -82,7 +82,9 @@ def test_an_empty_partition_has_an_empty_tally() -> None:
 @pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
 def test_decoders_that_are_kept_decode_the_same(name: str, options) -> None:
     mechanism = make_mechanism(name, CITY.locations, 4, **options)
-    reports = trajectories_of(perturb_batch(mechanism, WORDS, TRIPS), CITY.locations)
+    reports = trajectories_of(
+        perturb_batch(mechanism, WORDS, TRIPS, "reference"), CITY.locations
+    )
     decoders = Decoders(mechanism, None, 0.9)
     for _ in range(2):
         found, expected = decoders.decode(reports), decode(mechanism, reports)
@@ -93,7 +95,7 @@ def test_decoders_that_are_kept_decode_the_same(name: str, options) -> None:
 @pytest.mark.usefixtures("ungathered")
 def test_sums_of_batches_make_the_scores_of_all() -> None:
     mechanism = make_mechanism("exp", CITY.locations, 4)
-    reports = perturb_batch(mechanism, WORDS, TRIPS)
+    reports = perturb_batch(mechanism, WORDS, TRIPS, "reference")
     names = ["tid", "true_ids", "reported_ids"]
     columns = [TRIPS["tid"], TRIPS["location_ids"], reports["location_ids"]]
     pairs = pa.RecordBatch.from_arrays(columns, names=names)

@@ -25,6 +25,7 @@ from nomadp.formats import atomic, nested_files
 from nomadp.formats.tables import read_reports
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
+from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, SeededWords, Words
 from tests.engine.conftest import COUNT, PART, write_trips
 
@@ -71,7 +72,9 @@ def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> Non
     wanted = job(KeyedWords(KEY), name)
     perturb_file(wanted, jobs=1)
     whole = pq.read_table(wanted.source).combine_chunks().to_batches()
-    reports = perturb_batch(wanted.mechanism, KeyedWords(KEY), whole[0])
+    reports = perturb_batch(
+        wanted.mechanism, KeyedWords(KEY), whole[0], path_of(wanted.mechanism, COUNT)
+    )
     assert pq.read_table(wanted.target).to_pydict() == reports.to_pydict()
 
 
@@ -167,9 +170,9 @@ def watch_draws(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tids that are perturbed from now on."""
     drawn: list[str] = []
 
-    def watched(mechanism: Mechanism, words: Words, batch: Any) -> Any:
+    def watched(mechanism: Mechanism, words: Words, batch: Any, path: str) -> Any:
         drawn.extend(batch.column("tid").to_pylist())
-        return perturb_batch(mechanism, words, batch)
+        return perturb_batch(mechanism, words, batch, path)
 
     monkeypatch.setattr(stream, "perturb_batch", watched)
     return drawn

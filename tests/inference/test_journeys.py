@@ -128,7 +128,7 @@ def test_the_kernel_finds_the_journeys_the_law_makes_heavier():
 def test_works_the_same_without_the_kernel(monkeypatch):
     mechanism = WholeJourney(locations=scattered(20), epsilon=3, size=64)
     fast = AtlasDecoder(mechanism, 3).decode(np.arange(64))
-    monkeypatch.setattr("nomadp.inference.near.is_compiled", lambda: False)
+    monkeypatch.setattr("nomadp.inference.near.has_numba", lambda: False)
     slow = AtlasDecoder(mechanism, 3).decode(np.arange(64))
     assert fast.locations.tolist() == slow.locations.tolist()
 
