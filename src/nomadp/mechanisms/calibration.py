@@ -4,7 +4,7 @@ Differs from the paper: Eq. 11 prints 1/(1 - e^(-beta/2)), which is at least 2.5
 radii negative; the text says sigmoid and "a factor in [0, 1]", which is what is done here.
 The density q exceeds 1 beyond a share of 0.843 and is clipped; the result is clamped.
 
-The centre it is pulled to is a mean over all locations; in a set of more than 4096, over a
+The centre it is pulled to is a mean over all locations; in a set above `ALL_UP_TO`, over a
 fixed sample of them, so that it costs the same in a set of any size.
 """
 
@@ -14,18 +14,19 @@ import numpy as np
 
 from nomadp.geometry import Floats
 from nomadp.laws import Ints, SquareWave
-from nomadp.mechanisms import bulk
 
-__all__ = ["SAMPLE", "calibrated_radius_km", "calibration_sample", "centre_km"]
+__all__ = ["ALL_UP_TO", "SAMPLE", "calibrated_radius_km", "calibration_sample", "centre_km"]
 
 TEST_VALUES = np.arange(11) / 10
+ALL_UP_TO = 4096
+"""Locations up to which all are looked at: part of ATP's version, whatever memory holds."""
 SAMPLE = 64
-"""Locations whose distances stand for all in a large set."""
+"""Locations whose distances stand for all in a larger set."""
 
 
 def calibration_sample(size: int) -> Ints:
     """The locations the centre is a mean over: all, or evenly spaced ones of a large set."""
-    if size <= bulk.TABLE_LIMIT:
+    if size <= ALL_UP_TO:
         return np.arange(size)
     return np.arange(SAMPLE) * size // SAMPLE
 

@@ -15,6 +15,7 @@ from nomadp.mechanisms.bulk import (
     mean_locations,
     tables_of,
 )
+from nomadp.mechanisms.calibration import ALL_UP_TO
 from nomadp.mechanisms.kernels.compiling import is_compiled
 from nomadp.mechanisms.kernels.values import Batch, Drawn, Plan
 from nomadp.mechanisms.nested import sorted_places
@@ -33,7 +34,8 @@ def sample_copies(
     """Both perturbed copies, (2, points), and the coins of the merge."""
     means = mean_locations(mechanism.locations, trajectories)
     plan = pivot_plan(mechanism, trajectories.lengths)
-    if has_tables(mechanism.locations):
+    # The tables' kernel calibrates a radius over all locations, which the law does up to here.
+    if has_tables(mechanism.locations) and len(mechanism.locations) <= ALL_UP_TO:
         if is_compiled():
             from nomadp.mechanisms.kernels.pivot import pivot_sampling
         else:
