@@ -17,7 +17,10 @@ import numpy as np
 
 from nomadp import LocationSet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
+from nomadp.errors import NomadpError
 from nomadp.randomness import KeyedWords, SeededWords
+
+__all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]
 
 FOLDER = Path(__file__).parent / "vectors"
 SHORT = 48

@@ -348,12 +348,12 @@ def main(force):
         cases = [one | {"answer": answer(one, worlds)} for one in asked]
         path = FOLDER / f"{name}.json"
         if path.exists() and not force:
-            _check_unchanged(json.loads(path.read_text(encoding="utf-8")), cases, worlds)
+            check_unchanged(json.loads(path.read_text(encoding="utf-8")), cases, worlds)
         text = _written({**head, "how_to_read": HOW_TO_READ, "worlds": worlds}, cases)
         path.write_text(text, encoding="utf-8")
 
 
-def _check_unchanged(old, cases, worlds):
+def check_unchanged(old, cases, worlds):
     new = {_key(one, worlds): one["answer"] for one in cases}
     changed = [
         one["ask"] for one in old["cases"] if new.get(_key(one, old["worlds"])) != one["answer"]
