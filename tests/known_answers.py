@@ -15,7 +15,7 @@ from pathlib import Path
 import law_homes
 import numpy as np
 
-from nomadp import LocationSet, laws, make_mechanism
+from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
 from nomadp.errors import NomadpError
 from nomadp.randomness import KeyedWords, SeededWords
@@ -271,6 +271,14 @@ def stream(source, bound_to, names, index, count):
     return [f"{one.next():016x}" for _ in range(count)]
 
 
+def many(world, mechanism, epsilon, options, trajectories, seed):
+    """Reports of many trajectories at once, by whatever program is fastest."""
+    made = make_mechanism(mechanism, world, epsilon, **options)
+    some = TrajectorySet.from_lists(trajectories, size=len(world))
+    reported = made.perturb_many(some, SeededWords(seed).bound_to(made.identity))
+    return reported.tolist()
+
+
 def _keyed(key):
     return KeyedWords(bytes.fromhex(key))
 
@@ -289,5 +297,6 @@ KINDS = {
         walks,
         uniforms,
         stream,
+        many,
     )
 }

@@ -326,9 +326,39 @@ def randomness():
     ] + [case("stream", source={"seed": 7}, bound_to=None, names=None, index=3, count=70)]
 
 
+def many():
+    """Every mechanism, and the options that its fast program reads."""
+    options = {
+        "tp": [{"directions": "preceding"}, {"merge": "first-index", "granularity": 7}],
+        "atp": [{"radius_km": 9.0}, {"resolution": 7, "merge": "direction"}],
+        "brr": [{"near_count": 3}],
+        "l-srr": [{"groups": 3}],
+        "ngram": [{"max_step_km": 12.0}],
+        "atlas": [{"size": 100, "control_points": 3}],
+    }
+    return [
+        _many(world, size, mechanism, one)
+        for mechanism in MECHANISMS
+        for world, size in (("town", 7), ("300", 300))
+        for one in [{}, *options.get(mechanism, [])]
+    ]
+
+
+def _many(world, size, mechanism, options):
+    trips = [[(3 * k + 5 * i * i) % size for i in range(k % 5 + 1)] for k in range(25)]
+    asked = {"mechanism": mechanism, "epsilon": "5", "options": options}
+    if mechanism == "atlas":
+        asked["options"] = {"size": 300} | options
+    return case("many", world=world, **asked, trajectories=trips, seed=11)
+
+
 MAKERS = {"exp": exp, "tp": tp, "atp": atp, "brr": brr, "l-srr": l_srr, "ngram": ngram}
 MAKERS |= {"atlas": atlas}
-OTHERS = {"laws": lambda: channels() + bounds(), "randomness": randomness}
+OTHERS = {
+    "laws": lambda: channels() + bounds(),
+    "randomness": randomness,
+    "many": many,
+}
 
 
 def files():
