@@ -24,13 +24,14 @@ import pytest
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
-from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.batches import reports_of, trajectories_of
 from nomadp.engine.keys import create_key
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, SystemWords
 from nomadp.trajectory import TrajectorySet
 
@@ -48,6 +49,11 @@ SMALL = {
     "spark.sql.shuffle.partitions": "4",
     "spark.default.parallelism": "4",
 }
+
+
+def one_batch(mechanism, words, trips):
+    """What one machine reports, by the path that as many trajectories take everywhere."""
+    return perturb_batch(mechanism, words, trips, path_of(mechanism, trips.num_rows))
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +133,13 @@ def test_several_workers_share_the_work(frame) -> None:
 def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism = mechanism_of(name, city)
     words = KeyedWords(KEY)
-    alone = perturb_batch(mechanism, words, trips)
+    alone = one_batch(mechanism, words, trips)
     assert rows(cluster.perturb(frame, mechanism, words).toArrow()) == rows(alone)
 
 
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
-    alone = perturb_batch(mechanism, KeyedWords(KEY), trips)
+    alone = one_batch(mechanism, KeyedWords(KEY), trips)
     assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
 
 
@@ -214,7 +220,7 @@ def test_a_batch_that_is_run_again_repeats_its_reports(
     whole = [path.read_text() for path in tmp_path.glob("whole-*")]
     assert len(lost) > 100
     assert lost in whole  # the batch was drawn twice, and the same both times
-    assert rows(disturbed) == rows(perturb_batch(mechanism, words, trips))
+    assert rows(disturbed) == rows(one_batch(mechanism, words, trips))
 
 
 def test_a_job_that_is_run_again_repeats_its_reports(frame, city) -> None:
@@ -286,7 +292,7 @@ def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
-    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
     prior = learn_prior(mechanism, alone)
     expected = decode(mechanism, alone, prior, level=0.8)
     reports = cluster.perturb(frame, mechanism, words)
@@ -303,7 +309,7 @@ def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> No
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> None:
     mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
-    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
     groups = cluster.count(cluster.perturb(frame, mechanism, words), mechanism)
     for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
         assert found.counts.tolist() == expected.counts.tolist()
@@ -319,7 +325,7 @@ def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
 
 def test_scores_are_those_of_one_machine(frame, trips, city) -> None:
     mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
-    alone = trajectories_of(perturb_batch(mechanism, words, trips), city.locations)
+    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
     radii_km = (0.5, 2.0)
     expected = evaluate(city.locations, city.trajectories, alone, radii_km)
     reports = cluster.perturb(frame, mechanism, words)

@@ -34,6 +34,7 @@ Secret = Any
 
 UNIT = 2**24
 """The smallest weight of most laws: truncating to integers costs less than 2^-24."""
+_TOTAL_BELOW = 2**63  # what all weights of a law may add up to
 _GIVEN_AWAY = 1 - Fraction(1, 2**30)
 """The laws stay this factor inside their bound, so that equality never has to be argued."""
 
@@ -69,7 +70,7 @@ def heaviest(unit: int, share: Fraction) -> int:
 def largest_unit(size: int, share: Fraction) -> int:
     """The largest unit up to `UNIT` with which ``size`` heaviest weights add up in 63 bits."""
     unit = UNIT
-    while size * heaviest(unit, share) >= 2**63:
+    while size * heaviest(unit, share) >= _TOTAL_BELOW:
         unit //= 2
     return unit
 

@@ -12,6 +12,9 @@ from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heavie
 
 __all__ = ["SquareWave", "square_wave_half_width"]
 
+_SERIES_UP_TO = 20  # the share up to which the width is a quotient of two series
+_TERMS = 120  # of each series
+
 
 @dataclass(frozen=True)
 class SquareWave(Channel):
@@ -53,11 +56,11 @@ class SquareWave(Channel):
 
 def square_wave_half_width(share: float) -> float:
     """The width b of the square wave (Eq. 4), stable from 1e-12 to 1e3."""
-    if share > 20:
+    if share > _SERIES_UP_TO:
         decay = math.exp(-share)
         return decay * (share - 1 + decay) / (2 * (1 - (1 + share) * decay))
     term, above, below = 0.5, 0.0, 0.0  # term = share^k / (k+2)!
-    for k in range(120):
+    for k in range(_TERMS):
         above += (k + 1) * term
         below += term
         term *= share / (k + 3)

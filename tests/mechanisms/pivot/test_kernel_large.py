@@ -342,6 +342,15 @@ def test_reports_follow_the_exact_law(name, trajectory, small_is_large):
     assert_bulk_follows(mechanism, trajectory, 12_000)
 
 
+def test_room_for_larger_tables_changes_no_report(monkeypatch):
+    locations = city(4100)
+    mechanism = make_mechanism("atp", locations, 2)
+    some = TrajectorySet.from_lists([[k, 4000 - k, 7 * k] for k in range(200)], size=4100)
+    before = drawn_many(mechanism, some, SeededWords(1)).tolist()
+    monkeypatch.setattr(limits, "TABLE_LIMIT", 8192)
+    assert drawn_many(mechanism, some, SeededWords(1)).tolist() == before
+
+
 def test_the_calibrated_radius_is_the_references(small_is_large):
     locations = city(300)
     mechanism = make_mechanism("atp", locations, 2, resolution=64)

@@ -17,7 +17,7 @@ from nomadp.mechanisms.atlas.book import Atlas, fresh_journeys
 
 __all__ = ["best_near_count"]
 
-_FRESH = 512
+_FRESH = 512  # walks it is averaged over: another number is another k, and another law
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ Differs from the paper: Eq. 11 prints 1/(1 - e^(-beta/2)), which is at least 2.5
 radii negative; the text says sigmoid and "a factor in [0, 1]", which is what is done here.
 The density q exceeds 1 beyond a share of 0.843 and is clipped; the result is clamped.
 
-The centre it is pulled to is a mean over all locations; in a set of more than 4096, over a
+The centre it is pulled to is a mean over all locations; in a set above `ALL_UP_TO`, over a
 fixed sample of them, so that it costs the same in a set of any size.
 """
 
@@ -19,9 +19,9 @@ __all__ = ["ALL_UP_TO", "SAMPLE", "calibrated_radius_km", "calibration_sample", 
 
 TEST_VALUES = np.arange(11) / 10
 ALL_UP_TO = 4096
-"""The largest set over all of whose locations the centre is a mean: part of the law."""
+"""Locations up to which all are looked at: part of ATP's version, whatever memory holds."""
 SAMPLE = 64
-"""Locations whose distances stand for all in a large set."""
+"""Locations whose distances stand for all in a larger set."""
 
 
 def calibration_sample(size: int) -> Ints:

@@ -16,7 +16,7 @@ from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.tables import tables_of
 from nomadp.mechanisms.fast.values import Balls, Batch, Drawn, Plan
 from nomadp.mechanisms.large.ball_tree import sorted_places
-from nomadp.mechanisms.pivot.calibration import calibration_sample
+from nomadp.mechanisms.pivot.calibration import ALL_UP_TO, calibration_sample
 from nomadp.mechanisms.pivot.merge import merge_many
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.randomness import Words
@@ -39,7 +39,8 @@ def sample_copies(
     """Both perturbed copies, (2, points), and the coins of the merge."""
     means = _mean_locations(mechanism.locations, trajectories)
     plan = pivot_plan(mechanism, trajectories.lengths)
-    if has_tables(mechanism.locations):
+    # The tables' kernel calibrates a radius over all locations, which the law does up to here.
+    if has_tables(mechanism.locations) and len(mechanism.locations) <= ALL_UP_TO:
         from nomadp.mechanisms.pivot.kernel import pivot_sampling
 
         tables = tables_of(mechanism.locations, mechanism.sectors)
