@@ -24,7 +24,7 @@ import pytest
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
-from nomadp.engine.batches import reports_of, trajectories_of
+from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
 from nomadp.engine.keys import create_key
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
