@@ -109,6 +109,20 @@ class TrajectorySet:
         points = self.locations[offsets[0] : offsets[-1]]
         return TrajectorySet(offsets - offsets[0], points, self.tids[start:stop])
 
+    def resampled(self, length: int) -> "TrajectorySet":
+        """Every trajectory at ``length`` evenly spaced positions, each the nearest there is.
+
+        A public length tells nothing of how long a journey was. Longer ones lose points,
+        shorter ones repeat some.
+        """
+        if length < 1:
+            raise DomainError(f"a length must be at least 1, got length={length}")
+        sizes, kind = np.unique(self.lengths, return_inverse=True)
+        position = [np.rint(np.linspace(0, size - 1, length)) for size in sizes]
+        within = np.array(position, dtype=np.int64).reshape(-1, length)[kind]
+        locations = self.locations[self.offsets[:-1, None] + within].ravel()
+        return TrajectorySet(np.arange(len(self) + 1) * length, locations, self.tids)
+
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"
 

@@ -112,7 +112,8 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
             found / LOCATIONS: table(LOCATIONS, _location_columns(built.locations)),
             found / TRAJECTORIES: table(TRAJECTORIES, _trajectory_columns(built)),
             found / RECIPE: describe,  # last: it vouches for the others
-        }
+        },
+        private=[found / TRAJECTORIES],
     )
     return recipe
 

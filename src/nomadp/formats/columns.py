@@ -61,6 +61,9 @@ class Text:
     codes: Indices
     values: tuple[str, ...]
 
+    def at(self, rows: Indices) -> tuple[str, ...]:
+        return tuple(self.values[code] for code in self.codes[rows])
+
 
 @dataclass(frozen=True, repr=False)
 class Times:
@@ -175,7 +178,7 @@ class Moments:
 
 NAIVE = (
     "must have a time zone; add Z for UTC, or +02:00 and the like, or let "
-    "nomadp data convert --time-zone say where the clock stood"
+    "--time-zone say where the clock stood"
 )
 _WKT = re.compile(r"\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(\S+)\s+(\S+)(?:\s+\S+)*\s*\)\s*", re.I)
 

@@ -25,9 +25,9 @@ from nomadp.formats.columns import (
 )
 from nomadp.formats.json_files import features, write_features
 from nomadp.formats.moments import moment_texts
-from nomadp.formats.points import Points
+from nomadp.formats.points import Points, numbers
 from nomadp.formats.presets import KINDS, Reading
-from nomadp.formats.table_points import rows
+from nomadp.formats.table_points import points_of
 
 __all__ = ["read_geojson_points", "write_geojson_points"]
 
@@ -80,7 +80,7 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
     place = np.array([_positions(k, feature)[0][:2] for k, feature in _of(listed)])
     column["lng"], column["lat"] = place.T
     table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
-    return rows(table).points()
+    return points_of(table)
 
 
 def _column(kind: Kind, values: Sequence[str], reading: Reading) -> Any:
@@ -96,6 +96,7 @@ def _column(kind: Kind, values: Sequence[str], reading: Reading) -> Any:
 
 def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
+    reading.check_columns(path, list(listed[0].get("properties") or {}))
     place = [_positions(k, feature) for k, feature in _of(listed)]
     tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
     log.info(
@@ -111,7 +112,7 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
         flat[:, 0],
-        tid or tuple(str(k + 1) for k in range(len(listed))),
+        tid or numbers(len(listed)),
         uid,
         _together(listed, lambda k, f: _times(k, f, place[k], reading)),
         _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), join=_chained),

@@ -14,7 +14,7 @@ import numpy as np
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Moments, Wishes, decimals
 from nomadp.formats.measured_file import MeasuredFile
-from nomadp.formats.points import Points
+from nomadp.formats.points import Points, numbers
 
 __all__ = ["read_gpx_points"]
 
@@ -131,7 +131,7 @@ def _points(path: Path, track: _Track, wishes: Wishes) -> Points:
             np.concatenate([[0], np.cumsum(lengths)]),
             lat,
             lng,
-            tuple(str(k + 1) for k in range(len(lengths))),
+            numbers(len(lengths)),
             moment_us=None if times is None or times.are_positions else times.values,
         )
     raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")

@@ -34,7 +34,7 @@ def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
 
 
 def write_features(path: Path, made: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('{"type": "FeatureCollection", "features": [')
         for k, feature in enumerate(made):
             file.write(",\n" if k else "\n")

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.columns import Kind, Table, Text, check
 from nomadp.formats.files import (
@@ -22,7 +23,7 @@ from nomadp.formats.json_files import features, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["coordinates", "read_locations", "write_locations"]
+__all__ = ["coordinates", "known_locations", "read_locations", "write_locations"]
 
 GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
@@ -78,9 +79,32 @@ def _from_features(path: Path) -> LocationSet:
     return LocationSet.from_columns(ids, lat, lng)
 
 
-def coordinates(table: Table) -> tuple[Floats, Floats]:
-    """The columns lat and lng, in range."""
-    lat, lng = table.column["lat"], table.column["lng"]
+def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
+    """The column location_id as indices; unknown ids are counted, never quoted."""
+    text: Text = table.column["location_id"]
+    index = locations.find(text.values)[text.codes]
+    unknown = np.flatnonzero(index < 0)
+    if len(unknown):
+        raise DomainError(
+            f"{table.path}: every location_id must be in the location set of {len(locations)}, "
+            f"got {len(unknown)} of {table.rows} rows that are not, the first at "
+            f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
+        )
+    return index
+
+
+def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:
+    """From lat and lng, from geometry, or of the locations that are named; in range."""
+    column = table.column
+    if "lat" in column and "lng" in column:
+        lat, lng = column["lat"], column["lng"]
+    elif "geometry" in column:
+        lng, lat = column["geometry"].T
+    elif locations is not None:
+        index = known_locations(table, locations)
+        return locations.lat[index], locations.lng[index]
+    else:
+        raise SchemaError(f"{table.path} names places, so their locations are needed")
     check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
     check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
     return lat, lng

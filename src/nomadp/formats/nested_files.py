@@ -11,16 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["NestedFile", "is_nested", "read_nested"]
+__all__ = ["NestedFile", "is_nested", "read_nested", "repeated_tids"]
 
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
 POINTS_MAX = 1_000_000
 """What is in memory at a time, per piece; long trajectories come in fewer rows."""
+SUSPECTS_MAX = 100_000
+"""Tids compared in full at a time."""
 
 
 def is_nested(path: Path) -> bool:
@@ -84,6 +86,16 @@ class NestedFile:
             )
         raise refusal
 
+    def texts(self, name: str) -> Iterator[str]:
+        """A column of text, in 16,384 rows at a time."""
+        read = self._opened().iter_batches(ROWS_MAX, columns=[name])
+        while (batch := self._next(read)) is not None:
+            yield from texts(name, batch.column(0)).to_pylist()
+
+    def uids(self) -> Iterator[str] | None:
+        """Whose each trajectory is; None if the file does not say."""
+        return self.texts("uid") if "uid" in self._footer.schema.names else None
+
     def _now(self) -> tuple[int, int, int]:
         try:
             found = self.path.stat()
@@ -124,6 +136,25 @@ class NestedFile:
 
     def _damaged(self) -> SchemaError:
         return SchemaError(f"{self.path} must be a Parquet file, and is damaged or not one")
+
+
+def repeated_tids(source: NestedFile) -> int:
+    """How many tids of the file occurred before; exact, in 8 bytes of memory for each."""
+    hashes = np.fromiter(map(_hash, source.texts("tid")), np.int64, source.rows)
+    hashes.sort()
+    twice = hashes[1:][hashes[1:] == hashes[:-1]]
+    # Equal tids have equal hashes; once in a great while different ones do, too.
+    for first in range(0, len(twice), SUSPECTS_MAX):
+        suspects, seen = set(twice[first : first + SUSPECTS_MAX].tolist()), set()
+        for tid in source.texts("tid"):
+            if _hash(tid) in suspects:
+                if tid in seen:
+                    return len(twice)
+                seen.add(tid)
+    return 0
+
+
+_hash = hash  # Python's own: 64 bits, under a key that changes from process to process
 
 
 def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:

@@ -176,8 +176,8 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
     if zone is None:
         raise BadValue(
             WHOLE_COLUMN,
-            "must have a time zone; store it as UTC timestamps, or let nomadp data convert "
-            "--time-zone say where the clock stood",
+            "must have a time zone; store it as UTC timestamps, or let --time-zone say "
+            "where the clock stood",
         )
     # Like Python: the first of two equal hours in autumn.
     return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")

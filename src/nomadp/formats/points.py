@@ -1,18 +1,42 @@
-"""Private raw points in trajectories: what every format is read into and written from."""
+"""Private raw points in trajectories: what every format is read into and written from.
 
+A name that a source gives to a trip may be a time and a person (Porto, Geolife). Importers
+number trips in the order of reading instead; only a column tid, which is ours, is kept.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import DomainError
-from nomadp.formats.columns import Text
-from nomadp.formats.grouping import grouped, split_at_gaps
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.grouping import split_at_gaps
 from nomadp.geometry import Floats
 
-__all__ = ["Points", "Rows"]
+__all__ = ["People", "Points", "numbers"]
 
 Indices = NDArray[np.int64]
+
+
+def numbers(count: int) -> tuple[str, ...]:
+    """Names that say nothing: 1, 2, 3 and so on."""
+    return tuple(str(k + 1) for k in range(count))
+
+
+@dataclass(frozen=True)
+class People:
+    """Of how many people trajectories are, and how many of them one has at most; never who."""
+
+    count: int
+    most: int
+
+    @classmethod
+    def of(cls, uids: Iterable[object]) -> "People":
+        """From the user of each trajectory, in 8 bytes of memory for each."""
+        each = np.unique(np.fromiter(map(hash, uids), np.int64), return_counts=True)[1]
+        return cls(len(each), int(each.max()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,9 +97,45 @@ class Points:
 
     def names(self) -> tuple[str, ...]:
         """The tids if they tell the trajectories apart, otherwise numbers. Never a uid."""
-        if len(set(self.tids)) == len(self.tids):
-            return self.tids
-        return tuple(str(k + 1) for k in range(len(self.tids)))
+        return self.tids if len(set(self.tids)) == len(self.tids) else numbers(len(self.tids))
+
+    @property
+    def people(self) -> People | None:
+        """None where nobody says whose the trajectories are."""
+        return None if self.uids is None else People.of(self.uids)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Points"]) -> "Points":
+        """The points of several files. Equal tids of two files are two trajectories."""
+        if len(parts) == 1:
+            return parts[0]
+        for name, says in (
+            ("uids", "whose trajectories they hold"),
+            ("location_ids", "places"),
+        ):
+            with_it = sum(getattr(part, name) is not None for part in parts)
+            if 0 < with_it < len(parts):
+                raise SchemaError(
+                    f"files that are read together must all say {says} or none, and "
+                    f"{with_it} of {len(parts)} do; read them apart"
+                )
+        clocks = [part.moment_us for part in parts if part.moment_us is not None]
+
+        def all_of(name: str) -> tuple[str, ...] | None:
+            if getattr(parts[0], name) is None:
+                return None
+            return tuple(chain.from_iterable(getattr(part, name) for part in parts))
+
+        tids = all_of("tids") or ()
+        return cls(
+            np.concatenate([[0], np.cumsum(np.concatenate([p.lengths for p in parts]))]),
+            np.concatenate([part.lat for part in parts]),
+            np.concatenate([part.lng for part in parts]),
+            tids if len(set(tids)) == len(tids) else numbers(len(tids)),
+            all_of("uids"),
+            np.concatenate(clocks) if len(clocks) == len(parts) else None,
+            all_of("location_ids"),
+        )
 
     def kept(self, keep: NDArray[np.bool_]) -> "Points":
         """Only these points; trajectories left without any are gone."""
@@ -105,44 +165,8 @@ class Points:
             np.append(start, len(self)),
             self.lat,
             self.lng,
-            tuple(str(k + 1) for k in range(len(start))),
+            numbers(len(start)),
             None if self.uids is None else tuple(self.uids[k] for k in owner[start]),
             self.moment_us,
             self.location_ids,
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Rows:
-    """Points as they stand in a file, in any order."""
-
-    lat: Floats
-    lng: Floats
-    order: Indices
-    """By which a trajectory is sorted; equal values keep the file's order."""
-    tid: Text | None = None
-    uid: Text | None = None
-    moment_us: Indices | None = None
-    location_id: Text | None = None
-
-    def points(self) -> Points:
-        """Trajectories by appearance. Without a tid, each user has one, with a number."""
-        texts = [text for text in (self.uid, self.tid) if text is not None]
-        owner, first = grouped([text.codes for text in texts])
-        order = np.lexsort((self.order, owner))
-        place = self.location_id
-        return Points(
-            np.concatenate([[0], np.cumsum(np.bincount(owner))]),
-            self.lat[order],
-            self.lng[order],
-            tuple(str(k + 1) for k in range(len(first)))
-            if self.tid is None
-            else _at(self.tid, first),
-            None if self.uid is None else _at(self.uid, first),
-            None if self.moment_us is None else self.moment_us[order],
-            None if place is None else _at(place, order),
-        )
-
-
-def _at(text: Text, rows: Indices) -> tuple[str, ...]:
-    return tuple(text.values[code] for code in text.codes[rows])

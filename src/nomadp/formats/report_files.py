@@ -4,7 +4,7 @@ The metadata travels inside a Parquet file, and beside a CSV file as `FILE.meta.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,6 @@ import numpy as np
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import Kind
 from nomadp.formats.files import (
     columns_or_refusal,
     file_path,
@@ -23,7 +22,10 @@ from nomadp.formats.files import (
     write_table,
 )
 from nomadp.formats.parquet_files import read_metadata
-from nomadp.formats.trajectory_files import BY_ID, known_locations, nested, ordered
+from nomadp.formats.point_files import nested_points
+from nomadp.formats.presets import BY_ID
+from nomadp.formats.snapping import placed
+from nomadp.formats.table_points import points_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -79,11 +81,12 @@ def read_reports(
 ) -> tuple[TrajectorySet, dict[str, Any]]:
     """Reports and their metadata (empty if the file says nothing about itself)."""
     found = file_path(path)
-    if (whole := nested(found, locations)) is not None:
-        return whole, _checked(_metadata(found), locations)
-    table = read_table(found, lambda header: _choose(found, header))
+    points = nested_points(found, locations)
+    if points is not None:
+        return placed(points, locations)[0], _checked(_metadata(found), locations)
+    table = read_table(found, lambda header: columns_or_refusal(found, header, BY_ID))
     metadata = _checked(_metadata(found), locations)
-    return ordered(table, known_locations(table, locations), unique="seq"), metadata
+    return placed(points_of(table, locations), locations)[0], metadata
 
 
 def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
@@ -98,10 +101,6 @@ def _checked(metadata: dict[str, Any], locations: LocationSet) -> dict[str, Any]
     if metadata:
         _check_hash(metadata, locations)
     return metadata
-
-
-def _choose(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:
-    return columns_or_refusal(path, header, BY_ID)
 
 
 def _metadata(path: Path) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.formats.report_files import METADATA, ReportTable, read_reports, write_reports
-from nomadp.formats.trajectory_files import SnapSummary, read_trajectories
+from nomadp.formats.snapping import SnapSummary
+from nomadp.formats.trajectory_files import ReadSummary, read_trajectories
 
 __all__ = [
     "METADATA",
+    "ReadSummary",
     "ReportTable",
     "SnapSummary",
     "read_locations",
