@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nomadp.errors import SchemaError
-from nomadp.formats.moments import EARLIEST_US, LATEST_US
+from nomadp.formats.columns import EARLIEST_US, LATEST_US
 from nomadp.formats.point_files import read_points, write_points
 from nomadp.formats.points import Points
 from nomadp.formats.presets import Reading

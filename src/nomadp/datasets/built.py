@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 import nomadp
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import read_locations
 from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.moments import moment_texts
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
 from nomadp.formats.trajectory_files import read_trajectories
 from nomadp.locations import LocationSet

@@ -14,7 +14,7 @@ from nomadp.errors import DomainError
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
 from nomadp.formats.points import Points
-from nomadp.formats.snapping import MAX_SNAP_KM, placed
+from nomadp.formats.trajectory_files import MAX_SNAP_KM, placed
 from nomadp.locations import LocationSet
 
 __all__ = ["OUTSIDE", "SnapTo", "input_hashes", "snap"]

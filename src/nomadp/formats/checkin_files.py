@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nomadp.errors import SchemaError
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME, TimeFormat
-from nomadp.formats.measured_file import MeasuredFile, Progress
+from nomadp.formats.measured_file import MeasuredFile, Progress, file_sha256
 from nomadp.geometry import Floats
 
 __all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
@@ -85,7 +85,7 @@ def read_checkins(
         with MeasuredFile(found, progress) as file:
             for batch in reading.batches(file.decoded(gzipped=found.suffix == ".gz")):
                 reading.add(batch)
-            sha256 = file.sha256()
+        sha256 = file_sha256(found)
     except (gzip.BadGzipFile, zlib.error, EOFError):
         reason = "must be a whole gzip file, and is damaged or not one"
     except pa.ArrowInvalid:

@@ -21,10 +21,10 @@ from nomadp.formats.columns import (
     Text,
     TextCoder,
     Times,
+    moment_texts,
     wholes,
 )
 from nomadp.formats.json_files import features, write_features
-from nomadp.formats.moments import moment_texts
 from nomadp.formats.points import Points, numbers
 from nomadp.formats.presets import KINDS, Reading
 from nomadp.formats.table_points import points_of

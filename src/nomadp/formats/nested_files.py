@@ -1,6 +1,5 @@
 """Parquet files with one row to a trajectory, read piece by piece or as a whole."""
 
-import hashlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
+from nomadp.formats.measured_file import file_sha256
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -57,8 +57,7 @@ class NestedFile:
 
     def sha256(self) -> str:
         """The hash of the whole content: another file would be another job."""
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(self.path)
 
     def check_unchanged(self) -> None:
         """Refuse a file that was written to since it was opened."""

@@ -5,17 +5,17 @@ number trips in the order of reading instead; only a column tid, which is ours, 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.grouping import split_at_gaps
 from nomadp.geometry import Floats
 
-__all__ = ["People", "Points", "numbers"]
+__all__ = ["People", "Points", "grouped", "numbers", "split_at_gaps"]
 
 Indices = NDArray[np.int64]
 
@@ -109,49 +109,38 @@ class Points:
         """The points of several files. Equal tids of two files are two trajectories."""
         if len(parts) == 1:
             return parts[0]
-        for name, says in (
-            ("uids", "whose trajectories they hold"),
-            ("location_ids", "places"),
-        ):
-            with_it = sum(getattr(part, name) is not None for part in parts)
-            if 0 < with_it < len(parts):
+        column = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        for name in ("uids", "location_ids"):
+            without = sum(each is None for each in column[name])
+            if 0 < without < len(parts):
                 raise SchemaError(
-                    f"files that are read together must all say {says} or none, and "
-                    f"{with_it} of {len(parts)} do; read them apart"
+                    f"files that are read together must all have {name} or none, and {without} "
+                    f"of {len(parts)} have not; read them apart"
                 )
-        clocks = [part.moment_us for part in parts if part.moment_us is not None]
 
-        def all_of(name: str) -> tuple[str, ...] | None:
-            if getattr(parts[0], name) is None:
-                return None
-            return tuple(chain.from_iterable(getattr(part, name) for part in parts))
+        def flat(name: str) -> Any:
+            known = all(each is not None for each in column[name])
+            return tuple(chain.from_iterable(column[name])) if known else None
 
-        tids = all_of("tids") or ()
-        return cls(
-            np.concatenate([[0], np.cumsum(np.concatenate([p.lengths for p in parts]))]),
-            np.concatenate([part.lat for part in parts]),
-            np.concatenate([part.lng for part in parts]),
-            tids if len(set(tids)) == len(tids) else numbers(len(tids)),
-            all_of("uids"),
-            np.concatenate(clocks) if len(clocks) == len(parts) else None,
-            all_of("location_ids"),
+        lengths = np.concatenate([part.lengths for part in parts])
+        clock = flat("moment_us")
+        joined = cls(
+            np.concatenate([[0], np.cumsum(lengths)]),
+            np.concatenate(column["lat"]),
+            np.concatenate(column["lng"]),
+            flat("tids"),
+            flat("uids"),
+            clock and np.array(clock),
+            flat("location_ids"),
         )
+        return replace(joined, tids=joined.names())
 
     def kept(self, keep: NDArray[np.bool_]) -> "Points":
         """Only these points; trajectories left without any are gone."""
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
         left = np.flatnonzero(lengths)
-        return Points(
-            np.concatenate([[0], np.cumsum(lengths[left])]),
-            self.lat[keep],
-            self.lng[keep],
-            tuple(self.tids[k] for k in left),
-            None if self.uids is None else tuple(self.uids[k] for k in left),
-            None if self.moment_us is None else self.moment_us[keep],
-            None
-            if self.location_ids is None
-            else tuple(self.location_ids[k] for k in np.flatnonzero(keep)),
-        )
+        offsets = np.concatenate([[0], np.cumsum(lengths[left])])
+        return self._rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
 
     def split(self, gap_hours: float) -> "Points":
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""
@@ -159,14 +148,41 @@ class Points:
             raise DomainError(
                 "trajectories can be split at gaps only where times are known, and they are not"
             )
-        owner = self.owner
+        owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * 3_600_000_000))
+        offsets = np.append(start, len(self))
+        return self._rearranged(offsets, rows, owner[start], numbers(len(start)))
+
+    def _rearranged(
+        self, offsets: Indices, rows: Indices, owner: Indices, tids: tuple[str, ...]
+    ) -> "Points":
         return Points(
-            np.append(start, len(self)),
-            self.lat,
-            self.lng,
-            numbers(len(start)),
-            None if self.uids is None else tuple(self.uids[k] for k in owner[start]),
-            self.moment_us,
-            self.location_ids,
+            offsets,
+            self.lat[rows],
+            self.lng[rows],
+            tids,
+            _at(self.uids, owner),
+            None if self.moment_us is None else self.moment_us[rows],
+            _at(self.location_ids, rows),
         )
+
+
+def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values[k] for k in rows)
+
+
+def grouped(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
+    """The group of each row, by appearance, and its first row; equal keys, equal group."""
+    pair = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        _, pair = np.unique(pair * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse], np.sort(first)
+
+
+def split_at_gaps(user: Indices, moment_us: Indices, gap_us: int) -> Indices:
+    """Where a trajectory begins: at a new user, or more than `gap_us` after the last point."""
+    new_user = np.diff(user, prepend=-1) != 0
+    return np.flatnonzero(new_user | (np.diff(moment_us, prepend=0) > gap_us))

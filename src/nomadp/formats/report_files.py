@@ -24,8 +24,8 @@ from nomadp.formats.files import (
 from nomadp.formats.parquet_files import read_metadata
 from nomadp.formats.point_files import nested_points
 from nomadp.formats.presets import BY_ID
-from nomadp.formats.snapping import placed
 from nomadp.formats.table_points import points_of
+from nomadp.formats.trajectory_files import placed
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 

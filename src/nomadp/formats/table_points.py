@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import Kind, Table, Times, check
+from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
-from nomadp.formats.grouping import grouped
 from nomadp.formats.location_files import coordinates
-from nomadp.formats.moments import moment_texts
 from nomadp.formats.parquet_files import read_metadata, write_parquet
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, grouped, numbers
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
 from nomadp.formats.wkb import write_points
 from nomadp.locations import LocationSet

@@ -2,8 +2,7 @@
 
 from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.formats.report_files import METADATA, ReportTable, read_reports, write_reports
-from nomadp.formats.snapping import SnapSummary
-from nomadp.formats.trajectory_files import ReadSummary, read_trajectories
+from nomadp.formats.trajectory_files import ReadSummary, SnapSummary, read_trajectories
 
 __all__ = [
     "METADATA",

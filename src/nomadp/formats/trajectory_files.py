@@ -1,18 +1,38 @@
 """Private trajectories over public locations, from files of any format.
 
-No refusal quotes a file: rows are named by line, unknown ids are counted.
+Raw coordinates go to the nearest location. No refusal quotes a file: rows are named by line,
+unknown ids and points too far from everywhere are counted.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.errors import DomainError
 from nomadp.formats.point_files import Paths, read_points
-from nomadp.formats.points import People
+from nomadp.formats.points import People, Points
 from nomadp.formats.presets import Reading
-from nomadp.formats.snapping import MAX_SNAP_KM, SnapSummary, placed
+from nomadp.geometry import Floats, haversine_km
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["ReadSummary", "read_trajectories"]
+__all__ = ["MAX_SNAP_KM", "ReadSummary", "SnapSummary", "placed", "read_trajectories"]
+
+MAX_SNAP_KM = 50.0
+"""Public: what lies farther from every location is not of this area."""
+
+
+@dataclass(frozen=True)
+class SnapSummary:
+    """How far raw coordinates moved when snapped to their nearest locations."""
+
+    points: int
+    median_km: float
+    p95_km: float
+    max_km: float
+    moved_over_1km_share: float
 
 
 @dataclass(frozen=True)
@@ -41,3 +61,51 @@ def read_trajectories(
     points = read_points(paths, replace(how, clock=how.split_hours is not None), locations)
     trajectories, snapped = placed(points, locations, max_snap_km)
     return trajectories, ReadSummary(snapped, points.people)
+
+
+def placed(
+    points: Points, locations: LocationSet, max_km: float = MAX_SNAP_KM
+) -> tuple[TrajectorySet, SnapSummary | None]:
+    """Points that name one of the locations stay there, all others go to the nearest."""
+    ids = points.location_ids
+    location = np.full(len(points), -1) if ids is None else locations.find(ids)
+    away = location < 0
+    summary = None
+    if away.any():
+        lat, lng = points.lat[away], points.lng[away]
+        location[away], moved_km = _nearest(locations, lat, lng)
+        _check_near(moved_km > max_km, locations, (lat, lng), max_km)
+        summary = SnapSummary(
+            points=len(moved_km),
+            median_km=float(np.median(moved_km)),
+            p95_km=float(np.quantile(moved_km, 0.95)),
+            max_km=float(moved_km.max()),
+            moved_over_1km_share=float(np.mean(moved_km > 1)),
+        )
+    return TrajectorySet(points.offsets, location, points.names()), summary
+
+
+def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Floats]:
+    found = locations.nearest(lat, lng)
+    return found, haversine_km(lat, lng, locations.lat[found], locations.lng[found])
+
+
+def _check_near(
+    far: NDArray[np.bool_], locations: LocationSet, place: tuple[Floats, Floats], max_km: float
+) -> None:
+    count = int(np.count_nonzero(far))
+    if not count:
+        return
+    lat, lng = (column[far] for column in place)
+    could_be = np.abs(lng) <= 90
+    swapped_km = _nearest(locations, lng[could_be], lat[could_be])[1]
+    near = int(np.count_nonzero(swapped_km <= max_km))
+    cause = (
+        f"latitude and longitude are probably swapped, since {near} of them would then be near"
+        if near
+        else "use the location set of their area, or allow more with --max-snap-km"
+    )
+    raise DomainError(
+        f"every point must be within {max_km:g} km of a location, got {count} of {len(far)} "
+        f"that are not; {cause}"
+    )
