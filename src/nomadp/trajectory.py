@@ -81,6 +81,16 @@ class TrajectorySet:
     def lengths(self) -> Indices:
         return np.diff(self.offsets)
 
+    @property
+    def owner(self) -> Indices:
+        """The number of the trajectory of each point."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @property
+    def seq(self) -> Indices:
+        """The position of each point in its trajectory, from 0."""
+        return np.arange(len(self.locations)) - np.repeat(self.offsets[:-1], self.lengths)
+
     def __len__(self) -> int:
         return len(self.tids)
 

@@ -35,7 +35,7 @@ def most_popular(
     index = np.full(len(locations), -1, dtype=np.int64)
     index[kept] = np.arange(len(kept))
     location = index[trajectories.locations]
-    owner = np.repeat(np.arange(len(trajectories)), trajectories.lengths)
+    owner = trajectories.owner
     length = np.bincount(owner[location >= 0], minlength=len(trajectories))
     long = np.flatnonzero(length >= SHORTEST)
     points = location[(location >= 0) & (length[owner] >= SHORTEST)]

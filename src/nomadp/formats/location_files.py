@@ -23,7 +23,13 @@ from nomadp.formats.json_files import features, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["coordinates", "known_locations", "read_locations", "write_locations"]
+__all__ = [
+    "coordinates",
+    "known_locations",
+    "location_columns",
+    "read_locations",
+    "write_locations",
+]
 
 GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
@@ -47,8 +53,11 @@ def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
     if found.name.endswith(GEOJSON):
         written_whole({found: lambda part: write_features(part, _features(locations))})
         return
-    column = {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
-    written_whole({found: lambda part: write_table(part, column)})
+    written_whole({found: lambda part: write_table(part, location_columns(locations))})
+
+
+def location_columns(locations: LocationSet) -> dict[str, Any]:
+    return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
 
 
 def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
 from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.parquet_files import damaged
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["NestedFile", "is_nested", "read_nested", "repeated_tids"]
+__all__ = ["NestedFile", "is_nested", "opened", "read_nested", "repeated_tids"]
 
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
@@ -118,23 +119,25 @@ class NestedFile:
         return max(int(described.column(k).num_values) for k in columns)
 
     def _opened(self) -> Any:
-        try:
-            # Buffered: a file may be a single row group, which must not be read at once.
-            return pq.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False)
-        except (pa.ArrowException, OSError):
-            refusal = self._damaged()
-        raise refusal
+        return opened(self.path)
 
     def _next(self, read: Any) -> Any:
         try:
             return next(read, None)
         except (pa.ArrowException, OSError):
-            refusal = self._damaged()
+            refusal = damaged(self.path)
         # Raised outside the handler: the original may quote the file.
         raise refusal
 
-    def _damaged(self) -> SchemaError:
-        return SchemaError(f"{self.path} must be a Parquet file, and is damaged or not one")
+
+def opened(path: Path) -> Any:
+    """A Parquet file to be read in pieces."""
+    try:
+        # Buffered: a file may be a single row group, which must not be read at once.
+        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+    except (pa.ArrowException, OSError):
+        refusal = damaged(path)
+    raise refusal
 
 
 def repeated_tids(source: NestedFile) -> int:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import columns_or_refusal, file_path, is_parquet
-from nomadp.formats.nested_files import NestedFile, repeated_tids
+from nomadp.formats.nested_files import NestedFile, opened, repeated_tids
 from nomadp.formats.presets import BY_ID
 
 __all__ = ["nest_file"]
@@ -70,13 +70,8 @@ def _nested(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _pieces(path: Path) -> Iterator[Any]:
-    try:
-        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        names = file.schema_arrow.names
-    except (pa.ArrowException, OSError):
-        names = None
-    if names is None:
-        raise SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
+    file = opened(path)
+    names = file.schema_arrow.names
     columns = list(columns_or_refusal(path, names, BY_ID))
     columns += ["uid"] if "uid" in names else []
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):

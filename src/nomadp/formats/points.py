@@ -4,7 +4,7 @@ A name that a source gives to a trip may be a time and a person (Porto, Geolife)
 number trips in the order of reading instead; only a column tid, which is ours, is kept.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
@@ -118,19 +118,18 @@ class Points:
                     f"of {len(parts)} have not; read them apart"
                 )
 
-        def flat(name: str) -> Any:
+        def flat(name: str, join: Callable[[Any], Any] = _chained) -> Any:
             known = all(each is not None for each in column[name])
-            return tuple(chain.from_iterable(column[name])) if known else None
+            return join(column[name]) if known else None
 
         lengths = np.concatenate([part.lengths for part in parts])
-        clock = flat("moment_us")
         joined = cls(
             np.concatenate([[0], np.cumsum(lengths)]),
             np.concatenate(column["lat"]),
             np.concatenate(column["lng"]),
             flat("tids"),
             flat("uids"),
-            clock and np.array(clock),
+            flat("moment_us", np.concatenate),
             flat("location_ids"),
         )
         return replace(joined, tids=joined.names())
@@ -165,6 +164,10 @@ class Points:
             None if self.moment_us is None else self.moment_us[rows],
             _at(self.location_ids, rows),
         )
+
+
+def _chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(pieces))
 
 
 def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:

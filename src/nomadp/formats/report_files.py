@@ -10,8 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.files import (
@@ -29,7 +27,14 @@ from nomadp.formats.trajectory_files import placed
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["METADATA", "ReportTable", "metadata_bytes", "read_reports", "write_reports"]
+__all__ = [
+    "METADATA",
+    "ReportTable",
+    "metadata_bytes",
+    "read_reports",
+    "write_described",
+    "write_reports",
+]
 
 METADATA = (
     "mechanism",
@@ -60,19 +65,21 @@ class ReportTable:
 def write_reports(path: str | PathLike[str], table: ReportTable) -> None:
     """CSV or Parquet with the columns `tid,seq,location_id`; whole or not at all."""
     found, reports = file_path(path), table.reports
-    start = np.repeat(reports.offsets[:-1], reports.lengths)
-    tids = np.repeat(np.arange(len(reports)), reports.lengths)
     column = {
-        "tid": [reports.tids[k] for k in tids],
-        "seq": np.arange(len(reports.locations)) - start,
+        "tid": [reports.tids[k] for k in reports.owner],
+        "seq": reports.seq,
         "location_id": [table.locations.ids[k] for k in reports.locations],
     }
-    metadata = metadata_bytes(table.metadata)
+    write_described(found, column, metadata_bytes(table.metadata))
+
+
+def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
+    """A table that says how it was made: inside Parquet, beside CSV."""
     writes: dict[Path, Write] = {}
-    if not is_parquet(found):
+    if not is_parquet(path):
         # First: reports never stand without saying how they were made.
-        writes[_beside(found)] = lambda part: _create(part, metadata + b"\n")
-    writes[found] = lambda part: write_table(part, column, metadata)
+        writes[_beside(path)] = lambda part: _create(part, metadata + b"\n")
+    writes[path] = lambda part: write_table(part, column, metadata)
     written_whole(writes)
 
 
