@@ -12,13 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from nomadp.errors import DomainError
 
-__all__ = ["TrajectorySet"]
+__all__ = ["Pieces", "TrajectorySet"]
 
 Indices = NDArray[np.int64]
 
 
+class Pieces:
+    """What lies in one column piece after piece: piece k is from offset k to the next."""
+
+    offsets: Indices  # (n_pieces + 1,)
+
+    @property
+    def lengths(self) -> Indices:
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indices:
+        """The trajectory of each point."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+
+    @property
+    def seq(self) -> Indices:
+        """The position of each point in its trajectory, from 0."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TrajectorySet:
+class TrajectorySet(Pieces):
     """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed."""
 
     offsets: Indices  # (n_trajectories + 1,)
@@ -76,20 +96,6 @@ class TrajectorySet:
                 f"every location must be an index into the public set of {size}, got "
                 f"{outside} outside among {len(self.locations)}, withheld as private"
             )
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
-    @property
-    def owner(self) -> Indices:
-        """The number of the trajectory of each point."""
-        return np.repeat(np.arange(len(self)), self.lengths)
-
-    @property
-    def seq(self) -> Indices:
-        """The position of each point in its trajectory, from 0."""
-        return np.arange(len(self.locations)) - np.repeat(self.offsets[:-1], self.lengths)
 
     def __len__(self) -> int:
         return len(self.tids)

@@ -45,7 +45,7 @@ def test_one_file_is_read_too(folder):
     [
         ("SECRET", "line 9: must have 7 fields"),
         ("SECRET,1,0,0,0,2000-01-01,00:00:00", "line 9: must be a number"),
-        ("99.9,1,0,0,0,2000-01-01,00:00:00", "line 9: must be in latitude and longitude"),
+        ("99.9,1,0,0,0,2000-01-01,00:00:00", r"line 9: must be in \[-90, 90\]"),
         ("9.9,1,0,0,0,2000-13-01,00:00:00", "line 9: must be an ISO 8601"),
     ],
 )

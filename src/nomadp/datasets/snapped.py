@@ -75,15 +75,11 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
     inside = to.box.contains(points.lat, points.lng)
     outside = int(np.count_nonzero(~inside))
     counts["outside_box"] = outside
-    if outside == len(points):
+    if outside == len(points) or (outside and to.outside == "refuse"):
         raise DomainError(
-            f"points must lie in the box {to.box}, and all {outside} lie outside; the box is "
-            "west,south,east,north"
-        )
-    if outside and to.outside == "refuse":
-        raise DomainError(
-            f"points must lie in the box {to.box}, and {outside} of {len(points)} lie outside; "
-            "widen it, or choose to drop them or to move them to the nearest cell"
+            f"points must lie in the box {to.box} (west,south,east,north), and {outside} of "
+            f"{len(points)} lie outside; widen it, or choose to drop some or to move them to "
+            "the nearest cell"
         )
     return points.kept(inside) if outside and to.outside == "drop" else points
 

@@ -223,14 +223,7 @@ class _Reading:
 
 def _characters(column: Any, width: int) -> NDArray[np.uint8]:
     """Texts of one width as a matrix of their characters."""
-    import pyarrow as pa
-
-    packed = column.cast(pa.binary(width)) if len(column) else None
-    if packed is None:
-        return np.empty((0, width), dtype=np.uint8)
-    start = packed.offset * width
-    content = np.frombuffer(packed.buffers()[1], dtype=np.uint8)
-    return content[start : start + len(packed) * width].reshape(-1, width)
+    return np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8).reshape(-1, width)
 
 
 def _lines(row: Indices, torn: Indices) -> Indices:

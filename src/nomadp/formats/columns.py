@@ -21,6 +21,7 @@ from nomadp.geometry import Floats
 __all__ = [
     "BadValue",
     "Choose",
+    "Growing",
     "Kind",
     "Moments",
     "Table",
@@ -30,6 +31,7 @@ __all__ = [
     "Wishes",
     "check",
     "decimals",
+    "degrees",
     "moment_texts",
     "points",
     "wholes",
@@ -138,6 +140,15 @@ def decimals(values: Sequence[str]) -> Floats:
     return column
 
 
+def degrees(lat: Sequence[str], lng: Sequence[str]) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes, in range."""
+    found = decimals(lat), decimals(lng)
+    outside = np.flatnonzero((np.abs(found[0]) > 90) | (np.abs(found[1]) > 180))
+    if len(outside):
+        raise BadValue(int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees")
+    return found
+
+
 def wholes(values: Sequence[str]) -> Indices:
     """Whole numbers of at most 64 bits."""
     return np.array(_parsed(values, _int64, "must be a whole number"), dtype=np.int64)
@@ -175,6 +186,30 @@ class Moments:
                     raise BadValue(k, NAIVE)
                 moments[k] = moment.replace(tzinfo=self._zone)
         return np.array([_microseconds(moment) for moment in moments], dtype=np.int64)
+
+
+class Growing:
+    """A column of one kind whose values arrive as text, in pieces."""
+
+    def __init__(self, kind: Kind, zone: tzinfo | None = None) -> None:
+        self._coder = TextCoder() if kind is Kind.TEXT else None
+        clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
+        absent = kind is Kind.MAYBE_MOMENT
+        self._clock = Moments(zone, may_be_absent=absent) if clock else None
+        plain = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
+        read: Any = self._coder or self._clock
+        self._read = read.add if read else plain[kind]
+        self._pieces: list[Any] = [np.empty(0, dtype=np.int64)]
+
+    def add(self, values: Sequence[str]) -> None:
+        self._pieces.append(self._read(values))
+
+    def column(self) -> Any:
+        """As a Table has it."""
+        values = np.concatenate(self._pieces[1:] or self._pieces)
+        if self._coder:
+            return Text(values, self._coder.values)
+        return self._clock.times(values) if self._clock else values
 
 
 NAIVE = (

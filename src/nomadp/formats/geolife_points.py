@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Moments, Wishes, decimals
+from nomadp.formats.columns import BadValue, Moments, Wishes, degrees
 from nomadp.formats.points import Points, numbers
 from nomadp.geometry import Floats
 
@@ -69,11 +69,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
         torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
         if torn:
             raise BadValue(torn[0], f"must have {FIELDS} fields")
-        lat = decimals([row[LAT] for row in rows])
-        lng = decimals([row[LNG] for row in rows])
-        outside = np.flatnonzero((np.abs(lat) > 90) | (np.abs(lng) > 180))
-        if len(outside):
-            raise BadValue(int(outside[0]), "must be in latitude and longitude")
+        lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
         moment_us = Moments(UTC).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
     except BadValue as bad:
         row, rule = bad.row, bad.rule

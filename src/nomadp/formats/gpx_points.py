@@ -12,7 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Moments, Wishes, decimals
+from nomadp.formats.columns import BadValue, Moments, Wishes, degrees
 from nomadp.formats.measured_file import MeasuredFile
 from nomadp.formats.points import Points, numbers
 
@@ -110,11 +110,7 @@ def _points(path: Path, track: _Track, wishes: Wishes) -> Points:
         raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")
     moments = Moments(wishes.zone, may_be_absent=True)
     try:
-        lat, lng = decimals(track.lat), decimals(track.lng)
-        for column, limit in ((lat, 90), (lng, 180)):
-            outside = np.flatnonzero(np.abs(column) > limit)
-            if len(outside):
-                raise BadValue(int(outside[0]), f"must be in [-{limit}, {limit}] degrees")
+        lat, lng = degrees(track.lat, track.lng)
         times = moments.times(moments.add(track.times))
     except BadValue as bad:
         row, rule = bad.row, bad.rule

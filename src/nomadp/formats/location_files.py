@@ -19,7 +19,7 @@ from nomadp.formats.files import (
     read_table,
     write_table,
 )
-from nomadp.formats.json_files import features, write_features
+from nomadp.formats.json_files import features, first_vertex, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
@@ -73,17 +73,13 @@ def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
     for k, feature in enumerate(features(path)):
         name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
-        geometry = feature["geometry"]
-        where = geometry.get("coordinates") if geometry.get("type") == "Point" else None
-        numbers = isinstance(where, list) and all(
-            isinstance(number, int | float) for number in where
-        )
-        if not isinstance(name, str | int) or where is None or not numbers or len(where) < 2:
+        where = first_vertex(feature, {"Point": 0})
+        if not isinstance(name, str | int) or where is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id"
             )
         ids.append(str(name))
-        place.append(where[:2])
+        place.append(where)
     lng, lat = zip(*place, strict=True)
     return LocationSet.from_columns(ids, lat, lng)
 

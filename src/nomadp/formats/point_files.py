@@ -56,6 +56,8 @@ def read_points(
     how = reading or Reading()
     listed = [paths] if isinstance(paths, str | PathLike) else paths
     files = [file for path in listed for file in _files(Path(fspath(path)), how)]
+    if not files:
+        raise SchemaError("at least one file must be named to be read, got none")
     points = Points.joined([_read(file, how, locations) for file in files])
     return points if how.split_hours is None else points.split(how.split_hours)
 
@@ -95,8 +97,10 @@ def _read(found: Path, how: Reading, locations: LocationSet | None) -> Points:
             f"{found} must end in {', '.join(READABLE)}, or be read with a preset of its own, "
             "to say what it is"
         )
-    whole = nested_points(found, locations)
-    return read_table_points(found, how, locations) if whole is None else whole
+    if (whole := nested_points(found, locations)) is None:
+        return read_table_points(found, how, locations)
+    how.check_columns(found, ())
+    return whole
 
 
 def nested_points(path: Path, locations: LocationSet | None) -> Points | None:

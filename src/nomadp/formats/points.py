@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
+from nomadp.trajectory import Pieces
 
-__all__ = ["People", "Points", "grouped", "numbers", "split_at_gaps"]
+__all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
 
 Indices = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ class People:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Points:
+class Points(Pieces):
     """Points in trajectories, each in its order. Private: nothing is printed."""
 
     offsets: Indices  # (n_trajectories + 1,)
@@ -55,12 +56,10 @@ class Points:
     """Of each point, where the source names places."""
 
     def __post_init__(self) -> None:
-        counts = {len(self.lat), len(self.lng)}
-        counts |= {len(self.moment_us)} if self.moment_us is not None else set()
-        counts |= {len(self.location_ids)} if self.location_ids is not None else set()
-        owners = {len(self.tids), len(self.offsets) - 1}
-        owners |= {len(self.uids)} if self.uids is not None else set()
-        if counts != {int(self.offsets[-1])} or len(owners) != 1:
+        each = (self.lat, self.lng, self.moment_us, self.location_ids)
+        counts = {len(column) for column in each if column is not None}
+        owners = {len(column) for column in (self.tids, self.uids) if column is not None}
+        if counts != {int(self.offsets[-1])} or owners != {len(self.offsets) - 1}:
             raise DomainError("points must have columns of one length, and have not")
         if not len(self.tids) or np.diff(self.offsets).min() < 1:
             raise DomainError("points must be in trajectories of at least one point each")
@@ -80,20 +79,6 @@ class Points:
         )
 
     __hash__ = None  # type: ignore[assignment]  # content-equal and too large to hash
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
-    @property
-    def owner(self) -> Indices:
-        """The trajectory of each point."""
-        return np.repeat(np.arange(len(self.tids)), self.lengths)
-
-    @property
-    def seq(self) -> Indices:
-        """The position of each point in its trajectory."""
-        return np.arange(len(self)) - np.repeat(self.offsets[:-1], self.lengths)
 
     def names(self) -> tuple[str, ...]:
         """The tids if they tell the trajectories apart, otherwise numbers. Never a uid."""
@@ -118,7 +103,7 @@ class Points:
                     f"of {len(parts)} have not; read them apart"
                 )
 
-        def flat(name: str, join: Callable[[Any], Any] = _chained) -> Any:
+        def flat(name: str, join: Callable[[Any], Any] = chained) -> Any:
             known = all(each is not None for each in column[name])
             return join(column[name]) if known else None
 
@@ -166,7 +151,7 @@ class Points:
         )
 
 
-def _chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(pieces))
 
 
