@@ -89,14 +89,10 @@ def input_hashes(*paths: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for k, path in enumerate(paths):
         name = f"{path.resolve().name}/" if path.is_dir() else path.name
-        found[f"{name} ({k + 1})" if name in found else name] = _hash(path)
+        digest = hashlib.sha256()
+        for file in sorted(each for each in path.rglob("*") if each.is_file()):
+            inside = file.relative_to(path).as_posix()
+            digest.update(f"{inside}\n{file_sha256(file)}\n".encode())
+        sha256 = digest.hexdigest() if path.is_dir() else file_sha256(path)
+        found[f"{name} ({k + 1})" if name in found else name] = sha256
     return found
-
-
-def _hash(path: Path) -> str:
-    if not path.is_dir():
-        return file_sha256(path)
-    digest = hashlib.sha256()
-    for file in sorted(each for each in path.rglob("*") if each.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\n{file_sha256(file)}\n".encode())
-    return digest.hexdigest()

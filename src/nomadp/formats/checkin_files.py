@@ -151,9 +151,8 @@ class _Reading:
         fields = {name: batch[name].filter(good) for name in batch.schema.names}
         lat, lng = (fields[name].cast("string").cast("float64") for name in ("lat", "lng"))
         lat, lng = lat.to_numpy(), lng.to_numpy()
-        moment_us, real = self._layout.time.read(
-            _characters(fields["datetime"], self._layout.time.width)
-        )
+        text, time = b"".join(fields["datetime"].to_pylist()), self._layout.time
+        moment_us, real = time.read(np.frombuffer(text, np.uint8).reshape(-1, time.width))
         real &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
         broken = np.ones(batch.num_rows, dtype=bool)
         broken[rows[real]] = False
@@ -219,11 +218,6 @@ class _Reading:
             outside=self._outside,
             sha256=sha256,
         )
-
-
-def _characters(column: Any, width: int) -> NDArray[np.uint8]:
-    """Texts of one width as a matrix of their characters."""
-    return np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8).reshape(-1, width)
 
 
 def _lines(row: Indices, torn: Indices) -> Indices:

@@ -65,10 +65,13 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
     for ours, theirs in found.items():
         growing = Growing(KINDS[ours], reading.wishes.zone)
         growing.add(
-            [_text(k, (f.get("properties") or {}).get(theirs), theirs) for k, f in _of(listed)]
+            [
+                _text(k, (f.get("properties") or {}).get(theirs), theirs)
+                for k, f in enumerate(listed)
+            ]
         )
         column[ours] = growing.column()
-    place = np.array([_positions(k, feature)[0][:2] for k, feature in _of(listed)])
+    place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
     column["lng"], column["lat"] = place.T
     table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
     return points_of(table)
@@ -77,7 +80,7 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
 def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
     reading.check_columns(path, list(listed[0].get("properties") or {}))
-    place = [_positions(k, feature) for k, feature in _of(listed)]
+    place = [_positions(k, feature) for k, feature in enumerate(listed)]
     tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
     log.info(
         "%s: each feature is a trajectory, named by %s; %s",
@@ -99,15 +102,11 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
     )
 
 
-def _of(listed: Sequence[Feature]) -> Iterator[tuple[int, Feature]]:
-    return iter(enumerate(listed))
-
-
 def _named(listed: Sequence[Feature], name: str | None) -> tuple[str, ...] | None:
     """A property of all features or of none."""
     if name is None or name not in (listed[0].get("properties") or {}):
         return None
-    values = ((k, (f.get("properties") or {}).get(name)) for k, f in _of(listed))
+    values = ((k, (f.get("properties") or {}).get(name)) for k, f in enumerate(listed))
     return tuple(_text(k, value, name) for k, value in values)
 
 
@@ -184,7 +183,7 @@ def _together(
     join: Callable[[Any], Any] = np.concatenate,
 ) -> Any:
     """What all features have, or None if none has it."""
-    pieces = [read(k, feature) for k, feature in _of(listed)]
+    pieces = [read(k, feature) for k, feature in enumerate(listed)]
     has = [piece is not None for piece in pieces]
     if any(has) and not all(has):
         raise BadValue(has.index(False), "must have what other features have: times or places")

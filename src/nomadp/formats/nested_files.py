@@ -41,7 +41,7 @@ class NestedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._state = self._now()
-        self._footer = self._opened().metadata
+        self._footer = opened(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
             raise SchemaError(f"{path} must have at least one row, and only names its columns")
@@ -69,7 +69,9 @@ class NestedFile:
         """Pieces from row ``first`` on, each with the number of its own first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
-        read = self._opened().iter_batches(self.piece_rows, row_groups=groups, columns=COLUMNS)
+        read = opened(self.path).iter_batches(
+            self.piece_rows, row_groups=groups, columns=COLUMNS
+        )
         while (batch := self._next(read)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
             if skipped < batch.num_rows:
@@ -88,7 +90,7 @@ class NestedFile:
 
     def texts(self, name: str) -> Iterator[str]:
         """A column of text, in 16,384 rows at a time."""
-        read = self._opened().iter_batches(ROWS_MAX, columns=[name])
+        read = opened(self.path).iter_batches(ROWS_MAX, columns=[name])
         while (batch := self._next(read)) is not None:
             yield from texts(name, batch.column(0)).to_pylist()
 
@@ -117,9 +119,6 @@ class NestedFile:
         described = self._footer.row_group(group)
         columns = range(described.num_columns)
         return max(int(described.column(k).num_values) for k in columns)
-
-    def _opened(self) -> Any:
-        return opened(self.path)
 
     def _next(self, read: Any) -> Any:
         try:

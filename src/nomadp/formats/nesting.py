@@ -32,7 +32,6 @@ def nest_file(source: str | PathLike[str], target: str | PathLike[str]) -> int:
     found, made = file_path(source), file_path(target)
     if not (is_parquet(found) and is_parquet(made)):
         raise SchemaError(f"{found} and {made} must both be Parquet files")
-    counts: list[int] = []
 
     def write(part: Path) -> None:
         nested = _nested(found)
@@ -40,9 +39,7 @@ def nest_file(source: str | PathLike[str], target: str | PathLike[str]) -> int:
         with pq.ParquetWriter(part, first.schema) as writer:
             for batch in chain([first], nested):
                 writer.write_batch(batch)
-        file = NestedFile(part)
-        counts.append(file.rows)
-        again = repeated_tids(file)
+        again = repeated_tids(NestedFile(part))
         if again:
             raise SchemaError(
                 f"{found}: the rows of a tid must follow each other and be of one uid, got "
@@ -50,7 +47,7 @@ def nest_file(source: str | PathLike[str], target: str | PathLike[str]) -> int:
             )
 
     written_whole({made: write}, private=[made])
-    return counts[0]
+    return NestedFile(made).rows
 
 
 def _nested(path: Path) -> Iterator[pa.RecordBatch]:

@@ -5,7 +5,6 @@ A TRIP_ID is a time and a taxi, so it is not read: trips are numbered.
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +29,7 @@ STEP_US = 15_000_000
 
 def read_porto_points(path: Path, wishes: Wishes) -> Points:
     """Trips are numbered, TAXI_ID is uid; trips without a position are left out."""
-
-    def choose(header: Sequence[str]) -> Mapping[str, Kind]:
-        return columns_or_refusal(path, header, COLUMNS)
-
-    table = read_table(path, choose, wishes)
+    table = read_table(path, lambda found: columns_or_refusal(path, found, COLUMNS), wishes)
     lines = _polylines(table)
     lengths = np.array([len(line) for line in lines])
     kept = np.flatnonzero(lengths)
