@@ -197,6 +197,25 @@ def test_a_folder_without_anything_to_read_is_refused(tmp_path):
         read_trajectories(tmp_path, WORLD)
 
 
+def test_at_least_one_file_must_be_named():
+    with pytest.raises(SchemaError, match="at least one file must be named"):
+        read_trajectories([], WORLD)
+
+
+def test_a_folder_as_a_cluster_writes_it_is_read(tmp_path):
+    folder = tmp_path / "trips.parquet"
+    folder.mkdir()
+    for k, lists in enumerate([[["tower", "woods"]], [["market"]]]):
+        column = {"tid": [f"t{k}"], "location_ids": lists}
+        pq.write_table(pa.table(column), folder / f"part-{k}.parquet")
+    written(folder, "{}", "_nomadp.json")
+    trajectories, _ = read_trajectories(folder, WORLD)
+    assert (trajectories.tids, [trajectories[k].tolist() for k in (0, 1)]) == (
+        ("t0", "t1"),
+        [[TOWER, WOODS], [MARKET]],
+    )
+
+
 def test_trajectories_are_split_where_asked(tmp_path):
     rows = (
         "tid,seq,datetime,lat,lng\na,0,2020-01-01T00:00Z,10,20\na,1,2020-01-02T00:00Z,10,20\n"
