@@ -12,13 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from nomadp.errors import DomainError
 
-__all__ = ["TrajectorySet"]
+__all__ = ["Pieces", "TrajectorySet"]
 
 Indices = NDArray[np.int64]
 
 
+class Pieces:
+    """What lies in one column piece after piece: piece k is from offset k to the next."""
+
+    offsets: Indices  # (n_pieces + 1,)
+
+    @property
+    def lengths(self) -> Indices:
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indices:
+        """The trajectory of each point."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+
+    @property
+    def seq(self) -> Indices:
+        """The position of each point in its trajectory, from 0."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TrajectorySet:
+class TrajectorySet(Pieces):
     """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed."""
 
     offsets: Indices  # (n_trajectories + 1,)
@@ -77,10 +97,6 @@ class TrajectorySet:
                 f"{outside} outside among {len(self.locations)}, withheld as private"
             )
 
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
     def __len__(self) -> int:
         return len(self.tids)
 
@@ -108,6 +124,20 @@ class TrajectorySet:
         offsets = self.offsets[start : stop + 1]
         points = self.locations[offsets[0] : offsets[-1]]
         return TrajectorySet(offsets - offsets[0], points, self.tids[start:stop])
+
+    def resampled(self, length: int) -> "TrajectorySet":
+        """Every trajectory at ``length`` evenly spaced positions, each the nearest there is.
+
+        A public length tells nothing of how long a journey was. Longer ones lose points,
+        shorter ones repeat some.
+        """
+        if length < 1:
+            raise DomainError(f"a length must be at least 1, got length={length}")
+        sizes, kind = np.unique(self.lengths, return_inverse=True)
+        position = [np.rint(np.linspace(0, size - 1, length)) for size in sizes]
+        within = np.array(position, dtype=np.int64).reshape(-1, length)[kind]
+        locations = self.locations[self.offsets[:-1, None] + within].ravel()
+        return TrajectorySet(np.arange(len(self) + 1) * length, locations, self.tids)
 
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"

@@ -49,7 +49,7 @@ BAD_FILES: dict[str, tuple[Change, str]] = {
     "length 1": (trips(BY_ID, "t,0,place-a"), "at least 2 locations to have a direction"),
     "duplicate location ids": (places(SET, "a,1,1", "b,1,2", "a,1,3"), "must be unique"),
     "duplicate positions": (trips(BY_ID, "t,0,place-a", "t,0,place-b"), "seq must be unique"),
-    "missing trajectory column": (trips("tid,seq", "t,0"), "must have the columns"),
+    "missing trajectory column": (trips("tid,seq", "t,0"), "must say whose"),
     "missing location column": (places("location_id,lat", "a,1"), "missing: lng"),
     "a row too short": (trips(BY_ID, "t,0,place-a", "t,1"), "line 3: must have 3 fields"),
     "a quote left open": (trips(BY_ID, 't,0,"place-a'), "well-formed CSV"),

@@ -30,6 +30,7 @@ def test_writes_one_report_of_the_same_length_per_trajectory(
     assert (
         result.stdout
         == "3 trajectories (7 points) perturbed by atlas at epsilon 4 each: reports.csv\n"
+        "2 people; each spends up to 2 x epsilon = 8\n"
     )
     reports = rows(folder / "reports.csv")
     assert [row["tid"] for row in reports] == ["t1"] * 3 + ["t2"] * 2 + ["t3"] * 2
@@ -94,7 +95,7 @@ def test_json_tells_the_same_as_the_metadata(folder: Path, perturb: Run) -> None
 
 
 def test_says_which_columns_it_read(perturb: Run) -> None:
-    assert "columns uid,tid,seq,location_id are read" in perturb().stderr
+    assert "columns uid, tid, seq, location_id are read" in perturb().stderr
 
 
 def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(
@@ -104,12 +105,78 @@ def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(
         folder / "trips.csv",
         "uid,tid,datetime,lat,lng",
         "zoe,t1,2012-04-03T19:00:00Z,40.0001,-74.0",
-        "zoe,t1,2012-04-03T18:00:00Z,41.0,-74.0",
+        "zoe,t1,2012-04-03T18:00:00Z,40.3,-74.0",
     )
     result = perturb("--json")
     assert as_json(result)["snapped"]["points"] == 2
     assert "2 points moved to their nearest locations" in result.stderr
     assert "50.0% moved over 1 km" in result.stderr
+
+
+def test_says_what_each_person_spends_at_most(folder: Path, perturb: Run) -> None:
+    summary = as_json(perturb("--epsilon", "0.1", "--json"))
+    spent = ("people", "most_per_person", "epsilon_per_person_max")
+    assert [summary[name] for name in spent] == [2, 2, "1/5"]
+    metadata = json.loads((folder / "reports.csv.meta.json").read_text())
+    assert not [name for name in spent if name in metadata]  # counts are for who holds the file
+
+
+def test_without_users_each_trajectory_counts_for_itself(folder: Path, perturb: Run) -> None:
+    write(folder / "trips.csv", "tid,seq,location_id", "a,0,place-a", "b,0,place-b")
+    assert "each trajectory counts for itself" in perturb().stdout
+    assert as_json(perturb("--json"))["people"] is None
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_a_length_is_that_of_every_report_and_can_be_evaluated(
+    length: int, folder: Path, perturb: Run, run: Run
+) -> None:
+    told = as_json(perturb("--length", str(length), "--json"))
+    assert told["points"] == 3 * length
+    assert [row["seq"] for row in rows(folder / "reports.csv")] == [
+        *(str(seq) for _ in range(3) for seq in range(length))
+    ]
+    evaluate = ("evaluate", "trips.csv", "reports.csv", "--locations", "places.csv")
+    assert run(*evaluate).exit_code == 2
+    assert as_json(run(*evaluate, "--length", str(length), "--json"))["points"] == 3 * length
+
+
+def test_several_files_and_folders_of_any_format_are_perturbed_together(
+    folder: Path, run: Run
+) -> None:
+    track = '<gpx><trk><trkseg><trkpt lat="40" lon="-74"/></trkseg></trk></gpx>'
+    (folder / "walks").mkdir()
+    for name in ("walks/monday.gpx", "walks/tuesday.gpx", "wednesday.gpx"):
+        write(folder / name, track)
+    sources = ("walks", "wednesday.gpx")
+    rest = ("--locations", "places.csv", "--json")
+    made = as_json(run("perturb", *sources, *rest, "--epsilon", "4", "--out", "reports.csv"))
+    assert (made["trajectories"], made["snapped"]["points"]) == (3, 3)
+    assert as_json(run("evaluate", *sources, "reports.csv", *rest))["trajectories"] == 3
+
+
+def test_columns_are_mapped_and_a_map_from_nothing_is_refused(
+    folder: Path, perturb: Run
+) -> None:
+    lines = ["person,when,lat,lng", "zoe,2012-04-03T18:00:00,40,-74"]
+    write(folder / "trips.csv", *lines, "bob,2012-04-03T18:00:00,40,-74")
+    mapped = ("--columns", "when=datetime", "--time-zone", "UTC")
+    refused = perturb(*mapped, "--columns", "persn=uid")
+    assert refused.exit_code == 2
+    assert "did you mean person?" in refused.stderr
+    assert as_json(perturb(*mapped, "--columns", "person=uid", "--json"))["people"] == 2
+
+
+def test_points_far_from_every_place_are_refused_unless_that_is_asked_for(
+    folder: Path, perturb: Run
+) -> None:
+    write(folder / "trips.csv", "tid,seq,lat,lng", "t,0,-74.01234,40.01234")
+    refused = perturb()
+    assert refused.exit_code == 2
+    assert "latitude and longitude are probably swapped" in refused.stderr
+    assert "01234" not in refused.stderr
+    assert not list(folder.glob("*reports*"))
+    assert perturb("--max-snap-km", "20100").exit_code == 0
 
 
 def test_unlinked_reports_have_random_ids_in_their_own_order(

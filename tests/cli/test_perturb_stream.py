@@ -63,6 +63,22 @@ def test_the_metadata_is_that_of_any_reports(folder: Path, streamed: Run, pertur
     assert metadata == json.loads((folder / "reports.csv.meta.json").read_text())
 
 
+def test_people_are_counted_before_the_first_draw(folder: Path, streamed: Run) -> None:
+    summary = as_json(streamed("--json"))
+    assert (summary["people"], summary["epsilon_per_person_max"]) == (COUNT, "4")
+    table = pq.read_table(folder / "trips.parquet")
+    nobody = pa.array([None] * COUNT, pa.string())
+    pq.write_table(table.set_column(2, "uid", nobody), folder / "trips.parquet")
+    (folder / "reports.parquet").unlink()
+    assert "uid must not hold missing values" in streamed().stderr
+    assert not list(folder.glob("reports*"))
+
+
+def test_a_length_is_that_of_every_report(folder: Path, streamed: Run) -> None:
+    assert as_json(streamed("--length", "4", "--json"))["points"] == 4 * COUNT
+    assert len(pq.read_table(folder / "reports.parquet")) == 4 * COUNT
+
+
 def test_the_reports_can_be_evaluated(streamed: Run, run: Run) -> None:
     assert streamed().exit_code == 0
     scores = run(

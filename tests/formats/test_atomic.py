@@ -86,3 +86,16 @@ def test_a_ready_file_that_cannot_be_moved_stays_where_it_is(tmp_path):
     with pytest.raises(SchemaError, match="place cannot be written"):
         moved_whole(tmp_path / "ready", tmp_path / "nowhere" / "place")
     assert (tmp_path / "ready").read_text() == "new"
+
+
+def test_a_private_file_is_for_its_owner_alone_from_the_first_byte(tmp_path):
+    modes = []
+
+    def write(part):
+        modes.append(part.stat().st_mode & 0o777)
+        part.write_text("1", encoding="utf-8")
+
+    secret, public = tmp_path / "secret.csv", tmp_path / "public.csv"
+    written_whole({secret: write, public: writing("2")}, private=[secret])
+    assert (modes, secret.stat().st_mode & 0o777) == ([0o600], 0o600)
+    assert public.stat().st_mode & 0o777 != 0o600

@@ -19,8 +19,9 @@ __all__ = ["nest"]
 def nest(*, source: Path, out: Path, as_json: bool) -> None:
     """Parquet with one row per point (tid, seq, location_id) to one row per trajectory.
 
-    POINTS must be sorted by tid and seq. Memory does not grow with the file, and neither does
-    that of `nomadp perturb` on the result.
+    POINTS must be sorted by tid and seq; a tid that comes back later is refused. A uid is kept
+    beside its trajectories. Memory does not grow with the file but for 8 bytes a trajectory,
+    and neither does that of `nomadp perturb` on the result.
 
     \b
     Example:

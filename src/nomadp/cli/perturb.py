@@ -22,9 +22,18 @@ from nomadp.cli.perturb_request import (
     check_out,
     check_private,
     metadata_of,
+    people_facts,
+    said_of_people,
     warnings_of,
 )
 from nomadp.cli.progress import progress_bar
+from nomadp.cli.reading import (
+    length_option,
+    read_all,
+    reading_of,
+    reading_options,
+    sources_argument,
+)
 
 if TYPE_CHECKING:
     from nomadp.mechanisms import Mechanism
@@ -36,7 +45,7 @@ WORTH_PROCESSES = 2_000
 
 
 @click.command()
-@click.argument("trajectories", type=EXISTING)
+@sources_argument("trajectories")
 @locations_option
 @mechanism_option
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
@@ -71,7 +80,9 @@ WORTH_PROCESSES = 2_000
 @click.option(
     "--unlink", is_flag=True, help="Random report ids instead of tids, in their order."
 )
+@length_option
 @click.option("--single-points", is_flag=True, help="Accept trajectories of one point.")
+@reading_options
 @variant_options
 @click.option(
     "--accept-not-private", is_flag=True, help="Needed by the variants that are not private."
@@ -80,10 +91,11 @@ WORTH_PROCESSES = 2_000
 def perturb(**options: Any) -> None:
     """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
 
-    TRAJECTORIES has the columns tid, seq, location_id, or tid, datetime, lat, lng (and uid),
+    TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
+    tid, seq, location_id, or tid, datetime, lat, lng (and uid), or GPX, GeoJSON and others,
     whose coordinates are moved to the nearest location. User ids and times never leave. Every
-    report has as many points as its trajectory. Each further run over the same trajectories
-    spends epsilon again.
+    report has as many points as its trajectory, or N with --length N. Each further trajectory
+    of a person, and each further run over the same ones, spends epsilon again.
 
     A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
     piece by piece into a Parquet file of reports of the same layout. A run that was stopped
@@ -100,6 +112,7 @@ def perturb(**options: Any) -> None:
         --out reports.csv
     """
     variant = chosen_options(options)
+    options["reading"] = reading_of(options)
     request = Request(**{field.name: options[field.name] for field in fields(Request)})
     with reading_notes() as notes:
         summary = _perturbed(request, variant, _master(options["engine"], options["master"]))
@@ -112,6 +125,7 @@ def perturb(**options: Any) -> None:
             f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
             f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}"
         )
+        click.echo(said_of_people(summary))
 
 
 def _master(engine: str, master: str | None) -> str | None:
@@ -146,17 +160,17 @@ def _is_streamed(request: Request) -> bool:
     """Random ids in their own order need all reports at once, and so does CSV."""
     from nomadp.formats.files import is_parquet
 
-    files = is_parquet(request.trajectories) and is_parquet(request.out)
-    if files and not request.unlink:
+    source = request.as_stored
+    if source and is_parquet(source) and is_parquet(request.out) and not request.unlink:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
-        if is_nested(request.trajectories):
+        if is_nested(source):
             return True
     if request.key_file is not None:
         raise click.UsageError(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
-            "location_ids), and no --unlink: elsewhere a tid may not always name the same "
-            "trajectory"
+            "location_ids), and no --unlink nor --length: elsewhere a tid may not always name "
+            "the same trajectory"
         )
     return False
 
@@ -170,10 +184,16 @@ def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
 def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set, unlinked
-    from nomadp.formats.tables import ReportTable, read_trajectories, write_reports
+    from nomadp.formats.tables import ReportTable, write_reports
     from nomadp.randomness import words_for
 
-    true, snapped = read_trajectories(request.trajectories, mechanism.locations)
+    true, read = read_all(
+        request.trajectories,
+        mechanism.locations,
+        request.reading,
+        request.max_snap_km,
+        request.length,
+    )
     single = int((true.lengths == 1).sum())
     check_lengths(mechanism, single, len(true), accepted=request.single_points)
     words = words_for(request.seed)
@@ -189,6 +209,7 @@ def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
         "trajectories": len(reported),
         "points": len(reported.locations),
         **metadata,
-        "snapped": None if snapped is None else asdict(snapped),
-        "warnings": warnings_of(request, mechanism, snapped),
+        **people_facts(read.people, mechanism),
+        "snapped": None if read.snapped is None else asdict(read.snapped),
+        "warnings": warnings_of(request, mechanism, read.snapped),
     }

@@ -5,11 +5,18 @@ from typing import Any
 
 import click
 
-from nomadp.cli.perturb_request import Request, check_lengths, metadata_of, warnings_of
+from nomadp.cli.perturb_request import (
+    Request,
+    check_lengths,
+    metadata_of,
+    people_facts,
+    warnings_of,
+)
 from nomadp.engine import spark as cluster
 from nomadp.engine.keys import words_of
 from nomadp.engine.spark_session import session
 from nomadp.formats.files import is_parquet
+from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords, SeededWords
 
@@ -25,8 +32,8 @@ def clustered(request: Request, mechanism: Mechanism, master: str) -> dict[str, 
     metadata = metadata_of(request, mechanism)
     with cluster.refusals():
         spark = session(master)
-        frame = spark.read.parquet(str(request.trajectories.resolve()))
-        found = cluster.survey(frame)
+        frame = spark.read.parquet(str(request.trajectories[0].resolve()))
+        found, people = cluster.survey(frame), _people(frame)
         check_lengths(
             mechanism, found.single, found.trajectories, accepted=request.single_points
         )
@@ -40,12 +47,26 @@ def clustered(request: Request, mechanism: Mechanism, master: str) -> dict[str, 
         "trajectories": found.trajectories,
         "points": found.points,
         **metadata,
+        **people_facts(people, mechanism),
         "snapped": None,
         "warnings": warnings_of(request, mechanism),
     }
 
 
+def _people(frame: Any) -> People | None:
+    if "uid" not in frame.columns:
+        return None
+    each = frame.groupBy("uid").count()
+    count, most = each.selectExpr("count(*)", "max(count)").first()
+    return People(count, most)
+
+
 def _check(request: Request) -> None:
+    if request.as_stored is None:
+        raise click.UsageError(
+            "a cluster reads one file or folder just as it stands, without --length, --columns "
+            "and --split-hours"
+        )
     if request.jobs is not None or request.unlink:
         raise click.UsageError(
             "--jobs and --unlink belong to the local engine: a cluster shares out the work by "

@@ -11,6 +11,8 @@ import click
 import nomadp
 
 if TYPE_CHECKING:
+    from nomadp.formats.points import People
+    from nomadp.formats.presets import Reading
     from nomadp.formats.tables import SnapSummary
     from nomadp.mechanisms import Mechanism
 
@@ -20,6 +22,8 @@ __all__ = [
     "check_out",
     "check_private",
     "metadata_of",
+    "people_facts",
+    "said_of_people",
     "warnings_of",
 ]
 
@@ -28,7 +32,7 @@ __all__ = [
 class Request:
     """What was asked for on the command line, apart from the mechanism's own options."""
 
-    trajectories: Path
+    trajectories: tuple[Path, ...]
     locations: Path
     mechanism: str
     epsilon: str
@@ -39,6 +43,15 @@ class Request:
     unlink: bool
     single_points: bool
     accept_not_private: bool
+    length: int | None
+    max_snap_km: float | None
+    reading: "Reading"
+
+    @property
+    def as_stored(self) -> Path | None:
+        """The only file, if its trajectories are perturbed just as they stand in it."""
+        changed = self.length or self.reading.columns or self.reading.split_hours
+        return None if changed or len(self.trajectories) > 1 else self.trajectories[0]
 
 
 def check_out(request: Request) -> None:
@@ -47,7 +60,7 @@ def check_out(request: Request) -> None:
     out = file_path(request.out).resolve()
     if not out.parent.is_dir():
         raise FileNotFoundError(ENOENT, strerror(ENOENT), str(request.out.parent))
-    if out in (request.trajectories.resolve(), request.locations.resolve()):
+    if out in [path.resolve() for path in (*request.trajectories, request.locations)]:
         raise click.UsageError("--out must name a new file, got one of the inputs")
 
 
@@ -89,6 +102,27 @@ def metadata_of(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
         "linked": not request.unlink,
         "nomadp_version": nomadp.__version__,
     }
+
+
+def people_facts(people: "People | None", mechanism: "Mechanism") -> dict[str, Any]:
+    """What each person spends at most; only counts, and only for whoever holds the files."""
+    return {
+        "people": people and people.count,
+        "most_per_person": people and people.most,
+        "epsilon_per_person_max": people and people.most * mechanism.epsilon,
+    }
+
+
+def said_of_people(summary: dict[str, Any]) -> str:
+    if summary["people"] is None:
+        return (
+            "no uid says whose they are, so each trajectory counts for itself: a person with "
+            "K of them spends K x epsilon"
+        )
+    return (
+        f"{summary['people']} people; each spends up to {summary['most_per_person']} x epsilon "
+        f"= {summary['epsilon_per_person_max']}"
+    )
 
 
 def warnings_of(

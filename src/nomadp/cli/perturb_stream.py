@@ -5,11 +5,19 @@ from typing import Any
 import click
 
 from nomadp.cli.options import default_jobs
-from nomadp.cli.perturb_request import Request, check_lengths, metadata_of, warnings_of
+from nomadp.cli.perturb_request import (
+    Request,
+    check_lengths,
+    metadata_of,
+    people_facts,
+    warnings_of,
+)
 from nomadp.cli.progress import progress_bar
 from nomadp.engine.keys import words_of
 from nomadp.engine.stream import Job, Running, open_job
 from nomadp.engine.survey import Survey
+from nomadp.formats.nested_files import NestedFile
+from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords, SeededWords
 
@@ -19,7 +27,10 @@ __all__ = ["streamed"]
 def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
     """Perturb piece by piece; a run that was stopped goes on."""
     metadata = metadata_of(request, mechanism)
-    job = Job(mechanism, request.trajectories, request.out, metadata, _words(request))
+    source = request.trajectories[0]
+    uids = NestedFile(source).uids()
+    people = None if uids is None else People.of(uids)
+    job = Job(mechanism, source, request.out, metadata, _words(request))
 
     def accept(found: Survey) -> None:
         check_lengths(
@@ -37,6 +48,7 @@ def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
         "trajectories": running.survey.trajectories,
         "points": running.survey.points,
         **metadata,
+        **people_facts(people, mechanism),
         "resumed_from": running.rows_done,
         "snapped": None,
         "warnings": warnings_of(request, mechanism),

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,14 +14,17 @@ __all__ = ["moved_whole", "written_whole"]
 Write = Callable[[Path], None]
 
 
-def written_whole(writes: dict[Path, Write]) -> None:
+def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
     """Write every file beside its place, then move all into place in the order given.
 
-    A failure leaves none of the new files behind.
+    A failure leaves none of the new files behind. Nobody else can read the `private` ones,
+    not even while they are written.
     """
     try:
         with _beside(list(writes)) as parts:
-            for part, write in zip(parts, writes.values(), strict=True):
+            for part, (path, write) in zip(parts, writes.items(), strict=True):
+                if path in private:
+                    os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
                 write(part)
                 with part.open("r+b") as file:
                     os.fsync(file.fileno())

@@ -71,7 +71,7 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
     if is_parquet(path):
         write_parquet(path, column, metadata)
         return
-    with path.open("xb") as raw:
+    with path.open("wb") as raw:
         if path.name.endswith(".gz"):
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
                 _write_csv(packed, column)

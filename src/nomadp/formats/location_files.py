@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.columns import Kind, Table, Text, check
 from nomadp.formats.files import (
@@ -18,11 +19,17 @@ from nomadp.formats.files import (
     read_table,
     write_table,
 )
-from nomadp.formats.json_files import features, write_features
+from nomadp.formats.json_files import features, first_vertex, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["coordinates", "read_locations", "write_locations"]
+__all__ = [
+    "coordinates",
+    "known_locations",
+    "location_columns",
+    "read_locations",
+    "write_locations",
+]
 
 GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
@@ -46,8 +53,11 @@ def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
     if found.name.endswith(GEOJSON):
         written_whole({found: lambda part: write_features(part, _features(locations))})
         return
-    column = {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
-    written_whole({found: lambda part: write_table(part, column)})
+    written_whole({found: lambda part: write_table(part, location_columns(locations))})
+
+
+def location_columns(locations: LocationSet) -> dict[str, Any]:
+    return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
 
 
 def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
@@ -63,24 +73,43 @@ def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
     for k, feature in enumerate(features(path)):
         name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
-        geometry = feature["geometry"]
-        where = geometry.get("coordinates") if geometry.get("type") == "Point" else None
-        numbers = isinstance(where, list) and all(
-            isinstance(number, int | float) for number in where
-        )
-        if not isinstance(name, str | int) or where is None or not numbers or len(where) < 2:
+        where = first_vertex(feature, {"Point": 0})
+        if not isinstance(name, str | int) or where is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id"
             )
         ids.append(str(name))
-        place.append(where[:2])
+        place.append(where)
     lng, lat = zip(*place, strict=True)
     return LocationSet.from_columns(ids, lat, lng)
 
 
-def coordinates(table: Table) -> tuple[Floats, Floats]:
-    """The columns lat and lng, in range."""
-    lat, lng = table.column["lat"], table.column["lng"]
+def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
+    """The column location_id as indices; unknown ids are counted, never quoted."""
+    text: Text = table.column["location_id"]
+    index = locations.find(text.values)[text.codes]
+    unknown = np.flatnonzero(index < 0)
+    if len(unknown):
+        raise DomainError(
+            f"{table.path}: every location_id must be in the location set of {len(locations)}, "
+            f"got {len(unknown)} of {table.rows} rows that are not, the first at "
+            f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
+        )
+    return index
+
+
+def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:
+    """From lat and lng, from geometry, or of the locations that are named; in range."""
+    column = table.column
+    if "lat" in column and "lng" in column:
+        lat, lng = column["lat"], column["lng"]
+    elif "geometry" in column:
+        lng, lat = column["geometry"].T
+    elif locations is not None:
+        index = known_locations(table, locations)
+        return locations.lat[index], locations.lng[index]
+    else:
+        raise SchemaError(f"{table.path} names places, so their locations are needed")
     check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
     check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
     return lat, lng

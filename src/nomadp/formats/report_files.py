@@ -4,17 +4,14 @@ The metadata travels inside a Parquet file, and beside a CSV file as `FILE.meta.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import Kind
 from nomadp.formats.files import (
     columns_or_refusal,
     file_path,
@@ -23,11 +20,21 @@ from nomadp.formats.files import (
     write_table,
 )
 from nomadp.formats.parquet_files import read_metadata
-from nomadp.formats.trajectory_files import BY_ID, known_locations, nested, ordered
+from nomadp.formats.point_files import nested_points
+from nomadp.formats.presets import BY_ID
+from nomadp.formats.table_points import points_of
+from nomadp.formats.trajectory_files import placed
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["METADATA", "ReportTable", "metadata_bytes", "read_reports", "write_reports"]
+__all__ = [
+    "METADATA",
+    "ReportTable",
+    "metadata_bytes",
+    "read_reports",
+    "write_described",
+    "write_reports",
+]
 
 METADATA = (
     "mechanism",
@@ -58,19 +65,21 @@ class ReportTable:
 def write_reports(path: str | PathLike[str], table: ReportTable) -> None:
     """CSV or Parquet with the columns `tid,seq,location_id`; whole or not at all."""
     found, reports = file_path(path), table.reports
-    start = np.repeat(reports.offsets[:-1], reports.lengths)
-    tids = np.repeat(np.arange(len(reports)), reports.lengths)
     column = {
-        "tid": [reports.tids[k] for k in tids],
-        "seq": np.arange(len(reports.locations)) - start,
+        "tid": [reports.tids[k] for k in reports.owner],
+        "seq": reports.seq,
         "location_id": [table.locations.ids[k] for k in reports.locations],
     }
-    metadata = metadata_bytes(table.metadata)
+    write_described(found, column, metadata_bytes(table.metadata))
+
+
+def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
+    """A table that says how it was made: inside Parquet, beside CSV."""
     writes: dict[Path, Write] = {}
-    if not is_parquet(found):
+    if not is_parquet(path):
         # First: reports never stand without saying how they were made.
-        writes[_beside(found)] = lambda part: _create(part, metadata + b"\n")
-    writes[found] = lambda part: write_table(part, column, metadata)
+        writes[_beside(path)] = lambda part: _create(part, metadata + b"\n")
+    writes[path] = lambda part: write_table(part, column, metadata)
     written_whole(writes)
 
 
@@ -79,11 +88,12 @@ def read_reports(
 ) -> tuple[TrajectorySet, dict[str, Any]]:
     """Reports and their metadata (empty if the file says nothing about itself)."""
     found = file_path(path)
-    if (whole := nested(found, locations)) is not None:
-        return whole, _checked(_metadata(found), locations)
-    table = read_table(found, lambda header: _choose(found, header))
+    points = nested_points(found, locations)
+    if points is not None:
+        return placed(points, locations)[0], _checked(_metadata(found), locations)
+    table = read_table(found, lambda header: columns_or_refusal(found, header, BY_ID))
     metadata = _checked(_metadata(found), locations)
-    return ordered(table, known_locations(table, locations), unique="seq"), metadata
+    return placed(points_of(table, locations), locations)[0], metadata
 
 
 def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
@@ -98,10 +108,6 @@ def _checked(metadata: dict[str, Any], locations: LocationSet) -> dict[str, Any]
     if metadata:
         _check_hash(metadata, locations)
     return metadata
-
-
-def _choose(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:
-    return columns_or_refusal(path, header, BY_ID)
 
 
 def _metadata(path: Path) -> dict[str, Any]:

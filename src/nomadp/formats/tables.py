@@ -2,10 +2,11 @@
 
 from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.formats.report_files import METADATA, ReportTable, read_reports, write_reports
-from nomadp.formats.trajectory_files import SnapSummary, read_trajectories
+from nomadp.formats.trajectory_files import ReadSummary, SnapSummary, read_trajectories
 
 __all__ = [
     "METADATA",
+    "ReadSummary",
     "ReportTable",
     "SnapSummary",
     "read_locations",

@@ -15,7 +15,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["REPORT_SCHEMA", "TRAJECTORY_SCHEMA", "reports_of", "trajectories_of"]
+__all__ = ["REPORT_SCHEMA", "TRAJECTORY_SCHEMA", "reports_of", "texts", "trajectories_of"]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
 """What comes in. Whole numbers are read as text; other kinds of strings and lists will do."""
@@ -42,7 +42,7 @@ def reports_of(reported: TrajectorySet, locations: LocationSet) -> pa.RecordBatc
 
 
 def _tids(batch: pa.RecordBatch) -> Any:
-    tids = _text("tid", _column(batch, "tid"))
+    tids = texts("tid", _column(batch, "tid"))
     empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
     if empty:
         raise SchemaError(f"tid must not be empty, got {empty} empty of {len(tids)}")
@@ -70,10 +70,10 @@ def _flat(lists: Any) -> tuple[Any, Any]:
         raise SchemaError(f"location_ids must be a column of lists of ids, got {kind}")
     # A slice shares the offsets of the whole, which need not begin at zero; `flatten` knows.
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    return offsets - offsets[0], _text("location_ids", lists.flatten())
+    return offsets - offsets[0], texts("location_ids", lists.flatten())
 
 
-def _text(name: str, column: Any) -> Any:
+def texts(name: str, column: Any) -> Any:
     """A column of text or whole numbers, as text without gaps."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
