@@ -142,7 +142,7 @@ def test_an_interrupted_run_says_where_it_stopped_and_goes_on(
     folder: Path, streamed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = stopped(streamed, monkeypatch)
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert "kept in reports.parquet.partial; the same command goes on" in result.stderr
     assert not (folder / "reports.parquet").exists()
     again = streamed("--json")

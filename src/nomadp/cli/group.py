@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 import nomadp
-from nomadp.cli.exit_codes import report_failure
+from nomadp.cli.exit_codes import Stopped, report_failure
 from nomadp.cli.modules import CommandModules
+from nomadp.cli.signals import stopped_by_signals
 
 __all__ = ["main"]
 
@@ -41,8 +42,9 @@ class Nomadp(CommandModules):
         if not extra.pop("standalone_mode", True):
             return super().main(arguments, prog_name, standalone_mode=False, **extra)
         try:
-            code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
-        except Exception as error:
+            with stopped_by_signals():
+                code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
+        except (Exception, Stopped) as error:
             code = report_failure(error, as_json="--json" in arguments)
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
@@ -93,14 +94,11 @@ def _compute(planned: "Paper", jobs: int) -> None:
         spoken = _Spoken(bar, len(todo))
         try:
             planned.compute(todo, jobs=jobs, progress=spoken.advance)
-        except KeyboardInterrupt:
-            bar.close()
-            click.echo(
-                f"nomadp: interrupted; what was finished is in {planned.out}, and the same "
-                "command goes on from there",
-                err=True,
+        except Stopped as stopped:
+            stopped.add_note(
+                f"what was finished is in {planned.out}; the same command goes on from there"
             )
-            sys.exit(1)
+            raise
 
 
 def _note(planned: "Paper") -> None:

@@ -91,14 +91,10 @@ def _pieces(
         for start in starts:
             yield start, mechanism.perturb_many(chunk(start), words, start)
         return
-    executor = worker_pool(mechanism, words, workers)
-    try:
-        pending = [executor.submit(_work, start, chunk(start)) for start in starts]
+    with worker_pool(mechanism, words, workers) as pool:
+        pending = [pool.submit(_work, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
-    finally:
-        # Nothing queued starts any more, and no worker is left behind.
-        executor.shutdown(cancel_futures=True)
 
 
 def _work(start: int, trajectories: TrajectorySet) -> Piece:

@@ -94,9 +94,8 @@ class Running:
             for part, piece in pieces:
                 yield part, perturb_batch(mechanism, self.words, piece)
             return
-        pool = worker_pool(mechanism, self.words, jobs)
         waiting: deque[tuple[int, Future[Any]]] = deque()
-        try:
+        with worker_pool(mechanism, self.words, jobs) as pool:
             for part, piece in pieces:
                 piece = piece if mechanism.has_kernels else _compact(piece)
                 waiting.append((part, pool.submit(_perturb, piece)))
@@ -105,8 +104,6 @@ class Running:
                     yield first, future.result()
             for first, future in waiting:
                 yield first, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _pieces(self, missing: set[int], rows_max: int) -> Iterator[Piece]:
         """The rows of the missing parts, so many at a time; none crosses a part's end."""
