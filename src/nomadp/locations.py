@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +23,10 @@ from nomadp.geometry import (
     km_to_chord,
     mean_lat_lng,
     places,
+    search_tree,
     sector_seen,
     unit_vectors,
 )
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 __all__ = ["CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"]
 
@@ -166,11 +164,8 @@ class LocationSet:
         return best.reshape(points.sin_lat.shape)
 
     @cached_property
-    def _tree(self) -> "cKDTree":
-        from scipy.spatial import cKDTree  # slow to import, and only snapping needs it
-
-        # Halves by place instead of by number are found sooner, and searched as fast.
-        return cKDTree(unit_vectors(self.lat, self.lng), balanced_tree=False)
+    def _tree(self) -> Any:
+        return search_tree(unit_vectors(self.lat, self.lng))
 
     @cached_property
     def diameter_km(self) -> float:

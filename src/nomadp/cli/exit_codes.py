@@ -16,6 +16,7 @@ from typing import ClassVar
 import click
 
 from nomadp.errors import NomadpError
+from nomadp.extras import absence_of
 
 __all__ = ["Stopped", "report_failure"]
 
@@ -57,6 +58,8 @@ def _explained(error: BaseException) -> tuple[int, str, str]:
     if isinstance(error, NomadpError):
         code = BAD_INPUT if isinstance(error, ValueError) else FAILED
         return code, error.code, str(error)
+    if isinstance(error, ImportError) and (missing := absence_of(error.name)):
+        return FAILED, missing.code, str(missing)
     if isinstance(error, Stopped | click.Abort):
         return _stopped(error)
     if isinstance(error, click.ClickException):

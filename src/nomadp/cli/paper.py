@@ -2,7 +2,6 @@
 
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
+from nomadp.extras import require
 
 if TYPE_CHECKING:
     from nomadp.paper import Paper
@@ -55,11 +55,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
       nomadp paper all --quick
       nomadp paper ne table2 --data data --out results --runs 5
     """
-    if find_spec("matplotlib") is None:
-        raise click.UsageError(
-            "figures are drawn with matplotlib, which is not installed; "
-            'install it with: pip install "nomadp[plot]"'
-        )
+    require("plot")
     planned = _planned(names, options)
     if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())

@@ -16,6 +16,7 @@ import numpy as np
 from nomadp.budget import Split, Step
 from nomadp.drawing import Drawing
 from nomadp.errors import BudgetError, DomainError
+from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
 
@@ -51,6 +52,7 @@ class CorrelatedGaussian(ContinuousMechanism):
         return Split(self.epsilon, (Step("stream", 0, 1, self.epsilon),))
 
     def moved(self, points: Floats, drawing: Drawing) -> Floats:
+        require("analysis")
         from scipy.special import ndtri  # slow to import, and only this mechanism needs it
 
         kept, fresh = carried_noise(len(points), self._multiplier, self.step_bound)
