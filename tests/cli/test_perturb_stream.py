@@ -36,7 +36,8 @@ def streamed(run: Run, trips: Path) -> Run:
     def invoke(*more: str):
         return run(
             *("perturb", "trips.parquet", "--locations", "places.csv", "--mechanism", "exp"),
-            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", *more),
+            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", "--overwrite"),
+            *more,
         )
 
     return invoke

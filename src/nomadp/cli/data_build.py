@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
@@ -42,9 +43,7 @@ COUNTS = {
 }
 """What the counts of a recipe are called, in the order of the stages."""
 
-out_option = click.option(
-    "--out", type=EXISTING, required=True, metavar="DIR", help="The folder to write."
-)
+folder_option = out_option("The folder to write.", or_folder=True)
 
 
 def seed_option(what: str) -> Callable[[Decorated], Decorated]:
@@ -82,7 +81,7 @@ def build() -> None:
 
 
 @build.command()
-@out_option
+@folder_option
 @click.option("--places", type=int, default=1000, show_default=True, metavar="M")
 @click.option("--trips", type=int, default=2000, show_default=True, metavar="N")
 @seed_option("Decides the city and the trips.")
@@ -102,7 +101,7 @@ def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> Non
 
 
 @build.command()
-@out_option
+@folder_option
 @click.option(
     "--buildings",
     type=EXISTING,
@@ -154,7 +153,7 @@ def checkin_options(command: Decorated) -> Decorated:
         click.option("--places", type=int, metavar="K", help="Keep the K most visited places."),
         click.option("--box", metavar="W,S,E,N", help="Degrees; everywhere by default."),
         click.option("--preset", metavar="NAME", help="A set of the paper: nyc, chi or cle."),
-        out_option,
+        folder_option,
         click.argument("file", type=EXISTING),
     ):
         command = option(command)

@@ -8,6 +8,7 @@ import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
 from nomadp.cli.options import EXISTING, json_option, kilometres
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.progress import progress_bar
 
@@ -21,12 +22,10 @@ __all__ = ["convert"]
 
 @click.command()
 @click.argument("source", type=EXISTING)
-@click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="OUT",
-    help="A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+@out_option(
+    "A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+    *(".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson", ".json"),
+    or_folder=True,
 )
 @click.option(
     "--from",
@@ -126,8 +125,6 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
     cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
     targets = cells + (["locations"] if options["locations"] is not None else [])
     hours = options["split_hours"]
-    if options["out"].resolve() == options["source"].resolve():
-        raise click.UsageError("--out must name a new file or folder, got the source")
     if hours is not None and not 0 < hours < 1e6:
         raise click.UsageError(
             f"--split-hours must be a number of hours above 0, got {hours:g}"

@@ -1,6 +1,5 @@
 """``nomadp decode``: a file of reports in, the best estimates with their radii out."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from nomadp.cli.options import (
     locations_option,
     variant_options,
 )
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import progress_bar
 
@@ -63,13 +63,7 @@ def share_of_mass(text: str) -> float:
     metavar="P",
     help="How probably the truth lies within the radius of its estimate.",
 )
-@click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="FILE",
-    help="Estimates: .csv, .csv.gz, .parquet.",
-)
+@out_option("Estimates: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @variant_options
 @json_option
 def decode(**options: Any) -> None:
@@ -109,7 +103,6 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.tables import read_locations, read_reports
     from nomadp.trajectory import TrajectorySet
 
-    _check_out(options)
     world = read_locations(options["locations"])
     reports, said = read_reports(options["reports"], world)
     if "level" in said:
@@ -159,14 +152,6 @@ def _estimated(
 
 def _counts(estimated: "TrajectorySet") -> dict[str, int]:
     return {"reports": len(estimated), "points": len(estimated.locations)}
-
-
-def _check_out(options: dict[str, Any]) -> None:
-    from nomadp.formats.files import file_path
-
-    out: Path = file_path(options["out"]).resolve()
-    if out in (options["reports"].resolve(), options["locations"].resolve()):
-        raise click.UsageError("--out must name a new file, got one of the inputs")
 
 
 def _mechanism(

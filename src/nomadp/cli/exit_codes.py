@@ -11,12 +11,12 @@ private location, so only its class and its place are shown unless NOMADP_DEBUG=
 
 import os
 import signal
+from errno import ELOOP, ENAMETOOLONG
 from typing import ClassVar
 
 import click
 
 from nomadp.errors import NomadpError
-from nomadp.extras import absence_of
 
 __all__ = ["Stopped", "report_failure"]
 
@@ -58,14 +58,18 @@ def _explained(error: BaseException) -> tuple[int, str, str]:
     if isinstance(error, NomadpError):
         code = BAD_INPUT if isinstance(error, ValueError) else FAILED
         return code, error.code, str(error)
-    if isinstance(error, ImportError) and (missing := absence_of(error.name)):
-        return FAILED, missing.code, str(missing)
+    if isinstance(error, ImportError):
+        from nomadp.extras import absence_of
+
+        if missing := absence_of(error.name):
+            return FAILED, missing.code, str(missing)
     if isinstance(error, Stopped | click.Abort):
         return _stopped(error)
     if isinstance(error, click.ClickException):
         return BAD_INPUT, "usage", _usage(error)
     if isinstance(error, OSError) and error.strerror:
-        code = BAD_INPUT if isinstance(error, _UNUSABLE_PATH) else FAILED
+        unusable = isinstance(error, _UNUSABLE_PATH) or error.errno in (ELOOP, ENAMETOOLONG)
+        code = BAD_INPUT if unusable else FAILED
         return code, "file", f"{error.filename or 'a file'}: {error.strerror.lower()}"
     return FAILED, "unexpected", _unexpected(error)
 

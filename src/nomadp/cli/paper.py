@@ -9,6 +9,7 @@ import click
 
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.out import check_writable
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
 from nomadp.extras import require
@@ -56,6 +57,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
       nomadp paper ne table2 --data data --out results --runs 5
     """
     require("plot")
+    check_writable(options["out"], in_folder=options["out"].is_dir(), is_made=True)
     planned = _planned(names, options)
     if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())

@@ -1,12 +1,8 @@
 """What ``nomadp perturb`` was asked for, what it refuses, and what it says."""
 
 from dataclasses import dataclass
-from errno import ENOENT
-from os import strerror
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 import nomadp
 
@@ -17,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Request",
     "check_lengths",
-    "check_out",
     "check_private",
     "metadata_of",
     "warnings_of",
@@ -39,16 +34,6 @@ class Request:
     unlink: bool
     single_points: bool
     accept_not_private: bool
-
-
-def check_out(request: Request) -> None:
-    from nomadp.formats.files import file_path
-
-    out = file_path(request.out).resolve()
-    if not out.parent.is_dir():
-        raise FileNotFoundError(ENOENT, strerror(ENOENT), str(request.out.parent))
-    if out in (request.trajectories.resolve(), request.locations.resolve()):
-        raise click.UsageError("--out must name a new file, got one of the inputs")
 
 
 def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
