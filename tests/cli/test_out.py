@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.cli.conftest import Run
 
 WRITING = {
     "perturb": "perturb trips.csv --locations places.csv --epsilon 4 --out {}.csv",
-    "decode": "decode trips.csv --locations places.csv --epsilon 4 --mechanism exp --out {}.csv",
+    "decode": "decode trips.csv --locations places.csv --epsilon 4 --out {}.csv",
     "atlas build": "atlas build --locations places.csv --length 2 --size 9 --out {}.parquet",
     "data build": "data build city --places 20 --trips 10 --out {}",
     "data convert": "data convert trips.csv --locations places.csv --out {}.csv",
@@ -61,7 +62,7 @@ def test_a_dangling_link_is_something_that_is_there(
 
 @pytest.mark.parametrize("command", WRITING)
 def test_no_input_is_replaced_even_when_asked(command: str, points: Path, run: Run) -> None:
-    *arguments, out = WRITING[command].format("out").split()
+    *arguments, _ = WRITING[command].format("out").split()
     inputs = [each for each in arguments if (points / each).is_file()]
     for path in inputs:
         result = run(*arguments, path, "--overwrite")
@@ -132,8 +133,6 @@ def test_a_name_too_long_to_write_is_said_before_the_work(run: Run) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_full_standard_output_is_exit_code_1() -> None:
-    import sys
-
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
         done = subprocess.run(
             [sys.executable, "-m", "nomadp", "explain", "--epsilon", "4", "--length", "3"],

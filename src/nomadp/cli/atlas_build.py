@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from nomadp.cli.options import ManyNumbers, json_option, locations_option
+from nomadp.cli.options import ManyNumbers, Whole, json_option, locations_option
 from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import progress_bar
@@ -17,7 +17,7 @@ __all__ = ["build"]
 @click.option(
     "--length",
     "lengths",
-    type=click.IntRange(1, 64),
+    type=Whole(1, 64),
     multiple=True,
     required=True,
     metavar="N...",
@@ -25,7 +25,7 @@ __all__ = ["build"]
 )
 @click.option(
     "--size",
-    type=click.IntRange(1, 1_000_000),
+    type=Whole(1, 1_000_000),
     default=8192,
     show_default=True,
     metavar="K",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
-from nomadp.cli.options import EXISTING, json_option, kilometres
+from nomadp.cli.options import EXISTING, Whole, finite, json_option, kilometres
 from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.progress import progress_bar
@@ -51,12 +51,12 @@ __all__ = ["convert"]
     help="GeoJSON out: a feature per trajectory or per point.",
 )
 @click.option("--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris.")
-@click.option("--split-hours", type=float, metavar="H", help="Split trajectories at gaps.")
+@click.option("--split-hours", type=finite, metavar="H", help="Split trajectories at gaps.")
 @click.option(
     "--locations", type=EXISTING, metavar="FILE", help="The location set to snap to or to join."
 )
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
-@click.option("--h3", "h3_resolution", type=int, metavar="R", help="Snap to all H3 cells.")
+@click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Snap to all H3 cells.")
 @click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
 @click.option(
     "--outside",

@@ -7,10 +7,11 @@ import click
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
-    MECHANISM_NAMES,
+    MechanismOption,
     chosen_options,
     json_option,
     locations_option,
+    number,
     variant_options,
 )
 from nomadp.cli.out import out_option
@@ -28,12 +29,11 @@ __all__ = ["decode"]
 
 def share_of_mass(text: str) -> float:
     """Above 0 and at most 1; click's own range would let NaN through."""
-    try:
-        level = float(text)
-    except ValueError:
-        level = 0.0
+    level = number(text)
     if not 0 < level <= 1:
-        raise click.BadParameter(f"a level must be a number above 0 and at most 1, got {text}")
+        raise click.BadParameter(
+            f"a level must be a number above 0 and at most 1, got {text[:80]}"
+        )
     return level
 
 
@@ -42,9 +42,9 @@ def share_of_mass(text: str) -> float:
 @locations_option
 @click.option(
     "--mechanism",
+    cls=MechanismOption,
     metavar="NAME",
-    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. "
-    f"{MECHANISM_NAMES}",
+    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. One of",
 )
 @click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
 @click.option(

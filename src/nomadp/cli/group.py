@@ -1,5 +1,6 @@
 """The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -41,6 +42,9 @@ class Nomadp(CommandModules):
         arguments = list(sys.argv[1:] if args is None else args)
         if not extra.pop("standalone_mode", True):
             return super().main(arguments, prog_name, standalone_mode=False, **extra)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A file name, or a terminal's encoding, may have no such character.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with stopped_by_signals():
                 code = super().main(arguments, "nomadp", standalone_mode=False, **extra)

@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from errno import ENOTDIR
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -78,6 +79,8 @@ def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
     from nomadp.errors import OutputError
 
     folder = out if in_folder else out.parent
+    if is_made and not in_folder and os.path.lexists(out):
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(out))
     while is_made and not folder.exists() and folder != folder.parent:
         folder = folder.parent
     probe = folder / f".part-{secrets.token_hex(4)}-{out.name}"

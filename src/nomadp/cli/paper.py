@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import Stopped
-from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.options import (
+    EXISTING,
+    Whole,
+    default_jobs,
+    jobs_option,
+    json_option,
+)
 from nomadp.cli.out import check_writable
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
@@ -39,7 +45,7 @@ SAY_EVERY_S = 30.0
     metavar="DIR",
     help="The folder of results; a run that was stopped goes on there.",
 )
-@click.option("--runs", type=click.IntRange(1), metavar="R", help="Repetitions; 5 by default.")
+@click.option("--runs", type=Whole(1), metavar="R", help="Repetitions; 5 by default.")
 @click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
 @jobs_option
 @json_option

@@ -7,6 +7,7 @@ import click
 
 from nomadp.cli.options import (
     EXISTING,
+    Whole,
     chosen_options,
     default_jobs,
     jobs_option,
@@ -41,7 +42,9 @@ WORTH_PROCESSES = 2_000
 @mechanism_option
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
 @out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
-@click.option("--seed", type=int, metavar="N", help="Simulate: repeatable, hence not private.")
+@click.option(
+    "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
+)
 @click.option(
     "--key-file",
     type=EXISTING,

@@ -27,8 +27,8 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
         raise ValueError(f"cell_km must be a number of km above 0, got cell_km={cell_km}")
     width_km, height_km = box.size_km
     # A box that is a whole number of cells wide, but for rounding, gets that number.
-    columns = max(1, math.ceil(width_km / cell_km - 1e-9))
-    rows = max(1, math.ceil(height_km / cell_km - 1e-9))
+    columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
+    rows = max(1, math.ceil(min(height_km / cell_km, 1e9) - 1e-9))
     _check_count(rows * columns, "use larger cells or a smaller box")
     lat = box.lat_at((np.arange(rows) + 0.5) / rows)
     lng = box.lng_at((np.arange(columns) + 0.5) / columns)

@@ -41,7 +41,7 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
     kept = _inside(points, to, counts)
     by_name = to.box is None and kept.location_ids is not None
     if by_name:
-        location = to.locations.index_of(kept.location_ids or ())
+        location = to.locations.find(kept.location_ids or ())
     else:
         location, summary = snapped_to(to.locations, kept.lat, kept.lng)
         counts["moved"] = asdict(summary)

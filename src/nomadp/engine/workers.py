@@ -55,7 +55,8 @@ class Processes(ProcessPoolExecutor):
     def __exit__(self, kind: object, *failure: object) -> None:
         if kind is not None:
             for process in self._context.started:
-                process.kill()
+                if process.pid is not None:  # one whose start failed has none
+                    process.kill()
         self.shutdown(cancel_futures=True)
 
 

@@ -79,8 +79,8 @@ def _choose(path: str | PathLike[str], header: Sequence[str]) -> Mapping[str, Ki
 def known_locations(table: Table, locations: LocationSet) -> Indices:
     """The column location_id as indices."""
     text: Text = table.column["location_id"]
-    index = locations.find(text.values)[text.codes]
-    unknown = np.flatnonzero(index < 0)
+    index, known = (found[text.codes] for found in locations.find_known(text.values))
+    unknown = np.flatnonzero(~known)
     if len(unknown):
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
