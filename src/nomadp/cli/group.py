@@ -10,7 +10,7 @@ import click
 import nomadp
 from nomadp.cli.exit_codes import Stopped, report_failure
 from nomadp.cli.modules import CommandModules
-from nomadp.cli.signals import stopped_by_signals
+from nomadp.cli.signals import end_threads, stopped_by_signals
 
 __all__ = ["main"]
 
@@ -50,6 +50,8 @@ class Nomadp(CommandModules):
                 code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
         except (Exception, Stopped) as error:
             code = report_failure(error, as_json="--json" in arguments)
+            if isinstance(error, Stopped):
+                end_threads(code)
         sys.exit(code if isinstance(code, int) else 0)
 
 

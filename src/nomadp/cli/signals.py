@@ -7,6 +7,7 @@ as it is: nothing half written is ever in the place of an output, and workers fo
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import NoReturn
 
 from nomadp.cli.exit_codes import Stopped, report_failure
 
-__all__ = ["stopped_by_signals"]
+__all__ = ["end_threads", "stopped_by_signals"]
 
 GRACE_S = 3.0
 
@@ -42,6 +43,15 @@ def stopped_by_signals() -> Iterator[None]:
         if signal.getsignal(signal.SIGINT) is not _leave:  # else the process is ending
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def end_threads(code: int) -> None:
+    """End the process if a thread still works: leaving would wait for what nobody wants."""
+    others = set(threading.enumerate()) - {threading.main_thread()}
+    if not all(thread.daemon for thread in others):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -134,5 +134,5 @@ def _undisturbed() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for number in heard[:1]:
-            signal.raise_signal(number)
+        if heard:
+            signal.raise_signal(heard[0])

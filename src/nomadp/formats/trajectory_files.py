@@ -79,15 +79,15 @@ def _choose(path: str | PathLike[str], header: Sequence[str]) -> Mapping[str, Ki
 def known_locations(table: Table, locations: LocationSet) -> Indices:
     """The column location_id as indices."""
     text: Text = table.column["location_id"]
-    index, known = (found[text.codes] for found in locations.find_known(text.values))
-    unknown = np.flatnonzero(~known)
+    index, known = locations.find_known(text.values)
+    unknown = np.flatnonzero(~known[text.codes])
     if len(unknown):
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
             f"got {len(unknown)} of {table.rows} rows that are not, the first at "
             f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
         )
-    return index
+    return index[text.codes]
 
 
 def ordered(table: Table, location: Indices, unique: str | None = None) -> TrajectorySet:
