@@ -342,13 +342,21 @@ def test_nearest_keeps_the_shape_it_is_given():
 
 
 def test_ids_become_indices():
-    assert scattered(4).index_of(["p3", "p0", "p3"]).tolist() == [3, 0, 3]
-    assert scattered(4).find(["p3", "nowhere"]).tolist() == [3, -1]
+    assert scattered(4).find(["p3", "p0", "p3"]).tolist() == [3, 0, 3]
+
+
+def test_whoever_asks_which_ids_are_known_gets_no_index_that_could_be_used():
+    locations = scattered(4)
+    index, known = locations.find_known(["p3", "nowhere"])
+    assert (index[0], known.tolist()) == (3, [True, False])
+    with pytest.raises(IndexError):
+        locations.lat[index[1]]
+    assert [len(found) for found in locations.find_known([])] == [0, 0]
 
 
 def test_unknown_ids_are_counted_and_not_named():
     with pytest.raises(DomainError, match="set of 4, got 2 unknown among 3") as refusal:
-        scattered(4).index_of(["p1", "her-home", "his-home"])
+        scattered(4).find(["p1", "her-home", "his-home"])
     assert "home" not in str(refusal.value)
 
 

@@ -7,6 +7,8 @@ NomadpError
  +-- RandomnessUnavailable  (also RuntimeError)  no random words, so no output
  +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
  +-- AuditFailed            (also RuntimeError)  a mechanism loses more than it claims
+ +-- OutputError            (also RuntimeError)  an output cannot be written
+ +-- ExtraMissing           (also ImportError)   an optional package is not installed
 
 A message says what must hold, what came, and what to do; it never holds a private location.
 """
@@ -17,8 +19,10 @@ __all__ = [
     "AuditFailed",
     "BudgetError",
     "DomainError",
+    "ExtraMissing",
     "NomadpError",
     "NotPrivateError",
+    "OutputError",
     "RandomnessUnavailable",
     "SchemaError",
 ]
@@ -64,3 +68,15 @@ class AuditFailed(NomadpError, RuntimeError):
     """A mechanism loses more privacy than the epsilon it claims."""
 
     code = "audit"
+
+
+class ExtraMissing(NomadpError, ImportError):
+    """A package that only some people need is not installed; see `nomadp.extras`."""
+
+    code = "extra"
+
+
+class OutputError(NomadpError, RuntimeError):
+    """An output cannot be written: the disk is full or read-only, or the place not ours."""
+
+    code = "output"

@@ -46,7 +46,7 @@ def test_reports_never_join_what_is_there(on_cluster: Run, folder: Path) -> None
     (folder / "reports.parquet").mkdir()
     done = on_cluster()
     assert done.exit_code == 2
-    assert "must name a new folder" in done.stderr
+    assert "must name a new file or folder" in done.stderr
 
 
 def test_a_cluster_writes_parquet(on_cluster: Run) -> None:

@@ -36,7 +36,8 @@ def streamed(run: Run, trips: Path) -> Run:
     def invoke(*more: str):
         return run(
             *("perturb", "trips.parquet", "--locations", "places.csv", "--mechanism", "exp"),
-            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", *more),
+            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", "--overwrite"),
+            *more,
         )
 
     return invoke
@@ -158,7 +159,7 @@ def test_an_interrupted_run_says_where_it_stopped_and_goes_on(
     folder: Path, streamed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = stopped(streamed, monkeypatch)
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert "kept in reports.parquet.partial; the same command goes on" in result.stderr
     assert not (folder / "reports.parquet").exists()
     again = streamed("--json")

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.errors import DomainError, NomadpError, OutputError, SchemaError
 from nomadp.formats import report_files
 from nomadp.formats.tables import METADATA, ReportTable, read_reports, write_reports
 from nomadp.locations import LocationSet
@@ -128,7 +128,7 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(report_files, "write_table", half)
-    with pytest.raises(SchemaError, match="cannot be written: No space left on device"):
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
         write_reports(path, ReportTable(REPORTS, WORLD, SAID))
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
@@ -136,7 +136,7 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
 def test_metadata_is_in_place_before_the_reports_are(tmp_path):
     """Where the reports cannot be put, their metadata must not stay behind either."""
     (tmp_path / "out.csv").mkdir()
-    with pytest.raises(SchemaError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         write_reports(tmp_path / "out.csv", ReportTable(REPORTS, WORLD, SAID))
     assert listing(tmp_path) == ["out.csv"]
 

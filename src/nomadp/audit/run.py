@@ -13,6 +13,7 @@ from nomadp.audit.plan import AuditRequest, Configuration, configurations
 from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
 from nomadp.budget import format_epsilon
 from nomadp.errors import DomainError
+from nomadp.extras import require
 
 __all__ = ["AuditReport", "AuditRow", "GalleryRow", "StepRow", "run_audit"]
 
@@ -127,6 +128,8 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     if unknown := [name for name in exhibits if name not in GALLERY]:
         raise DomainError(f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}")
     todo = list(configurations(request))
+    if request.draws:
+        require("analysis")  # now, not after the walk
     channels = specimens() if request.draws else {}
     total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels)
     step = _Counter(total, progress)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
 
 from nomadp.audit.maps import family_map
 from nomadp.budget import as_epsilon
 from nomadp.drawing import draw_many
+from nomadp.extras import require
 from nomadp.laws import (
     Channel,
     Exponential,
@@ -83,6 +83,9 @@ def check_sampler(
     name: str, channel: Channel, secret: int, draws: int, words: Words | None = None
 ) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
+    require("analysis")
+    from scipy import stats  # slow to import, and few mechanisms' audits need it
+
     stream = (words or SeededWords(0)).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
@@ -104,6 +107,8 @@ def check_sampler(
 
 
 def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
+    from scipy import optimize, stats
+
     limit = stats.chi2.isf(ALPHA, freedom)
 
     def missed(excess: float) -> float:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import ManyNumbers, json_option
+from nomadp.cli.options import ManyNumbers, Whole, json_option
 from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
@@ -35,7 +35,7 @@ FEW_ROWS = 9
 @click.option(
     "--length",
     "lengths",
-    type=click.IntRange(1, 6),
+    type=Whole(1, 6),
     multiple=True,
     metavar="N...",
     help="Numbers of points; 1 2 3 by default.",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
-from nomadp.cli.options import EXISTING, json_option, kilometres
+from nomadp.cli.options import EXISTING, Whole, json_option, kilometres
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.progress import progress_bar
 from nomadp.cli.reading import reading_of, reading_options, sources_argument
@@ -20,12 +21,10 @@ __all__ = ["convert"]
 
 @click.command()
 @sources_argument("sources")
-@click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="OUT",
-    help="A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+@out_option(
+    "A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+    *(".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson", ".json"),
+    or_folder=True,
 )
 @reading_options
 @click.option("--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names out.")
@@ -41,7 +40,7 @@ __all__ = ["convert"]
     "--locations", type=EXISTING, metavar="FILE", help="The location set to snap to or to join."
 )
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
-@click.option("--h3", "h3_resolution", type=int, metavar="R", help="Snap to all H3 cells.")
+@click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Snap to all H3 cells.")
 @click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
 @click.option(
     "--outside",
@@ -108,8 +107,6 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
 def _check(options: dict[str, Any], *, into_file: bool) -> None:
     cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
     targets = cells + (["locations"] if options["locations"] is not None else [])
-    if options["out"].resolve() in [source.resolve() for source in options["sources"]]:
-        raise click.UsageError("--out must name a new file or folder, got the source")
     if into_file and cells:
         raise click.UsageError("--grid-km and --h3 need a folder as --out, got a file")
     if not into_file and len(targets) != 1:

@@ -9,10 +9,12 @@ import click
 from nomadp.cli.options import (
     EXISTING,
     ManyNumbers,
+    Whole,
     chosen_options,
     json_option,
     kilometres,
     mechanism_option,
+    number,
     variant_options,
 )
 from nomadp.cli.output import print_json, print_table
@@ -37,12 +39,11 @@ NOT_COVERED = (
 
 def percentage(text: str) -> float:
     """Above 0 and at most 100; click's own range would let NaN through."""
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = 0.0
+    percent = number(text)
     if not 0 < percent <= 100:
-        raise click.BadParameter(f"a percentage must be above 0 and at most 100, got {text}")
+        raise click.BadParameter(
+            f"a percentage must be above 0 and at most 100, got {text[:80]}"
+        )
     return percent
 
 
@@ -51,7 +52,7 @@ def percentage(text: str) -> float:
 @click.option("--epsilon", metavar="E", help="Budget of a whole trajectory.")
 @click.option(
     "--length",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     metavar="N",
     help=f"Number of points of the trajectory; it is public. {USUAL_LENGTH} if a map is given.",
 )

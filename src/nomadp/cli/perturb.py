@@ -7,6 +7,7 @@ import click
 
 from nomadp.cli.options import (
     EXISTING,
+    Whole,
     chosen_options,
     default_jobs,
     jobs_option,
@@ -15,11 +16,11 @@ from nomadp.cli.options import (
     mechanism_option,
     variant_options,
 )
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.perturb_request import (
     Request,
     check_lengths,
-    check_out,
     check_private,
     metadata_of,
     people_facts,
@@ -49,14 +50,10 @@ WORTH_PROCESSES = 2_000
 @locations_option
 @mechanism_option
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
+@out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="FILE",
-    help="Reports: .csv, .csv.gz, .parquet.",
+    "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
 )
-@click.option("--seed", type=int, metavar="N", help="Simulate: repeatable, hence not private.")
 @click.option(
     "--key-file",
     type=EXISTING,
@@ -142,7 +139,6 @@ def _perturbed(request: Request, variant: dict[str, Any], master: str | None) ->
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    check_out(request)
     if request.key_file is not None and request.seed is not None:
         raise click.UsageError("--key-file and --seed exclude each other, got both")
     streamed = master is None and _is_streamed(request)

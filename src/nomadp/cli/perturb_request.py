@@ -1,12 +1,8 @@
 """What ``nomadp perturb`` was asked for, what it refuses, and what it says."""
 
 from dataclasses import dataclass
-from errno import ENOENT
-from os import strerror
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 import nomadp
 
@@ -19,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Request",
     "check_lengths",
-    "check_out",
     "check_private",
     "metadata_of",
     "people_facts",
@@ -52,16 +47,6 @@ class Request:
         """The only file, if its trajectories are perturbed just as they stand in it."""
         changed = self.length or self.reading.columns or self.reading.split_hours
         return None if changed or len(self.trajectories) > 1 else self.trajectories[0]
-
-
-def check_out(request: Request) -> None:
-    from nomadp.formats.files import file_path
-
-    out = file_path(request.out).resolve()
-    if not out.parent.is_dir():
-        raise FileNotFoundError(ENOENT, strerror(ENOENT), str(request.out.parent))
-    if out in [path.resolve() for path in (*request.trajectories, request.locations)]:
-        raise click.UsageError("--out must name a new file, got one of the inputs")
 
 
 def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:

@@ -73,9 +73,10 @@ def _run(running: Running, jobs: int) -> None:
         with progress_bar("perturbing", total) as bar:
             bar.advance(running.rows_done)
             running.run(jobs=jobs, progress=bar.advance)
-    except BaseException:
-        click.echo(
-            f"nomadp: what was done is kept in {folder}; the same command goes on from there",
-            err=True,
-        )
+    except BaseException as error:
+        kept = f"what was done is kept in {folder}; the same command goes on from there"
+        if isinstance(error, Exception):
+            click.echo(f"nomadp: {kept}", err=True)
+        else:
+            error.add_note(kept)
         raise

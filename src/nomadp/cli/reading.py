@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from nomadp.cli.options import EXISTING, kilometres
+from nomadp.cli.options import EXISTING, Whole, finite, kilometres
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 length_option = click.option(
     "--length",
-    type=click.IntRange(1, 1_000_000),
+    type=Whole(1, 1_000_000),
     metavar="N",
     help="Resample every trajectory to N points, a public length.",
 )
@@ -32,11 +32,8 @@ def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
 
 
 def hours(text: str) -> float:
-    """Above zero; click's own range would let NaN through."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
+    """Above zero."""
+    number = finite(text)
     if not 0 < number < 1e6:
         raise click.BadParameter(f"it must be a number of hours above 0, got {text}")
     return number

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nomadp
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
@@ -93,7 +93,7 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     try:
         found.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SchemaError(f"{found} cannot be made: {error.strerror or error}") from error
+        raise OutputError(f"{found} cannot be made: {error.strerror or error}") from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
     def table(name: str, column: Mapping[str, Any]) -> Write:

@@ -95,18 +95,15 @@ def _pieces(
         for start in starts:
             yield start, _drawn(mechanism, words, chunk(start), path)
         return
-    executor = worker_pool(mechanism, words, workers, threads=path != REFERENCE)
-    try:
-        pending = [executor.submit(_work, start, chunk(start), path) for start in starts]
+    with worker_pool(mechanism, words, workers, threads=path != REFERENCE) as pool:
+        pending = [pool.submit(_work, start, chunk(start), path) for start in starts]
         for future in as_completed(pending):
             yield future.result()
-    finally:
-        # Nothing queued starts any more, and no worker is left behind.
-        executor.shutdown(cancel_futures=True)
 
 
 def _work(start: int, trajectories: TrajectorySet, path: str) -> Piece:
-    return start, _drawn(*assigned(), trajectories, path)
+    mechanism, words = assigned()
+    return start, _drawn(mechanism, words, trajectories, path)
 
 
 def _drawn(mechanism: Mechanism, words: Words, trajectories: TrajectorySet, path: str) -> Ints:

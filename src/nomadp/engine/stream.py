@@ -98,9 +98,8 @@ class Running:
             for part, piece in pieces:
                 yield part, perturb_batch(mechanism, self.words, piece, self.path)
             return
-        pool = worker_pool(mechanism, self.words, jobs, threads=threads)
         waiting: deque[tuple[int, Future[Any]]] = deque()
-        try:
+        with worker_pool(mechanism, self.words, jobs, threads=threads) as pool:
             for part, piece in pieces:
                 piece = piece if threads else _compact(piece)
                 waiting.append((part, pool.submit(_perturb, piece, self.path)))
@@ -109,8 +108,6 @@ class Running:
                     yield first, future.result()
             for first, future in waiting:
                 yield first, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _pieces(self, missing: set[int], rows_max: int) -> Iterator[Piece]:
         """The rows of the missing parts, so many at a time; none crosses a part's end."""
@@ -209,4 +206,5 @@ def _compact(piece: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _perturb(piece: pa.RecordBatch, path: str) -> pa.RecordBatch:
-    return perturb_batch(*assigned(), piece, path)
+    mechanism, words = assigned()
+    return perturb_batch(mechanism, words, piece, path)

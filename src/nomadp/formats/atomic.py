@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nomadp.errors import SchemaError
+from nomadp.errors import OutputError
 
 __all__ = ["moved_whole", "written_whole"]
 
@@ -31,7 +31,7 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
             _move(parts, list(writes))
     except OSError as error:
         last = list(writes)[-1]
-        raise SchemaError(f"{last} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{last} cannot be written: {error.strerror or error}") from error
 
 
 def moved_whole(ready: Path, path: Path) -> None:
@@ -39,7 +39,7 @@ def moved_whole(ready: Path, path: Path) -> None:
     try:
         _move([ready], [path])
     except OSError as error:
-        raise SchemaError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

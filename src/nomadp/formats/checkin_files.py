@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
+from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME, TimeFormat
 from nomadp.formats.measured_file import MeasuredFile, Progress, file_sha256
@@ -77,6 +78,7 @@ def read_checkins(
     progress: Progress | None = None,
 ) -> CheckIns:
     """Read a file of `source` (a key of LAYOUTS), plain or ending in .gz."""
+    require("tables")
     import pyarrow as pa  # slow to import
 
     found = Path(fspath(path))

@@ -236,8 +236,9 @@ def _nothing(values: Sequence[str]) -> Indices:
 
 
 def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> list[Any]:
-    # Python reads 1_000 as a number; no table means that.
-    if "_" not in "".join(values):
+    # Python reads 1_000 as a number, and digits of every script; no table means that.
+    together = "".join(values)
+    if "_" not in together and together.isascii():
         with contextlib.suppress(ValueError, OverflowError):
             return list(map(parse, values))
     raise BadValue(_first_unreadable(values, parse), rule)
@@ -245,7 +246,7 @@ def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> li
 
 def _first_unreadable(values: Sequence[str], parse: Callable[[str], Any]) -> int:
     for k, value in enumerate(values):
-        if "_" in value:
+        if "_" in value or not value.isascii():
             return k
         try:
             parse(value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
+from nomadp.extras import require
 from nomadp.formats.columns import Choose, Kind, Table, Wishes
 from nomadp.formats.csv_files import read_csv
 from nomadp.formats.parquet_files import read_parquet, write_parquet
@@ -26,11 +27,16 @@ def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
         raise SchemaError(f"{found} must end in {known} to say what it is")
+    is_parquet(found)
     return found
 
 
 def is_parquet(path: Path) -> bool:
-    return path.suffix in (".parquet", ".geoparquet")
+    """Whether its name says Parquet; refused then if nothing here can read that."""
+    if path.suffix not in (".parquet", ".geoparquet"):
+        return False
+    require("tables")
+    return True
 
 
 def read_table(

@@ -87,15 +87,15 @@ def _from_features(path: Path) -> LocationSet:
 def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
     """The column location_id as indices; unknown ids are counted, never quoted."""
     text: Text = table.column["location_id"]
-    index = locations.find(text.values)[text.codes]
-    unknown = np.flatnonzero(index < 0)
+    index, known = locations.find_known(text.values)
+    unknown = np.flatnonzero(~known[text.codes])
     if len(unknown):
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
             f"got {len(unknown)} of {table.rows} rows that are not, the first at "
             f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
         )
-    return index
+    return index[text.codes]
 
 
 def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:

@@ -68,8 +68,10 @@ def placed(
 ) -> tuple[TrajectorySet, SnapSummary | None]:
     """Points that name one of the locations stay there, all others go to the nearest."""
     ids = points.location_ids
-    location = np.full(len(points), -1) if ids is None else locations.find(ids)
-    away = location < 0
+    location, known = np.zeros(len(points), np.int64), np.zeros(len(points), np.bool_)
+    if ids is not None:
+        location, known = locations.find_known(ids)
+    away = ~known
     summary = None
     if away.any():
         lat, lng = points.lat[away], points.lng[away]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.extras import require
 from nomadp.inference.estimate import Estimate, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
@@ -69,6 +70,7 @@ def reported_values(
 
     A value is one for a report of the atlas, and one for each point otherwise.
     """
+    require("analysis")
     check_decodable(mechanism)
     reports.check_size(len(mechanism.locations))
     for length, these in by_length(reports):

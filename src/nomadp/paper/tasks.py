@@ -1,6 +1,7 @@
 """The whole of it: what to run, running it, and everything that is written afterwards."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,7 +113,7 @@ class Paper:
         folder = self.catalogue.folder
         content: dict[str, Any] = {
             "names": [experiment.name for experiment in self.experiments],
-            "data": None if folder is None else str(folder.resolve()),
+            "data": None if folder is None else os.path.realpath(folder),
             "plan": self.plan.as_dict(),
         }
         write_text(self.out / RUN, json.dumps(content, indent=1) + "\n")
