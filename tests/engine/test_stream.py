@@ -20,7 +20,7 @@ from nomadp.engine import stream
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.stream import Job, open_job, perturb_file
 from nomadp.engine.unfinished import Unfinished
-from nomadp.errors import SchemaError
+from nomadp.errors import OutputError, SchemaError
 from nomadp.formats import atomic, nested_files
 from nomadp.formats.tables import read_reports
 from nomadp.locations import LocationSet
@@ -397,7 +397,7 @@ def test_a_full_disk_leaves_the_target_as_it_was_and_the_job_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr("nomadp.engine.unfinished.written_whole", written)
-        with pytest.raises(SchemaError, match="No space left on device"):
+        with pytest.raises(OutputError, match="No space left on device"):
             perturb_file(job())
     assert job().target.read_text() == "older reports"
     assert sorted(path.name for path in job().target.parent.iterdir()) == [
