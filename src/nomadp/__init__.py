@@ -30,8 +30,14 @@ if TYPE_CHECKING:
     )
     from nomadp.inference import Estimate, Prior, decode, learn_prior
     from nomadp.locations import LocationSet
-    from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
-    from nomadp.randomness import words_for
+    from nomadp.mechanisms import (
+        Mechanism,
+        Report,
+        SimulatedReport,
+        make_mechanism,
+        mechanism_names,
+    )
+    from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
     from nomadp.trajectory import TrajectorySet
 else:
     HOMES = {
@@ -44,8 +50,12 @@ else:
         "as_epsilon": "nomadp.budget",
         "Mechanism": "nomadp.mechanisms",
         "make_mechanism": "nomadp.mechanisms",
-        "words_for": "nomadp.randomness",
-        "perturb_one": "nomadp.mechanisms",
+        "mechanism_names": "nomadp.mechanisms",
+        "Report": "nomadp.mechanisms",
+        "SimulatedReport": "nomadp.mechanisms",
+        "SystemWords": "nomadp.randomness",
+        "KeyedWords": "nomadp.randomness",
+        "SimulatedWords": "nomadp.randomness",
         "perturb_set": "nomadp.engine",
         "ReportTable": "nomadp.formats.tables",
         "write_reports": "nomadp.formats.tables",
@@ -88,8 +98,12 @@ __all__ = [
     "as_epsilon",
     "Mechanism",
     "make_mechanism",
-    "words_for",
-    "perturb_one",
+    "mechanism_names",
+    "Report",
+    "SimulatedReport",
+    "SystemWords",
+    "KeyedWords",
+    "SimulatedWords",
     "perturb_set",
     "ReportTable",
     "write_reports",

@@ -22,7 +22,7 @@ from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import perturb_many
 from nomadp.mechanisms.points.exp import PointByPoint
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["WALKS", "Calibration", "Quality", "calibrate", "default_radii_km", "public_tracks"]
@@ -126,7 +126,7 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
     # Not bound to the identity: the same words at every epsilon make answers comparable.
-    words = SeededWords(0).bound_to(f"calibration/{mechanism.name}")
+    words = SimulatedWords(0).bound_to(f"calibration/{mechanism.name}")
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
         some = true.select(range(start, min(start + _AT_ONCE, len(true))))

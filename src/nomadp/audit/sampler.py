@@ -23,7 +23,7 @@ from nomadp.laws import (
     distance_rows_km,
     probabilities,
 )
-from nomadp.randomness import SeededWords, Words
+from nomadp.randomness import SimulatedWords, Words
 
 __all__ = ["SamplerRow", "check_sampler", "specimens"]
 
@@ -83,7 +83,7 @@ def check_sampler(
     name: str, channel: Channel, secret: int, draws: int, words: Words | None = None
 ) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
-    stream = (words or SeededWords(0)).bound_to(name).stream(0)
+    stream = (words or SimulatedWords(0)).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):

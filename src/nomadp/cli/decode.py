@@ -8,7 +8,7 @@ import click
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
-    MECHANISM_NAMES,
+    MechanismOption,
     chosen_options,
     json_option,
     locations_option,
@@ -42,9 +42,9 @@ def share_of_mass(text: str) -> float:
 @locations_option
 @click.option(
     "--mechanism",
+    cls=MechanismOption,
     metavar="NAME",
-    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. "
-    f"{MECHANISM_NAMES}",
+    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}.",
 )
 @click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
 @click.option(

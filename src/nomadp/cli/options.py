@@ -1,5 +1,6 @@
 """Options that several commands share, spelled once."""
 
+import json
 import math
 import os
 import re
@@ -12,8 +13,8 @@ import click
 __all__ = [
     "DEFAULT_MECHANISM",
     "EXISTING",
-    "MECHANISM_NAMES",
     "ManyNumbers",
+    "MechanismOption",
     "chosen_options",
     "default_jobs",
     "jobs_option",
@@ -52,17 +53,28 @@ locations_option = click.option(
 )
 
 DEFAULT_MECHANISM = "atlas"
-MECHANISM_NAMES = (
-    "atlas, exp, tp, atp, brr, l-srr or ngram; for experiments only: cgm, tracs-c, tracs-d, "
-    "tp-as-published-not-private, atp-as-published-not-private."
-)
+
+
+class MechanismOption(click.Option):
+    """Names every registered mechanism, other packages' too, to whoever asks for help."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from nomadp.mechanisms import EXPERIMENTAL, PUBLISHED, mechanism_names
+
+        said = super().get_help_record(ctx)
+        if said is None:
+            return None
+        experiments = ", ".join((*EXPERIMENTAL, *PUBLISHED))
+        names = f"{', '.join(mechanism_names())}; for experiments only: {experiments}."
+        return said[0], f"{names}  {said[1]}".rstrip()
+
 
 mechanism_option = click.option(
     "--mechanism",
+    cls=MechanismOption,
     default=DEFAULT_MECHANISM,
     show_default=True,
     metavar="NAME",
-    help=MECHANISM_NAMES,
 )
 
 jobs_option = click.option(
@@ -153,9 +165,43 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
 
 def variant_options(command: Decorated) -> Decorated:
     """Offer every choice inside a mechanism; one that has no such choice refuses it."""
-    for option in reversed(VARIANTS.values()):
+    other = click.option(
+        "--option",
+        "others",
+        multiple=True,
+        callback=_other_options,
+        metavar="NAME=VALUE",
+        help="An option of another package's mechanism; repeatable.",
+    )
+    for option in reversed([*VARIANTS.values(), other]):
         command = option(command)
     return command
+
+
+def _other_options(
+    context: click.Context, parameter: click.Parameter, said: tuple[str, ...]
+) -> dict[str, Any]:
+    """Values by name: numbers and true or false as JSON has them, anything else as text."""
+    found: dict[str, Any] = {}
+    for each in said:
+        name, equals, text = each.partition("=")
+        name = name.replace("-", "_")
+        if not name.isidentifier() or not equals or name in found:
+            raise click.BadParameter(
+                f"an option must be NAME=VALUE, each name once, got {each}"
+            )
+        if name in VARIANTS or name in ("locations", "epsilon"):
+            raise click.BadParameter(f"{name} has an option of its own, see --help")
+        found[name] = _plain(text)
+    return found
+
+
+def _plain(text: str) -> Any:
+    try:
+        value = json.loads(text, parse_constant=lambda constant: None)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float | str) else text
 
 
 def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +213,7 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
         from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
-    return chosen
+    return chosen | options.get("others", {})
 
 
 def default_jobs() -> int:

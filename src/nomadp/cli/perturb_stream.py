@@ -11,7 +11,7 @@ from nomadp.engine.keys import words_of
 from nomadp.engine.stream import Job, Running, open_job
 from nomadp.engine.survey import Survey
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords
 
 __all__ = ["streamed"]
 
@@ -45,7 +45,7 @@ def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
 
 def _words(request: Request) -> KeyedWords | None:
     if request.seed is not None:
-        return SeededWords(request.seed)
+        return SimulatedWords(request.seed)
     return None if request.key_file is None else words_of(request.key_file)
 
 
