@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from nomadp.errors import DomainError, RandomnessUnavailable
+from nomadp.errors import RandomnessUnavailable, SchemaError
 from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords, new_key
 
 
@@ -161,6 +161,6 @@ def test_the_words_of_a_hundred_thousand_names_all_differ():
 
 def test_a_name_that_comes_twice_is_refused_and_not_shown():
     for words in (SimulatedWords(1), KeyedWords(new_key()), SystemWords()):
-        with pytest.raises(DomainError, match="got 1 of 3 again") as refusal:
+        with pytest.raises(SchemaError, match="got 1 repeated of 3") as refusal:
             words.named(["to work", "home", "to work"])
         assert "to work" not in str(refusal.value)

@@ -17,7 +17,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from nomadp.errors import DomainError, RandomnessUnavailable
+from nomadp.errors import RandomnessUnavailable, SchemaError
 
 __all__ = [
     "KeyedWords",
@@ -237,9 +237,9 @@ SeededWords = SimulatedWords  # until the tests on other branches have its new n
 def check_names(names: Sequence[str]) -> None:
     """Refuse names, such as tids, of which one comes twice; none of them is shown."""
     if again := len(names) - len({*names}):
-        raise DomainError(
-            "every trajectory must have a tid of its own, because those of one tid would share "
-            f"their random words, got {again} of {len(names)} again; rename them"
+        raise SchemaError(
+            "every tid must name one trajectory, as two of one tid would share their words, "
+            f"got {again} repeated of {len(names)}; number the trajectories"
         )
 
 

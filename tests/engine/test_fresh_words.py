@@ -7,7 +7,7 @@ import pytest
 from worlds import scattered
 
 from nomadp.engine import perturb_set
-from nomadp.errors import DomainError, RandomnessUnavailable
+from nomadp.errors import RandomnessUnavailable, SchemaError
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
 from nomadp.trajectory import TrajectorySet
@@ -50,7 +50,7 @@ class Untouched(SimulatedWords):
 
 def test_two_trajectories_of_one_tid_are_refused_before_anything_is_drawn():
     mechanism = make_mechanism("exp", LOCATIONS, 1)
-    with pytest.raises(DomainError, match="a tid of its own") as refusal:
+    with pytest.raises(SchemaError, match="every tid must name") as refusal:
         perturb_set(mechanism, TWICE, Untouched(1))
     assert "anna" not in str(refusal.value)
 
@@ -59,7 +59,7 @@ def test_two_trajectories_of_one_tid_are_refused_however_far_apart_they_are():
     count = 200  # more than one piece of work
     tids = [str(k % (count - 1)) for k in range(count)]
     far = TrajectorySet.from_lists([[1]] * count, tids, size=40)
-    with pytest.raises(DomainError, match="got 1 of 200 again"):
+    with pytest.raises(SchemaError, match="got 1 repeated of 200"):
         perturb_set(make_mechanism("atlas", LOCATIONS, 1), far)
 
 

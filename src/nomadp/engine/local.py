@@ -46,8 +46,8 @@ def perturb_set(
     Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
     default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
     ``jobs`` is the number of cores; ``progress`` is told how many more are done. Raises
-    `DomainError` for locations outside the mechanism's set and for a tid that comes twice,
-    before anything is drawn.
+    `DomainError` for locations outside the mechanism's set and `SchemaError` for a tid that
+    comes twice, before anything is drawn.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
