@@ -1,4 +1,4 @@
-"""A package of somebody else's that registers mechanisms, made in a folder and not installed."""
+"""A package of somebody else's that registers mechanisms, as pip would leave it in a folder."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ CONTRIBUTING = Path(__file__).resolve().parent.parent / "CONTRIBUTING.md"
 
 
 def install(folder: Path, package: str, source: str, mechanisms: dict[str, str]) -> None:
-    """What pip would leave in ``folder``: a module, and its entry points."""
+    """A module in ``folder``, and its entry points."""
     (folder / f"{package}.py").write_text(source, encoding="utf-8")
     info = folder / f"{package}-1.0.dist-info"
     info.mkdir(parents=True)
