@@ -39,7 +39,16 @@ def read_trajectories(
 
     Either `tid,seq,location_id`, or `tid,datetime,lat,lng`, which are snapped and summarised.
     A column `uid` is used if there is one, to tell apart equal tids of different users. In
-    Parquet also `tid,location_ids`, one row to a trajectory.
+    Parquet also `tid,location_ids`, one row to a trajectory. Raises `SchemaError` for a file
+    of another shape and `DomainError` for unknown ids, which it does not show.
+
+    >>> import nomadp, pathlib
+    >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> lines = "tid,seq,location_id", "trip 1,0,a", "trip 1,1,b"
+    >>> _ = pathlib.Path("trips.csv").write_text("\n".join(lines))
+    >>> trips, _ = nomadp.read_trajectories("trips.csv", places)
+    >>> trips.lengths.tolist()
+    [2]
     """
     if (whole := nested(Path(fspath(path)), locations)) is not None:
         return whole, None
