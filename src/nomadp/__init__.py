@@ -7,8 +7,10 @@ The public names, in the order the data flows. Each is imported when first used,
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nomadp.analysis import evaluate
+    from nomadp.analysis import calibrate, evaluate, explain
+    from nomadp.audit import measure_loss
     from nomadp.budget import as_epsilon
+    from nomadp.conformance import check_conformance
     from nomadp.datasets.city import synthetic_city
     from nomadp.engine import perturb_set
     from nomadp.errors import (
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
         write_reports,
     )
     from nomadp.inference import Estimate, Prior, decode, learn_prior
+    from nomadp.inference.flows import flows
+    from nomadp.inference.hotspots import hotspots
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import (
         Mechanism,
@@ -51,6 +55,10 @@ else:
         "Mechanism": "nomadp.mechanisms",
         "make_mechanism": "nomadp.mechanisms",
         "mechanism_names": "nomadp.mechanisms",
+        "explain": "nomadp.analysis",
+        "calibrate": "nomadp.analysis",
+        "measure_loss": "nomadp.audit",
+        "check_conformance": "nomadp.conformance",
         "Report": "nomadp.mechanisms",
         "SimulatedReport": "nomadp.mechanisms",
         "SystemWords": "nomadp.randomness",
@@ -62,6 +70,8 @@ else:
         "read_reports": "nomadp.formats.tables",
         "decode": "nomadp.inference",
         "learn_prior": "nomadp.inference",
+        "hotspots": "nomadp.inference.hotspots",
+        "flows": "nomadp.inference.flows",
         "Estimate": "nomadp.inference",
         "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",
@@ -99,6 +109,10 @@ __all__ = [
     "Mechanism",
     "make_mechanism",
     "mechanism_names",
+    "explain",
+    "calibrate",
+    "measure_loss",
+    "check_conformance",
     "Report",
     "SimulatedReport",
     "SystemWords",
@@ -110,6 +124,8 @@ __all__ = [
     "read_reports",
     "decode",
     "learn_prior",
+    "hotspots",
+    "flows",
     "Estimate",
     "Prior",
     "evaluate",

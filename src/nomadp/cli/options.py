@@ -213,7 +213,8 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
         from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
-    return chosen | options.get("others", {})
+    others: dict[str, Any] = options.get("others", {})
+    return chosen | others
 
 
 def default_jobs() -> int:

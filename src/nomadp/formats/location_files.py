@@ -36,7 +36,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
 
     >>> import nomadp, pathlib
     >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
-    >>> _ = pathlib.Path("places.csv").write_text("\n".join(lines))
+    >>> _ = pathlib.Path("places.csv").write_text("\\n".join(lines))
     >>> nomadp.read_locations("places.csv").ids
     ('a', 'b')
     """

@@ -45,7 +45,7 @@ def read_trajectories(
     >>> import nomadp, pathlib
     >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
     >>> lines = "tid,seq,location_id", "trip 1,0,a", "trip 1,1,b"
-    >>> _ = pathlib.Path("trips.csv").write_text("\n".join(lines))
+    >>> _ = pathlib.Path("trips.csv").write_text("\\n".join(lines))
     >>> trips, _ = nomadp.read_trajectories("trips.csv", places)
     >>> trips.lengths.tolist()
     [2]
