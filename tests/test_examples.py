@@ -1,6 +1,7 @@
 """Every example that people read is run: in the docstrings of public names, and the tour."""
 
 import doctest
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,14 @@ def test_every_public_name_has_an_example_that_holds(
     said: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     assert runner.run(example, out=said.append).failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_function_says_what_each_parameter_is(name: str) -> None:
+    found = getattr(nomadp, name)
+    if inspect.isfunction(found):
+        said = set(re.findall(r"\w+", str(found.__doc__)))
+        assert inspect.signature(found).parameters.keys() - said == set()
 
 
 def test_the_tour_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:

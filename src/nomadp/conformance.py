@@ -31,7 +31,7 @@ LENGTHS = (1, 2, 3, 8)
 
 
 def check_conformance(make: Make, coarse: Make | None = None) -> None:
-    """Run every check of `CHECKS`, in about a second for a simple mechanism.
+    """Run every check of `CHECKS` on what ``make(locations, epsilon)`` makes; it takes a second.
 
     ``coarse`` makes the mechanism with as few cells as it can have, where walking all its
     choices on a map of four locations would take too long otherwise. Raises `AssertionError`

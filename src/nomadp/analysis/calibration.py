@@ -80,12 +80,13 @@ def calibrate(
     walks: int = WALKS,
     progress: Progress | None = None,
 ) -> Calibration:
-    """What epsilon buys on a map: public tracks reported, decoded, and compared in km.
+    """What the epsilon of ``mechanism`` buys: public tracks reported, decoded, compared in km.
 
     ``length`` is the number of points of a track, ``radii_km`` those within which answers are
     counted, ``walks`` how many tracks are simulated. ``answers`` holds what is decoded and
     reported, beside the best constant, which is what no information gives. The same question
-    gets the same answer, and no trajectory of anybody is read.
+    gets the same answer, and no trajectory of anybody is read. ``progress`` is told how many
+    more walks are done.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)

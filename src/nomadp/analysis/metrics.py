@@ -83,7 +83,7 @@ def evaluate(
     reported: TrajectorySet,
     radii_km: Sequence[float],
 ) -> Evaluation:
-    """All scores of ``reported``, trajectory k against trajectory k, and both floors.
+    """All scores of ``reported`` against ``true``, trajectory by trajectory, and both floors.
 
     Of each answer the mean error in km, the same as a share of the largest distance, and the
     percentage of points within each of ``radii_km``. ``constant`` and ``uniform`` are what an

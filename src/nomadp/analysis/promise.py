@@ -85,7 +85,7 @@ class Explanation:
 
 
 def explain(mechanism: Mechanism, length: int) -> Explanation:
-    """What is promised to whoever reports a trajectory of ``length`` points, which is public.
+    """What ``mechanism`` promises to whoever reports a trajectory of ``length`` points.
 
     ``promise`` is the guarantee in words, ``split`` where epsilon goes, ``suspicions`` what
     somebody's suspicion, in percent, can grow to at most. What it buys in km: `calibrate`.

@@ -31,8 +31,8 @@ KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 def read_locations(path: str | PathLike[str]) -> LocationSet:
     """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
 
-    The columns are ``location_id``, and ``lat`` and ``lng`` in degrees (WGS84). Raises
-    `SchemaError` for a file that has not, and names the row.
+    The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
+    (WGS84). Raises `SchemaError` for one that has not, and names the row.
 
     >>> import nomadp, pathlib
     >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
@@ -51,7 +51,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
 
 
 def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
-    """CSV, Parquet or GeoJSON, by the end of the name; reading it back gives an equal set.
+    """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
 
     The file is written whole or not at all. Raises `SchemaError` for another ending.
 

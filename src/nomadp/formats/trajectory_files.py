@@ -35,7 +35,7 @@ BY_COORDINATES = {
 def read_trajectories(
     path: str | PathLike[str], locations: LocationSet
 ) -> tuple[TrajectorySet, SnapSummary | None]:
-    """Trajectories over `locations` from CSV or Parquet.
+    """Trajectories over ``locations`` from CSV or Parquet at ``path``.
 
     Either `tid,seq,location_id`, or `tid,datetime,lat,lng`, which are snapped and summarised.
     A column `uid` is used if there is one, to tell apart equal tids of different users. In

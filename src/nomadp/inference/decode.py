@@ -50,8 +50,9 @@ def learn_prior(
 ) -> Prior:
     """Where people go, learned from all their reports of one mechanism together.
 
-    Reports of several mechanisms or epsilons: `nomadp.inference.learn` with the `groups_of`
-    each. Raises `ValueError` if there is no report, and `DomainError` as `decode` does.
+    ``reports`` of several mechanisms or epsilons: `nomadp.inference.learn` with the `groups_of`
+    each. ``progress`` is told of every piece of learning that is done. Raises `ValueError` if
+    there is no report, and `DomainError` as `decode` does.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)

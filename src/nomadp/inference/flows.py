@@ -28,8 +28,8 @@ def flows(
 
     A trip goes from the first to the last point of a journey, over ``granularity`` rows and
     columns of cells: entry ``i * granularity**2 + j`` of ``values`` is from cell i to cell j.
-    Otherwise as `hotspots`. Raises `DomainError` for reports that do not tell of whole
-    journeys: only ATLAS' do.
+    ``mechanism``, ``reports`` and ``progress`` are as in `hotspots`. Raises `DomainError` for
+    reports that do not tell of whole journeys: only ATLAS' do.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations

@@ -21,10 +21,12 @@ def hotspots(
 ) -> Shares:
     """The share of visits at each location, or in each cell of a grid, with its uncertainty.
 
-    ``values`` add up to 1, ``deviation`` are their standard deviations, and ``flat`` is what
-    somebody without reports would say; nothing is claimed beyond it that reports do not tell
-    from chance. With a ``granularity`` there are that many rows and columns of cells. It is
-    post-processing and costs nothing. Raises `DomainError` as `decode` does.
+    It is learned from the ``reports`` of ``mechanism``, which costs nothing more. ``values``
+    add up to 1, ``deviation`` are their standard deviations, and ``flat`` is what somebody
+    without reports would say; nothing is claimed beyond it that reports do not tell from
+    chance. With a ``granularity`` there are that many rows and columns of cells.
+    ``progress`` is told of every piece of learning that is done. Raises `DomainError` as
+    `decode` does.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
