@@ -25,7 +25,7 @@ from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
 from nomadp.mechanisms.pivot import calibration
 from nomadp.mechanisms.pivot.calibration import centre_km
 from nomadp.mechanisms.pivot.tp import Region
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"
@@ -47,7 +47,7 @@ def error(mechanism, trajectories, runs=RUNS) -> str:
         normalised_error(
             mechanism.locations,
             trajectories,
-            perturb_set(mechanism, trajectories, SeededWords(seed), jobs=CORES),
+            perturb_set(mechanism, trajectories, SimulatedWords(seed), jobs=CORES),
         )
         for seed in range(runs)
     ]

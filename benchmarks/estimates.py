@@ -28,7 +28,7 @@ from nomadp.inference import Prior, decode, learn_prior
 from nomadp.inference.pivots import decode_transcripts, release_many
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 EPSILONS = ("1", "2", "4", "6", "8", "10")
@@ -126,12 +126,12 @@ def measure(
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
-        reports = perturb_set(mechanism, subject.true, SeededWords(SEED), jobs=2)
+        reports = perturb_set(mechanism, subject.true, SimulatedWords(SEED), jobs=2)
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
             _decoded(subject, mechanism, reports, found)
         if name in PIVOTS:
-            released = release_many(mechanism, subject.sample, SeededWords(SEED))
+            released = release_many(mechanism, subject.sample, SimulatedWords(SEED))
             answers = decode_transcripts(mechanism, released).locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
         if epsilon in COUNTED_AT:
@@ -148,9 +148,9 @@ def ratios(name: str, folder: Path | None) -> dict[str, Any]:
     whole, found = Subject(name, locations, often, often), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SeededWords(SEED + 1), jobs=2)
+        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), jobs=2)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(atlas, perturb_set(atlas, often, SeededWords(SEED + 1), jobs=2))
+        answers = decode(atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), jobs=2))
         ours = whole.scores(answers.locations)
         found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
     return found
@@ -171,7 +171,7 @@ def _decoded(
         )
         found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
         if mechanism.name == "atlas":
-            same = perturb_set(mechanism, subject.sample, SeededWords(SEED), jobs=2)
+            same = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), jobs=2)
             answers = decode(mechanism, same, prior).locations
             found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 

@@ -24,7 +24,7 @@ from nomadp.formats.tables import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import REFERENCE, fastest
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["main"]
@@ -35,7 +35,7 @@ GROWTH = 8
 PASSES = 15
 """At most, while time is left: the fastest counts, for what disturbs only slows down."""
 REFERENCES = 64
-WORDS = SeededWords(1)
+WORDS = SimulatedWords(1)
 FIRST_BATCH = 1000
 SMALL = 300
 

@@ -162,13 +162,6 @@ def test_every_link_between_documents_leads_somewhere(document: str, target: str
     assert ((ROOT / document).parent / target).exists()
 
 
-def test_the_tour_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (tour,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    exec(compile(tour, "README.md", "exec"), {})
-    assert capsys.readouterr().out
-
-
 def test_the_tree_in_the_readme_is_the_tree() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (picture,) = re.findall(r"```\nsrc/nomadp/\n(.*?)```", readme, re.DOTALL)

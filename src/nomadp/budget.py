@@ -39,7 +39,15 @@ _EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the l
 
 
 def as_epsilon(value: int | float | str | Fraction) -> Fraction:
-    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth."""
+    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth.
+
+    ``value`` is a number or its text, above 0 and at most 20, of a whole trajectory. Raises
+    `BudgetError` for anything else.
+
+    >>> import nomadp
+    >>> nomadp.as_epsilon(0.1), nomadp.as_epsilon("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
     epsilon = as_fraction(value)
     if epsilon is None or not 0 < epsilon <= MAX_EPSILON:
         raise BudgetError(

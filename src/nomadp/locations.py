@@ -45,7 +45,16 @@ HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocationSet:
-    """Public locations in a fixed order; a location is an index into it."""
+    """Public locations in a fixed order; a location is an index into it.
+
+    `from_columns` makes one of unique ids and degrees (WGS84); distances are in km. Raises
+    `SchemaError` or `DomainError` for columns that cannot be that.
+
+    >>> import nomadp
+    >>> two = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> round(two.diameter_km, 1), two.find(["b"]).tolist()
+    (11.1, [1])
+    """
 
     ids: tuple[str, ...]
     lat: Floats
@@ -74,11 +83,9 @@ class LocationSet:
             )
         if set(map(type, self.ids)) != {str} or "" in self.ids:
             raise SchemaError("location ids must be non-empty strings, and some are not")
-        repeated = count - len(set(self.ids))
-        if repeated:
+        if repeated := count - len(set(self.ids)):
             raise SchemaError(
-                f"location ids must be unique, got {repeated} repeated among {count}; "
-                "remove the duplicates"
+                f"location ids must be unique, got {repeated} repeated among {count}; drop them"
             )
 
     def __len__(self) -> int:
@@ -141,10 +148,6 @@ class LocationSet:
         if not radius_km >= 0:
             raise ValueError(f"radius_km must be at least 0, got radius_km={radius_km}")
         return np.flatnonzero(self.distances_km(i) <= radius_km)
-
-    def farthest_km(self, i: int) -> float:
-        """Distance from `i` to the location farthest from it."""
-        return float(self.distances_km(i).max())
 
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
         """The nearest location to each point; the lowest index wins a tie."""
@@ -286,8 +289,7 @@ def _coordinates(name: str, values: ArrayLike, limit: float) -> Floats:
         raise SchemaError(f"{name} must hold numbers in degrees, and some are not") from None
     if column.ndim != 1:
         raise SchemaError(f"{name} must be one column, got {column.ndim} dimensions")
-    bad = int(np.count_nonzero(~(np.abs(column) <= limit)))
-    if bad:
+    if bad := int(np.count_nonzero(~(np.abs(column) <= limit))):
         raise DomainError(
             f"{name} must be finite and in [-{limit:g}, {limit:g}] degrees, "
             f"got {bad} of {len(column)} outside"

@@ -39,7 +39,18 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrajectorySet(Pieces):
-    """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed."""
+    """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed.
+
+    `from_lists` makes one of indices into a set of ``size`` locations and, if there are any,
+    the ``tids`` that name the trajectories. Raises `DomainError` for a location outside.
+
+    >>> import nomadp
+    >>> trips = nomadp.TrajectorySet.from_lists([[0, 1], [2]], ["to work", "home"], size=3)
+    >>> trips
+    TrajectorySet(2 trajectories, contents withheld)
+    >>> trips.lengths.tolist()
+    [2, 1]
+    """
 
     offsets: Indices  # (n_trajectories + 1,)
     locations: Indices  # (n_points,)

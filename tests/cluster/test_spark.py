@@ -32,7 +32,7 @@ from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SystemWords
+from nomadp.randomness import KeyedWords, SystemWords, new_key
 from nomadp.trajectory import TrajectorySet
 
 # What engines warn about is theirs: open sockets, and releases of pandas they do not know.
@@ -140,7 +140,9 @@ def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
     alone = one_batch(mechanism, KeyedWords(KEY), trips)
-    assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
+    assert rows(cluster.perturb(frame, mechanism, KeyedWords(new_key())).toArrow()) != rows(
+        alone
+    )
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:

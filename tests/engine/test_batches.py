@@ -19,7 +19,7 @@ from nomadp.mechanisms import (
     make_mechanism,
     perturb_one,
 )
-from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.randomness import KeyedWords, SeededWords, Words, new_key
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
 
@@ -58,13 +58,13 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism(name, square, 4), KeyedWords()
+    mechanism, words = make_mechanism(name, square, 4), KeyedWords(new_key())
     together = by_tid(batched(mechanism, words, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
     assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
-    assert by_tid(batched(mechanism, KeyedWords(), batch)) != together
+    assert by_tid(batched(mechanism, KeyedWords(new_key()), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(

@@ -11,7 +11,7 @@ from nomadp.engine.local import CHUNK
 from nomadp.errors import DomainError, RandomnessUnavailable
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
-from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.randomness import SeededWords, SystemWords, Words
 from nomadp.trajectory import TrajectorySet
 
 COUNT = 2 * CHUNK + 3  # three pieces of work, the last one short
@@ -73,7 +73,7 @@ def test_a_trajectory_draws_from_the_stream_of_its_tid(
 def test_reports_keep_order_tids_and_lengths(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    reported = perturb_set(mechanism, journeys, KeyedWords(), jobs=2)
+    reported = perturb_set(mechanism, journeys, jobs=2)
     assert reported.tids == journeys.tids
     assert reported.lengths.tolist() == journeys.lengths.tolist()
 
@@ -90,7 +90,7 @@ def test_one_seed_gives_two_mechanisms_independent_words(
 
 
 def test_two_runs_without_a_seed_differ(mechanism: Mechanism, journeys: TrajectorySet) -> None:
-    first, second = (perturb_set(mechanism, journeys, KeyedWords()) for _ in range(2))
+    first, second = (perturb_set(mechanism, journeys) for _ in range(2))
     assert first != second
 
 
@@ -177,11 +177,11 @@ def test_refuses_less_than_one_process(mechanism: Mechanism, journeys: Trajector
 
 
 def test_unlinked_reports_keep_their_points_and_nothing_else(journeys: TrajectorySet) -> None:
-    reports = unlinked(journeys, KeyedWords())
+    reports = unlinked(journeys, SystemWords())
     assert sorted(map(tuple, _lists(reports))) == sorted(map(tuple, _lists(journeys)))
     assert list(reports.tids) == sorted(set(reports.tids))
     assert all(len(bytes.fromhex(tid)) == 16 for tid in reports.tids)
-    assert not set(reports.tids) & set(unlinked(journeys, KeyedWords()).tids)
+    assert not set(reports.tids) & set(unlinked(journeys, SystemWords()).tids)
 
 
 def _lists(journeys: TrajectorySet) -> list[list[int]]:

@@ -1,5 +1,6 @@
 """What reports are worth: scores of reported against true trajectories."""
 
+from nomadp.analysis.calibration import calibrate
 from nomadp.analysis.measures import Yardstick, measure_all, zero_information
 from nomadp.analysis.metrics import (
     Evaluation,
@@ -13,14 +14,17 @@ from nomadp.analysis.metrics import (
     uniform_answer,
     within_percent_each,
 )
+from nomadp.analysis.promise import explain
 
 __all__ = [
     "Evaluation",
     "Scores",
     "Yardstick",
+    "calibrate",
     "constant_answer",
     "error_km_each",
     "evaluate",
+    "explain",
     "matched_by_tid",
     "measure_all",
     "normalised_error",

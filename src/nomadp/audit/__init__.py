@@ -2,6 +2,7 @@
 
 from nomadp.audit.gallery import GALLERY
 from nomadp.audit.loss import Measurement, measure
+from nomadp.audit.measuring import measure_loss
 from nomadp.audit.plan import AuditRequest
 from nomadp.audit.run import AuditReport, AuditRow, GalleryRow, run_audit
 
@@ -13,5 +14,6 @@ __all__ = [
     "GalleryRow",
     "Measurement",
     "measure",
+    "measure_loss",
     "run_audit",
 ]

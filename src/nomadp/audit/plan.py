@@ -1,7 +1,7 @@
 """Which maps, lengths and options an audit walks: small enough to finish, yet wide."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -9,10 +9,10 @@ from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import (
     EXPERIMENTAL,
-    MECHANISMS,
-    PUBLISHED,
     Mechanism,
+    kind_of,
     make_mechanism,
+    mechanism_names,
 )
 
 __all__ = [
@@ -39,7 +39,7 @@ _VARIANTS: dict[str, list[dict[str, Any]]] = {
 class AuditRequest:
     """What to audit; by default every registered mechanism, and the gallery of broken ones."""
 
-    mechanisms: tuple[str, ...] = tuple(MECHANISMS)
+    mechanisms: tuple[str, ...] = field(default_factory=mechanism_names)
     epsilons: tuple[Fraction, ...] = DEFAULT_EPSILONS
     lengths: tuple[int, ...] = DEFAULT_LENGTHS
     published: tuple[str, ...] = ("tp-as-published-not-private",)
@@ -116,4 +116,4 @@ def _small(name: str) -> dict[str, Any]:
 
 
 def _has(name: str, option: str) -> bool:
-    return hasattr((MECHANISMS | PUBLISHED).get(name), option)
+    return hasattr(kind_of(name), option)

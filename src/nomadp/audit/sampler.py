@@ -23,7 +23,7 @@ from nomadp.laws import (
     distance_rows_km,
     probabilities,
 )
-from nomadp.randomness import SeededWords, Words
+from nomadp.randomness import SimulatedWords, Words
 
 __all__ = ["SamplerRow", "check_sampler", "specimens"]
 
@@ -86,7 +86,7 @@ def check_sampler(
     require("analysis")
     from scipy import stats  # slow to import, and few mechanisms' audits need it
 
-    stream = (words or SeededWords(0)).bound_to(name).stream(0)
+    stream = (words or SimulatedWords(0)).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):

@@ -60,7 +60,10 @@ def audit(context: click.Context, /, *, as_json: bool, **options: Any) -> None:
       nomadp audit --mechanism atp --epsilon 0.1 1 4 --length 1 2 3
     """
     from nomadp.audit import run_audit
+    from nomadp.mechanisms import plugin_problems
 
+    for problem in () if options["mechanisms"] else plugin_problems():
+        click.echo(f"nomadp: {problem}", err=True)
     with progress_bar("auditing") as bar:
         report = run_audit(_request(options), bar.reach)
     if as_json:

@@ -76,9 +76,9 @@ def _version(package: str) -> str | None:
 
 def _randomness() -> str:
     try:
-        from nomadp.randomness import words_for
+        from nomadp.randomness import SystemWords
 
-        stream = words_for(None).stream(0)
+        stream = SystemWords().stream(0)
         return "works" if stream.next() != stream.next() else "repeats itself"
     except Exception as error:  # a diagnosis reports every failure instead of stopping at it
         return f"fails ({type(error).__name__})"

@@ -1,5 +1,6 @@
 """Options that several commands share, spelled once."""
 
+import json
 import math
 import os
 import re
@@ -80,15 +81,17 @@ DEFAULT_MECHANISM = "atlas"
 
 
 class MechanismOption(click.Option):
-    """Its help ends with the names that are registered, by other packages too."""
+    """Names every registered mechanism, other packages' too, to whoever asks for help."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED  # when asked for
+        from nomadp.mechanisms import EXPERIMENTAL, PUBLISHED, mechanism_names
 
-        names = ", ".join(sorted(MECHANISMS, key=lambda name: name != DEFAULT_MECHANISM))
-        others = ", ".join([*EXPERIMENTAL, *PUBLISHED])
-        record = super().get_help_record(ctx)
-        return record and (record[0], f"{record[1]} {names}; for experiments only: {others}.")
+        said = super().get_help_record(ctx)
+        if said is None:
+            return None
+        experiments = ", ".join((*EXPERIMENTAL, *PUBLISHED))
+        names = f"{', '.join(mechanism_names())}; for experiments only: {experiments}."
+        return said[0], f"{names}  {said[1]}".rstrip()
 
 
 mechanism_option = click.option(
@@ -187,9 +190,43 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
 
 def variant_options(command: Decorated) -> Decorated:
     """Offer every choice inside a mechanism; one that has no such choice refuses it."""
-    for option in reversed(VARIANTS.values()):
+    other = click.option(
+        "--option",
+        "others",
+        multiple=True,
+        callback=_other_options,
+        metavar="NAME=VALUE",
+        help="An option of another package's mechanism; repeatable.",
+    )
+    for option in reversed([*VARIANTS.values(), other]):
         command = option(command)
     return command
+
+
+def _other_options(
+    context: click.Context, parameter: click.Parameter, said: tuple[str, ...]
+) -> dict[str, Any]:
+    """Values by name: numbers and true or false as JSON has them, anything else as text."""
+    found: dict[str, Any] = {}
+    for each in said:
+        name, equals, text = each.partition("=")
+        name = name.replace("-", "_")
+        if not name.isidentifier() or not equals or name in found:
+            raise click.BadParameter(
+                f"an option must be NAME=VALUE, each name once, got {each}"
+            )
+        if name in VARIANTS or name in ("locations", "epsilon"):
+            raise click.BadParameter(f"{name} has an option of its own, see --help")
+        found[name] = _plain(text)
+    return found
+
+
+def _plain(text: str) -> Any:
+    try:
+        value = json.loads(text, parse_constant=lambda constant: None)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float | str) else text
 
 
 def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +238,8 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
         from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
-    return chosen
+    others: dict[str, Any] = options.get("others", {})
+    return chosen | others
 
 
 def default_jobs() -> int:

@@ -181,7 +181,7 @@ def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set, unlinked
     from nomadp.formats.tables import ReportTable, write_reports
-    from nomadp.randomness import words_for
+    from nomadp.randomness import SimulatedWords, SystemWords
 
     true, read = read_all(
         request.trajectories,
@@ -192,7 +192,7 @@ def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     )
     single = int((true.lengths == 1).sum())
     check_lengths(mechanism, single, len(true), accepted=request.single_points)
-    words = words_for(request.seed)
+    words = SystemWords() if request.seed is None else SimulatedWords(request.seed)
     jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
     with progress_bar("perturbing", len(true)) as bar:
         reported = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance)

@@ -18,7 +18,7 @@ from nomadp.engine.spark_session import session
 from nomadp.formats.files import is_parquet
 from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords, new_key
 
 __all__ = ["clustered"]
 
@@ -81,5 +81,5 @@ def _check(request: Request) -> None:
 
 def _words(request: Request) -> KeyedWords:
     if request.seed is not None:
-        return SeededWords(request.seed)
-    return KeyedWords() if request.key_file is None else words_of(request.key_file)
+        return SimulatedWords(request.seed)
+    return KeyedWords(new_key()) if request.key_file is None else words_of(request.key_file)

@@ -19,7 +19,7 @@ from nomadp.engine.survey import Survey
 from nomadp.formats.nested_files import NestedFile
 from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords
 
 __all__ = ["streamed"]
 
@@ -57,7 +57,7 @@ def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
 
 def _words(request: Request) -> KeyedWords | None:
     if request.seed is not None:
-        return SeededWords(request.seed)
+        return SimulatedWords(request.seed)
     return None if request.key_file is None else words_of(request.key_file)
 
 

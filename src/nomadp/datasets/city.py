@@ -41,14 +41,23 @@ STAY = 0.012
 
 @dataclass(frozen=True)
 class City:
-    """Public locations and private trajectories over them."""
+    """Public ``locations`` and private ``trajectories`` over them."""
 
     locations: LocationSet
     trajectories: TrajectorySet
 
 
 def synthetic_city(seed: int = 1, *, places: int = 1000, trips: int = 2000) -> City:
-    """The same seed gives the same city. For examples and experiments, not for privacy."""
+    """A `City` of nobody's: so many public places, and so many private trips between them.
+
+    The same seed gives the same city: for examples and experiments. Raises `ValueError` for
+    fewer than 2 places or no trip.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> len(city.locations), len(city.trajectories)
+    (50, 10)
+    """
     built = build_city(seed, places=places, trips=trips)
     return City(built.locations, built.trajectories)
 

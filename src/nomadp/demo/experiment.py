@@ -17,7 +17,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Findings", "Progress", "Run", "Study", "explore", "journeys_to_show"]
@@ -112,7 +112,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     name, epsilon = setting
     plan, locations = study.plan, study.city.locations
     mechanism = make_mechanism(name, locations, epsilon)
-    words = SeededWords(plan.seed).bound_to(mechanism.identity)
+    words = SimulatedWords(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.

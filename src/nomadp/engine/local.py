@@ -14,7 +14,7 @@ from nomadp.engine.workers import assigned, worker_pool
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
-from nomadp.randomness import Words
+from nomadp.randomness import SystemWords, Words, check_names
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Progress", "perturb_set", "unlinked"]
@@ -36,20 +36,30 @@ Piece = tuple[int, Ints]
 def perturb_set(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
-    words: Words,
+    words: Words | None = None,
     *,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> TrajectorySet:
     """Every trajectory perturbed once, in the same order; all of them or an exception.
 
-    ``words`` are bound to the mechanism, so one seed gives two mechanisms independent noise.
-    A source must not serve the same mechanism for other people's trajectories: two reports
-    drawn with the same words tell about each other.
+    Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
+    default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
+    ``jobs`` is the number of cores; ``progress`` is told how many more are done. Raises
+    `DomainError` for locations outside the mechanism's set and `SchemaError` for a tid that
+    comes twice, before anything is drawn.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> reports = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> len(reports), reports.lengths.tolist() == city.trajectories.lengths.tolist()
+    (10, True)
     """
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
-    words = words.bound_to(mechanism.identity)
+    check_names(trajectories.tids)
+    words = (words or SystemWords()).bound_to(mechanism.identity)
     path = path_of(mechanism, len(trajectories))
     starts = _starts(path, trajectories, jobs)
     reported = np.empty(len(trajectories.locations), dtype=np.int64)

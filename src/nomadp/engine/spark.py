@@ -69,7 +69,7 @@ def perturb(
     if not isinstance(words, KeyedWords):
         raise TypeError(
             "a cluster may run a batch again, so its words must come from a key; "
-            f"use KeyedWords(), got {type(words).__name__}"
+            f"use KeyedWords(key), got {type(words).__name__}"
         )
     if check_unique:
         check_unique_tids(frame)

@@ -36,7 +36,17 @@ KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def read_locations(path: str | PathLike[str]) -> LocationSet:
-    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored."""
+    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
+
+    The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
+    (WGS84). Raises `SchemaError` for one that has not, and names the row.
+
+    >>> import nomadp, pathlib
+    >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
+    >>> _ = pathlib.Path("places.csv").write_text("\\n".join(lines))
+    >>> nomadp.read_locations("places.csv").ids
+    ('a', 'b')
+    """
     if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
         return _from_features(Path(fspath(path)))
     table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
@@ -48,7 +58,16 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
 
 
 def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
-    """CSV, Parquet or GeoJSON; reading it back gives an equal set."""
+    """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
+
+    The file is written whole or not at all. Raises `SchemaError` for another ending.
+
+    >>> import nomadp
+    >>> places = nomadp.synthetic_city(places=50, trips=1).locations
+    >>> nomadp.write_locations("places.geojson", places)
+    >>> nomadp.read_locations("places.geojson") == places
+    True
+    """
     found = file_path(path, (*SUFFIXES, GEOJSON))
     if found.name.endswith(GEOJSON):
         written_whole({found: lambda part: write_features(part, _features(locations))})

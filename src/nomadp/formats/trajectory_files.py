@@ -55,6 +55,16 @@ def read_trajectories(
     """Trajectories over `locations` from one or more files and folders, in their order.
 
     Points that name one of the locations are there, others at the nearest within max_snap_km.
+    Raises `SchemaError` for a file of another shape and `DomainError` for unknown ids or points
+    too far from every location, which it does not show.
+
+    >>> import nomadp, pathlib
+    >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> lines = "tid,seq,location_id", "trip 1,0,a", "trip 1,1,b"
+    >>> _ = pathlib.Path("trips.csv").write_text("\\n".join(lines))
+    >>> trips, _ = nomadp.read_trajectories("trips.csv", places)
+    >>> trips.lengths.tolist()
+    [2]
     """
     how = reading or Reading()
     # Times never leave. They are read only where they are needed, for order or gaps.

@@ -6,11 +6,40 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.inference.hotspots import learned_from
+from nomadp.inference.learning import Progress
 from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
 from nomadp.laws import Ints
+from nomadp.mechanisms.base import Mechanism
+from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
-__all__ = ["trip_shares"]
+__all__ = ["flows", "trip_shares"]
+
+
+def flows(
+    mechanism: Mechanism,
+    reports: TrajectorySet,
+    granularity: int,
+    *,
+    progress: Progress | None = None,
+) -> Shares:
+    """The share of trips from each cell of a grid to each, with its uncertainty.
+
+    A trip goes from the first to the last point of a journey, over ``granularity`` rows and
+    columns of cells: entry ``i * granularity**2 + j`` of ``values`` is from cell i to cell j.
+    ``mechanism``, ``reports`` and ``progress`` are as in `hotspots`. Raises `DomainError` for
+    reports that do not tell of whole journeys: only ATLAS' do.
+
+    >>> import nomadp
+    >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
+    >>> trips = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
+    >>> atlas = nomadp.make_mechanism("atlas", places, epsilon=8, size=200)
+    >>> reports = nomadp.perturb_set(atlas, trips, nomadp.SimulatedWords(1))
+    >>> nomadp.flows(atlas, reports, granularity=2).values.reshape(4, 4).shape
+    (4, 4)
+    """
+    return trip_shares(learned_from(mechanism, reports, progress), granularity)
 
 
 def trip_shares(survey: Survey, granularity: int) -> Shares:

@@ -2,10 +2,52 @@
 
 import numpy as np
 
-from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
+from nomadp.inference.decode import groups_of
+from nomadp.inference.learning import Progress
+from nomadp.inference.shares import Shares, Survey, estimated_shares, survey, table_of
+from nomadp.mechanisms.base import Mechanism
+from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
-__all__ = ["cell_shares", "location_shares"]
+__all__ = ["cell_shares", "hotspots", "learned_from", "location_shares"]
+
+
+def hotspots(
+    mechanism: Mechanism,
+    reports: TrajectorySet,
+    granularity: int | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Shares:
+    """The share of visits at each location, or in each cell of a grid, with its uncertainty.
+
+    It is learned from the ``reports`` of ``mechanism``, which costs nothing more. ``values``
+    add up to 1, ``deviation`` are their standard deviations, and ``flat`` is what somebody
+    without reports would say; nothing is claimed beyond it that reports do not tell from
+    chance. With a ``granularity`` there are that many rows and columns of cells.
+    ``progress`` is told of every piece of learning that is done. Raises `DomainError` as
+    `decode` does.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> visits = nomadp.hotspots(brr, reports, granularity=3)
+    >>> len(visits.values), f"{visits.values.sum():.3f}"
+    (9, '1.000')
+    """
+    learned = learned_from(mechanism, reports, progress)
+    if granularity is None:
+        return location_shares(learned)
+    return cell_shares(learned, granularity)
+
+
+def learned_from(
+    mechanism: Mechanism, reports: TrajectorySet, progress: Progress | None = None
+) -> Survey:
+    """What reports tell, once for all questions; the same reports tell the same."""
+    rng = np.random.default_rng(0)  # resamples public reports: nothing private is drawn
+    return survey(mechanism.locations, groups_of(mechanism, reports), rng, progress)
 
 
 def location_shares(survey: Survey) -> Shares:

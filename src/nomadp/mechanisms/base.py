@@ -16,12 +16,20 @@ import numpy as np
 
 from nomadp.budget import Split, as_epsilon
 from nomadp.drawing import Choose, Drawing, Task
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.randomness import WordStream
+from nomadp.randomness import SimulatedWords, SystemWords, WordStream
 
-__all__ = ["Mechanism", "Reported", "Trajectory", "perturb_one", "report_one"]
+__all__ = [
+    "Mechanism",
+    "Report",
+    "Reported",
+    "SimulatedReport",
+    "Trajectory",
+    "perturb_one",
+    "report_one",
+]
 
 Trajectory = Ints
 """Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
@@ -35,9 +43,68 @@ class Reported(NamedTuple):
     """One for each report, where a mechanism releases one (see `report_number`)."""
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """What one trajectory became."""
+
+    mechanism: "Mechanism"
+    locations: tuple[int, ...]
+    """Indices into the mechanism's public set, as many as the trajectory has."""
+    number: int | None = None
+    """What was released, where that is one number (ATLAS: a row of the atlas)."""
+
+    @property
+    def location_ids(self) -> tuple[str, ...]:
+        """The reported locations by their public ids."""
+        return tuple(self.mechanism.locations.ids[k] for k in self.locations)
+
+
+class Report(_Drawn):
+    """What one trajectory reports under its mechanism's epsilon: it may leave the device.
+
+    `Mechanism.report` makes it. It has ``mechanism``, ``locations`` (indices), ``location_ids``
+    and, for ATLAS, the ``number`` of the row that was released.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> report = exp.report(city.trajectories[0])
+    >>> len(report.location_ids) == len(city.trajectories[0])
+    True
+    """
+
+
+class SimulatedReport(_Drawn):
+    """The same, drawn from a seed or not private: for experiments, and no `Report`.
+
+    `Mechanism.simulate` makes it. Whoever knows the seed can test guesses of the trajectory.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> simulated = exp.simulate(city.trajectories[0], seed=1)
+    >>> isinstance(simulated, nomadp.Report)
+    False
+    """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """Perturbs one trajectory at a total cost of epsilon, over all of the same length."""
+    """Perturbs one trajectory at a total cost of epsilon, over all of the same length.
+
+    A frozen public value that `make_mechanism` makes. ``split(length)`` says where epsilon
+    goes, ``report(trajectory)`` spends it, ``simulate(trajectory, seed)`` is for experiments;
+    a trajectory is a sequence of indices into ``locations``. ``identity`` is all that fixes the
+    law as text, and ``with_params`` the same mechanism with other options.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> [(step.name, step.count, str(step.share)) for step in exp.split(3).steps]
+    [('point', 3, '4/3')]
+    >>> exp.with_params(epsilon="1/2").get_params()
+    {'epsilon': '1/2'}
+    """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -66,6 +133,25 @@ class Mechanism(ABC):
 
         Released values may be arrays, one entry per case: the auditor finishes all at once.
         """
+
+    def report(self, trajectory: Trajectory) -> Report:
+        """One report for one trajectory, at the cost of epsilon; each call spends it again.
+
+        The words are fresh ones of the system, and what runs is the audited program itself.
+        Raises `DomainError` for a location outside the set, which it does not show,
+        `NotPrivateError` for a form that is not private, and `RandomnessUnavailable`.
+        """
+        if not self.private:
+            raise NotPrivateError(
+                f"a report must be private, and {self.name} is for experiments only; "
+                f"{self.warning}; use another mechanism, or simulate()"
+            )
+        return Report(self, *report_one(self, trajectory, SystemWords().stream(0)))
+
+    def simulate(self, trajectory: Trajectory, seed: int) -> SimulatedReport:
+        """What a report might be, the same for the same seed: for experiments only."""
+        words = SimulatedWords(seed).bound_to(self.identity).stream(0)
+        return SimulatedReport(self, *report_one(self, trajectory, words))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         """The reported trajectory: as many locations as the true one."""

@@ -21,7 +21,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.inference.decoders import Decoders
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["REGISTERED", "Audit", "Cell", "Floors", "Options", "Setting", "Work"]
@@ -87,7 +87,7 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> TrajectorySet:
-    words = SeededWords(reports.seed(catalogue))
+    words = SimulatedWords(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
     return perturb_set(reports.setting.build(catalogue), trajectories, words)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nomadp.errors import DomainError
 from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import CACHED_ROWS_MAX, LocationSet
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 __all__ = [
     "LARGE_RECIPE",
@@ -126,7 +126,7 @@ def fresh_journeys(atlas: Atlas, count: int) -> Journeys:
 def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
     """Walks of the recipe; those of another purpose or count are other walks."""
     recipe = f"{recipe_of(locations)}/{purpose}/{locations.sha256}/{length}/{count}"
-    rows = SeededWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
+    rows = SimulatedWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
     uniform = uniforms(rows)
     journeys = np.empty((count, length), dtype=np.int32)
     mean_km = _mean_distance_km(locations)
