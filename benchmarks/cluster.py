@@ -27,11 +27,13 @@ import pyarrow.parquet as pq
 
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
-from nomadp.engine.batches import perturb_batch, reports_of
+from nomadp.engine.batches import perturb_batch
 from nomadp.engine.spark_session import session
 from nomadp.engine.spark_tasks import ROWS
 from nomadp.mechanisms import Mechanism, make_mechanism
+from nomadp.mechanisms.paths import FEW, path_of
 from nomadp.randomness import KeyedWords, new_key
+from nomadp.reports.batches import batch_of
 
 BILLION = 1_000_000_000
 CORES = 64
@@ -85,7 +87,7 @@ def measured(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def write_trips(path: Path, city: Any, count: int) -> None:
-    trips = reports_of(city.trajectories, city.locations)
+    trips = batch_of(city.trajectories, city.locations)
     with pq.ParquetWriter(path, trips.schema) as writer:
         for start in range(0, count, ROW_GROUP):
             rows = np.arange(start, min(start + ROW_GROUP, count))
@@ -117,7 +119,9 @@ def on_cluster(master: str, settings: dict[str, str], job: Any) -> dict[str, flo
         frame = spark.read.parquet(str(path))
         if path != many:  # in so many pieces that every worker gets one
             frame = frame.repartition(8)
-        cluster.perturb(frame, mechanism, words, check_unique=False).write.parquet(str(out))
+        cluster.perturb(
+            frame, mechanism, words, check_unique=False, keep_tids=True
+        ).write.parquet(str(out))
 
     try:
         found = timed(perturb, job)
@@ -151,10 +155,10 @@ def opened(master: str, settings: dict[str, str]) -> tuple[Any, Callable[[], Non
 def alone(mechanism: Mechanism, words: KeyedWords, path: Path, out: Path) -> None:
     """One process, one thread: the yardstick."""
     out.mkdir()
-    source = pq.ParquetFile(path)
+    source, fast = pq.ParquetFile(path), path_of(mechanism, FEW)
     with pq.ParquetWriter(out / "part.parquet", source.schema_arrow) as writer:
         for batch in source.iter_batches(ROWS, use_threads=False):
-            reports = perturb_batch(mechanism, words, batch)
+            reports = perturb_batch(mechanism, words, batch, fast, linked=True)
             writer.write_batch(reports.cast(source.schema_arrow))
 
 

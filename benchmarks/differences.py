@@ -47,7 +47,9 @@ def error(mechanism, trajectories, runs=RUNS) -> str:
         normalised_error(
             mechanism.locations,
             trajectories,
-            perturb_set(mechanism, trajectories, SimulatedWords(seed), jobs=CORES),
+            perturb_set(
+                mechanism, trajectories, SimulatedWords(seed), jobs=CORES, keep_tids=True
+            ),
         )
         for seed in range(runs)
     ]

@@ -25,10 +25,11 @@ from nomadp.datasets.built import read_built
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import perturb_set
 from nomadp.inference import Prior, decode, learn_prior
-from nomadp.inference.pivots import decode_transcripts, release_many
+from nomadp.inference.pivots import decode_released
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.randomness import SimulatedWords
+from nomadp.reports import AnyReports
 from nomadp.trajectory import TrajectorySet
 
 EPSILONS = ("1", "2", "4", "6", "8", "10")
@@ -126,13 +127,16 @@ def measure(
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
-        reports = perturb_set(mechanism, subject.true, SimulatedWords(SEED), jobs=2)
+        reports = perturb_set(
+            mechanism, subject.true, SimulatedWords(SEED), jobs=2, keep_tids=True
+        )
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
             _decoded(subject, mechanism, reports, found)
         if name in PIVOTS:
-            released = release_many(mechanism, subject.sample, SimulatedWords(SEED))
-            answers = decode_transcripts(mechanism, released).locations
+            asked = {"keep_tids": True, "transcripts": True}
+            released = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), **asked)
+            answers = decode_released(mechanism, released)[1].locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
         if epsilon in COUNTED_AT:
             from estimates_counts import counted
@@ -145,19 +149,22 @@ def ratios(name: str, folder: Path | None) -> dict[str, Any]:
     """Errors of strict ATP, and of ATLAS decoded, over all trips, `RATIO_DRAWS` times each."""
     locations, true = _paper_set(folder, name)
     often = true.select(np.tile(np.arange(len(true)), RATIO_DRAWS))
+    often = TrajectorySet(often.offsets, often.locations, tuple(map(str, range(len(often)))))
     whole, found = Subject(name, locations, often, often), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), jobs=2)
+        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), jobs=2, keep_tids=True)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), jobs=2))
+        answers = decode(
+            atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), jobs=2, keep_tids=True)
+        )
         ours = whole.scores(answers.locations)
         found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
     return found
 
 
 def _decoded(
-    subject: Subject, mechanism: Mechanism, reports: TrajectorySet, found: dict[str, Any]
+    subject: Subject, mechanism: Mechanism, reports: AnyReports, found: dict[str, Any]
 ) -> None:
     priors: dict[str, Prior | None] = {
         "decoded": None,
@@ -171,7 +178,9 @@ def _decoded(
         )
         found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
         if mechanism.name == "atlas":
-            same = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), jobs=2)
+            same = perturb_set(
+                mechanism, subject.sample, SimulatedWords(SEED), jobs=2, keep_tids=True
+            )
             answers = decode(mechanism, same, prior).locations
             found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 

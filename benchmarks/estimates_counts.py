@@ -12,6 +12,7 @@ from nomadp.inference.hotspots import cell_shares, location_shares
 from nomadp.inference.shares import Shares, survey
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
+from nomadp.reports import AnyReports
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -64,7 +65,7 @@ class Truth:
         return found
 
 
-def _estimated(truth: Truth, mechanism: Mechanism, reports: TrajectorySet) -> dict[str, float]:
+def _estimated(truth: Truth, mechanism: Mechanism, reports: AnyReports) -> dict[str, float]:
     groups, rng = groups_of(mechanism, reports), np.random.default_rng(1)
     asked = survey(mechanism.locations, groups, rng)
     visits, density = location_shares(asked), cell_shares(asked, DENSITY_GRID)

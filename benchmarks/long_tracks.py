@@ -92,7 +92,7 @@ def in_pieces(locations: LocationSet, rows: Ints, epsilon: int) -> Ints:
 
 def estimated(mechanism: WholeJourney, rows: Ints) -> Ints:
     true = as_set(rows)
-    reports = perturb_set(mechanism, true, SimulatedWords(0))
+    reports = perturb_set(mechanism, true, SimulatedWords(0), keep_tids=True)
     return decode(mechanism, reports).locations.reshape(rows.shape)
 
 

@@ -55,6 +55,10 @@ def machine(case: dict[str, Any], tell: Tell) -> None:
     tell(aes_gb_s=aes_gb_s(), memory_gb_s=memory_gb_s())
 
 
+perturbed = partial(perturb_set, keep_tids=True)
+"""Drawing alone; random ids and their order come on top."""
+
+
 def compiled(case: dict[str, Any], tell: Tell) -> None:
     """Compile the kernels, of small and of large sets: numba keeps them for the other cases."""
     sizes = (SMALL, TABLE_LIMIT + 1) if case["largest"] > TABLE_LIMIT else (SMALL,)
@@ -62,7 +66,7 @@ def compiled(case: dict[str, Any], tell: Tell) -> None:
         city = speed_sets.generated(size, trips=4)
         for name in case["mechanisms"]:
             started = time.perf_counter()
-            perturb_set(make_mechanism(name, city.locations, EPSILON), city.trajectories, WORDS)
+            perturbed(make_mechanism(name, city.locations, EPSILON), city.trajectories, WORDS)
             tell(compiled=[name, size, time.perf_counter() - started])
 
 
@@ -72,7 +76,7 @@ def measured(case: dict[str, Any], tell: Tell) -> None:
     tell(locations=len(city.locations), set_mib=peak_mib())
     started = time.perf_counter()
     mechanism = make_mechanism(case["mechanism"], city.locations, EPSILON)
-    perturb_set(mechanism, first_of_each_length(city.trajectories), WORDS)
+    perturbed(mechanism, first_of_each_length(city.trajectories), WORDS)
     tell(prepare_s=time.perf_counter() - started)
     some = on_one_core(mechanism, city.trajectories, case["seconds"], tell)
     tell(peak_mib=peak_mib())
@@ -93,7 +97,7 @@ def on_one_core(
     def once(count: int) -> Pass:
         some, tally = trajectories.select(range(count)), Tally()
         words = TimedWords(WORDS, tally)
-        busy, clock = both_clocks(lambda: perturb_set(mechanism, some, words, jobs=1))
+        busy, clock = both_clocks(lambda: perturbed(mechanism, some, words, jobs=1))
         return Pass(busy, clock, tally)
 
     count, passes = paced(once, len(trajectories), seconds)
@@ -173,7 +177,7 @@ def on_all_cores(
     else:
 
         def once() -> Pass:
-            run = partial(perturb_set, mechanism, some, WORDS, jobs=case["cores"])
+            run = partial(perturbed, mechanism, some, WORDS, jobs=case["cores"])
             return Pass(*both_clocks(run), Tally())
 
         passes = repeated(once(), once, case["seconds"])
@@ -195,9 +199,9 @@ def started_up(case: dict[str, Any], tell: Tell) -> None:
     rows = rng.integers(len(locations), size=(FIRST_BATCH, speed_sets.LENGTH))
     batch = TrajectorySet.from_lists(list(rows), size=len(locations))
     mechanism = make_mechanism(case["mechanism"], locations, EPSILON)
-    perturb_set(mechanism, batch.select([0]), WORDS)
+    perturbed(mechanism, batch.select([0]), WORDS)
     tell(ready_s=time.time() - case["began"])
-    perturb_set(mechanism, batch, WORDS)
+    perturbed(mechanism, batch, WORDS)
     tell(first_batch_s=time.time() - case["began"], peak_mib=peak_mib())
 
 

@@ -96,7 +96,9 @@ def test_tp_and_atp_agree_within_four_thousandths(paper_data, mechanism, name, e
     perturbing = make_mechanism(mechanism, locations, epsilon)
     runs = [
         normalised_error(
-            locations, trajectories, perturb_set(perturbing, trajectories, SeededWords(seed))
+            locations,
+            trajectories,
+            perturb_set(perturbing, trajectories, SeededWords(seed), keep_tids=True),
         )
         for seed in range(RUNS)
     ]
@@ -114,7 +116,9 @@ def test_the_other_baselines_agree_within_one_hundredth(paper_data, mechanism, n
     perturbing = make_mechanism(mechanism, locations, epsilon)
     runs = [
         normalised_error(
-            locations, trajectories, perturb_set(perturbing, trajectories, SeededWords(seed))
+            locations,
+            trajectories,
+            perturb_set(perturbing, trajectories, SeededWords(seed), keep_tids=True),
         )
         for seed in range(RUNS)
     ]

@@ -22,15 +22,9 @@ if TYPE_CHECKING:
         RandomnessUnavailable,
         SchemaError,
     )
-    from nomadp.formats.tables import (
-        ReportTable,
-        read_locations,
-        read_reports,
-        read_trajectories,
-        write_locations,
-        write_reports,
-    )
-    from nomadp.inference import Estimate, Prior, decode, learn_prior
+    from nomadp.formats.tables import read_locations, read_trajectories, write_locations
+    from nomadp.inference import Estimate, Prior
+    from nomadp.inference.decode import decode, learn_prior
     from nomadp.inference.flows import flows
     from nomadp.inference.hotspots import hotspots
     from nomadp.locations import LocationSet
@@ -42,6 +36,14 @@ if TYPE_CHECKING:
         mechanism_names,
     )
     from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
+    from nomadp.reports import (
+        Counts,
+        Reports,
+        SimulatedReports,
+        read_reports,
+        write_reports,
+        write_simulated,
+    )
     from nomadp.trajectory import TrajectorySet
 else:
     HOMES = {
@@ -65,11 +67,14 @@ else:
         "KeyedWords": "nomadp.randomness",
         "SimulatedWords": "nomadp.randomness",
         "perturb_set": "nomadp.engine",
-        "ReportTable": "nomadp.formats.tables",
-        "write_reports": "nomadp.formats.tables",
-        "read_reports": "nomadp.formats.tables",
-        "decode": "nomadp.inference",
-        "learn_prior": "nomadp.inference",
+        "Reports": "nomadp.reports",
+        "SimulatedReports": "nomadp.reports",
+        "Counts": "nomadp.reports",
+        "write_reports": "nomadp.reports",
+        "write_simulated": "nomadp.reports",
+        "read_reports": "nomadp.reports",
+        "decode": "nomadp.inference.decode",
+        "learn_prior": "nomadp.inference.decode",
         "hotspots": "nomadp.inference.hotspots",
         "flows": "nomadp.inference.flows",
         "Estimate": "nomadp.inference",
@@ -119,8 +124,11 @@ __all__ = [
     "KeyedWords",
     "SimulatedWords",
     "perturb_set",
-    "ReportTable",
+    "Reports",
+    "SimulatedReports",
+    "Counts",
     "write_reports",
+    "write_simulated",
     "read_reports",
     "decode",
     "learn_prior",

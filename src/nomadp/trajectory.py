@@ -8,37 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nomadp.errors import DomainError
+from nomadp.sequences import Sequences, joined
 
-__all__ = ["Pieces", "TrajectorySet"]
-
-Indices = NDArray[np.int64]
-
-
-class Pieces:
-    """What lies in one column piece after piece: piece k is from offset k to the next."""
-
-    offsets: Indices  # (n_pieces + 1,)
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
-    @property
-    def owner(self) -> Indices:
-        """The trajectory of each point."""
-        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
-
-    @property
-    def seq(self) -> Indices:
-        """The position of each point in its trajectory, from 0."""
-        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+__all__ = ["TrajectorySet"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrajectorySet(Pieces):
+class TrajectorySet(Sequences):
     """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed.
 
     `from_lists` makes one of indices into a set of ``size`` locations and, if there are any,
@@ -52,32 +31,6 @@ class TrajectorySet(Pieces):
     [2, 1]
     """
 
-    offsets: Indices  # (n_trajectories + 1,)
-    locations: Indices  # (n_points,)
-    tids: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        for name in ("offsets", "locations"):
-            column = np.array(getattr(self, name), dtype=np.int64)
-            column.flags.writeable = False
-            object.__setattr__(self, name, column)
-        count = len(self.tids)
-        if len(self.offsets) != count + 1 or self.offsets[0] != 0:
-            raise DomainError(
-                "offsets must start at 0 and have one entry more than there are trajectories, "
-                f"got {len(self.offsets)} for {count}"
-            )
-        if self.offsets[-1] != len(self.locations):
-            raise DomainError(
-                f"offsets must end at the number of points, {len(self.locations)}, and do not"
-            )
-        empty = int(np.count_nonzero(self.lengths < 1))
-        if empty:
-            raise DomainError(
-                f"a trajectory must have at least 1 location, got {empty} empty of {count}; "
-                "leave those out"
-            )
-
     @classmethod
     def from_lists(
         cls,
@@ -87,54 +40,21 @@ class TrajectorySet(Pieces):
         size: int,
     ) -> "TrajectorySet":
         """Sequences of indices into a set of `size` locations, named by position by default."""
-        rows = [_indices(row) for row in trajectories]
-        if tids is not None and len(tids) != len(rows):
+        offsets, locations = joined(trajectories)
+        count = len(trajectories)
+        if tids is not None and len(tids) != count:
             raise DomainError(
-                f"every trajectory must have one tid, got {len(tids)} for {len(rows)}"
+                f"every trajectory must have one tid, got {len(tids)} for {count}"
             )
-        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-        locations = np.concatenate([np.empty(0, dtype=np.int64), *rows])
-        names = (str(k) for k in range(len(rows))) if tids is None else tids
+        names = map(str, range(count)) if tids is None else tids
         found = cls(offsets, locations, tuple(names))
         found.check_size(size)
         return found
 
-    def check_size(self, size: int) -> None:
-        """Refuse locations outside a public set of this size."""
-        outside = int(np.count_nonzero((self.locations < 0) | (self.locations >= size)))
-        if outside:
-            raise DomainError(
-                f"every location must be an index into the public set of {size}, got "
-                f"{outside} outside among {len(self.locations)}, withheld as private"
-            )
-
-    def __len__(self) -> int:
-        return len(self.tids)
-
-    def __getitem__(self, k: int) -> Indices:
-        """The locations of one trajectory, as a read-only view."""
-        if not 0 <= k < len(self):
-            raise IndexError(f"trajectory must be in [0, {len(self)}), got {k}")
-        return self.locations[self.offsets[k] : self.offsets[k + 1]]
-
-    def select(self, indices: ArrayLike) -> "TrajectorySet":
-        """These trajectories, in this order."""
-        chosen = _indices(indices)
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
-            raise IndexError(f"trajectories must be in [0, {len(self)})")
-        lengths = self.lengths[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-        locations = self.locations[np.repeat(self.offsets[chosen], lengths) + within]
-        return TrajectorySet(offsets, locations, tuple(self.tids[k] for k in chosen))
-
-    def between(self, start: int, stop: int) -> "TrajectorySet":
-        """The trajectories from number ``start`` to before ``stop``, without gathering."""
-        if not 0 <= start <= stop <= len(self):
-            raise IndexError(f"trajectories must be in [0, {len(self)})")
-        offsets = self.offsets[start : stop + 1]
-        points = self.locations[offsets[0] : offsets[-1]]
-        return TrajectorySet(offsets - offsets[0], points, self.tids[start:stop])
+    @property
+    def tids(self) -> tuple[str, ...]:
+        """What each trajectory is called; its random words are found by it."""
+        return self.names
 
     def resampled(self, length: int) -> "TrajectorySet":
         """Every trajectory at ``length`` evenly spaced positions, each the nearest there is.
@@ -152,21 +72,3 @@ class TrajectorySet(Pieces):
 
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TrajectorySet):
-            return NotImplemented
-        return (
-            self.tids == other.tids
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.locations, other.locations)
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # content-equal and too large to hash
-
-
-def _indices(values: ArrayLike) -> Indices:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise DomainError("a trajectory must be one sequence of whole numbers; it is withheld")
-    return array.astype(np.int64, copy=False)

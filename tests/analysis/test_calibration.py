@@ -7,11 +7,10 @@ from worlds import scattered, triangle
 from nomadp.analysis.calibration import (
     RADII_KM,
     calibrate,
-    can_decode,
     default_radii_km,
     public_tracks,
 )
-from nomadp.inference import PointDecoder
+from nomadp.inference import PointDecoder, can_decode
 from nomadp.laws import probabilities
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney, build_atlas
@@ -49,7 +48,7 @@ def test_the_simulated_error_is_the_exact_one():
     law = probabilities(mechanism.channel(mechanism.epsilon), np.arange(30))
     distance = table_km(LOCATIONS)
     exact_km = (law * distance).sum(axis=1)[true].mean()
-    best = PointDecoder(mechanism, mechanism.epsilon).decode(np.arange(30)).locations
+    best = PointDecoder(mechanism.report_law(1)).decode(np.arange(30)).locations
     decoded_km = (law * distance[:, best]).sum(axis=1)[true].mean()
     within = 100 * (law * (distance <= 20)).sum(axis=1)[true].mean()
     raw, decoded = found.answers["reported"], found.answers["decoded"]
@@ -103,7 +102,7 @@ def test_control_points_miss_nothing_of_a_straight_track(monkeypatch):
 
 
 def test_large_sets_of_single_points_are_not_decoded(monkeypatch):
-    monkeypatch.setattr("nomadp.analysis.calibration.TABLE_LIMIT", 29)
+    monkeypatch.setattr("nomadp.inference.points.TABLE_LIMIT", 29)
     assert not can_decode(made("exp"))
     assert can_decode(made("atlas"))
 

@@ -93,7 +93,7 @@ def test_large_epsilons_are_decoded_to_what_was_reported(
 
 
 def test_estimates_can_be_evaluated(perturb: Run, decode: Run, run: Run) -> None:
-    perturb()
+    perturb("--keep-tids")
     decode()
     told = as_json(
         run("evaluate", "trips.csv", "where.csv", "--locations", "places.csv", "--json")
@@ -221,7 +221,61 @@ def test_single_points_and_long_tracks_come_back_at_their_length(
     ]
     write(folder / "trips.csv", "tid,seq,location_id", *lines)
     smaller = ("--size", "500") if mechanism == "atlas" else ()
-    assert perturb("--mechanism", mechanism, *smaller).exit_code == 0
+    assert perturb("--mechanism", mechanism, "--keep-tids", *smaller).exit_code == 0
     assert as_json(decode("--json"))["points"] == 231
     found = [row["tid"] for row in rows(folder / "where.csv")]
     assert {tid: found.count(tid) for tid in lengths} == lengths
+
+
+def test_a_forged_report_is_left_out_and_this_is_said(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    assert perturb("--keep-tids", "--size", "40").exit_code == 0
+    found = rows(folder / "reports.csv")
+    for row in found:
+        if row["tid"] == "t2":
+            row["number"] = str((int(row["number"]) + 1) % 40)
+    lines = [",".join(row.values()) for row in found]
+    write(folder / "reports.csv", "tid,seq,location_id,number", *lines, "t9,0,nowhere,1")
+    result = decode("--json")
+    told = as_json(result)
+    assert (told["reports"], told["points"]) == (2, 5)
+    assert sorted(told["refused"].values()) == [1, 1]
+    assert "1 since no trajectory leads to them" in decode().stderr
+    assert {row["tid"] for row in rows(folder / "where.csv")} == {"t1", "t3"}
+
+
+def test_a_header_without_measure_is_refused_at_once(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    assert perturb().exit_code == 0
+    beside = folder / "reports.csv.meta.json"
+    said = json.loads(beside.read_text())
+    said["params"]["size"] = 10**12
+    beside.write_text(json.dumps(said))
+    result = decode()
+    assert result.exit_code == 2
+    assert "out of range in size" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("mechanism", ["tp", "atp"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_transcripts_are_kept_when_asked_for_and_decoded(
+    mechanism: str, suffix: str, perturb: Run, decode: Run, run: Run
+) -> None:
+    file = f"reports.{suffix}"
+    assert perturb("--mechanism", mechanism, "--out", file).exit_code == 0
+    assert f"got {mechanism}" in decode(reports=file).stderr
+    asked = ("--transcript", "--keep-tids", "--out", file)
+    assert perturb("--mechanism", mechanism, *asked).exit_code == 0
+    assert as_json(decode("--json", reports=file))["points"] == 7
+    scores = run("evaluate", "trips.csv", "where.csv", "--locations", "places.csv", "--json")
+    assert as_json(scores)["points"] == 7
+
+
+def test_a_folder_as_a_cluster_writes_it_is_decoded(decode: Run) -> None:
+    old = Path(__file__).parent.parent / "reports" / "old"
+    places = ("--locations", str(old / "places.csv"), "--json")
+    told = as_json(decode(*places, reports=str(old / "folder.parquet")))
+    assert (told["reports"], told["mechanism"]) == (6, "brr")

@@ -26,7 +26,7 @@ def test_the_truth_reported_in_another_order_has_no_error(folder: Path, run: Run
 
 
 def test_the_floors_stand_beside_the_scores(folder: Path, perturb: Run, run: Run) -> None:
-    assert perturb("--seed", "1").exit_code == 0
+    assert perturb("--seed", "1", "--keep-tids").exit_code == 0
     scores = as_json(run(*EVALUATE, "--json", "--radius-km", "0.5", "3"))["scores"]
     world = read_locations(folder / "places.csv")
     true, _ = read_trajectories(folder / "trips.csv", world)
@@ -37,7 +37,7 @@ def test_the_floors_stand_beside_the_scores(folder: Path, perturb: Run, run: Run
 
 
 def test_the_table_names_both_floors_and_every_radius(perturb: Run, run: Run) -> None:
-    perturb("--seed", "1")
+    perturb("--seed", "1", "--keep-tids")
     result = run(*EVALUATE)
     assert result.exit_code == 0
     header, *answers = result.stdout.splitlines()[2:]
@@ -53,45 +53,59 @@ def test_the_table_names_both_floors_and_every_radius(perturb: Run, run: Run) ->
 def test_refuses_reports_made_with_other_locations(
     folder: Path, perturb: Run, run: Run
 ) -> None:
-    perturb()
+    perturb("--keep-tids")
     places = (folder / "places.csv").read_text()
     (folder / "places.csv").write_text(places.replace("40.0,", "40.001,"))
     assert_refused(run(*EVALUATE), "the locations they were made with")
 
 
-def test_refuses_unlinked_reports(perturb: Run, run: Run) -> None:
-    perturb("--unlink")
+def test_reports_under_random_ids_are_refused_with_a_way_out(
+    folder: Path, perturb: Run, run: Run
+) -> None:
+    perturb()
+    assert_refused(run(*EVALUATE), "ids are random; for experiments, perturb with --keep-tids")
+    (folder / "reports.csv.meta.json").unlink()
     assert_refused(run(*EVALUATE), "3 of 3 trajectories have no report")
 
 
+@pytest.mark.parametrize("name", ["points.csv", "points.parquet", "lists.parquet"])
+def test_files_of_before_are_evaluated(name: str, run: Run) -> None:
+    old = Path(__file__).parent.parent / "reports" / "old"
+    files = [str(old / each) for each in ("trips.csv", name, "places.csv")]
+    told = as_json(run("evaluate", *files[:2], "--locations", files[2], "--json"))
+    assert told["points"] == 18
+
+
 def test_refuses_reports_of_another_length(folder: Path, perturb: Run, run: Run) -> None:
-    perturb()
+    perturb("--keep-tids")
     reports = (folder / "reports.csv").read_text().splitlines()
     write(folder / "reports.csv", *reports[:-1])
     assert_refused(run(*EVALUATE), "1 of 3 do not")
 
 
 def test_refuses_damaged_metadata(folder: Path, perturb: Run, run: Run) -> None:
-    perturb()
+    perturb("--keep-tids")
     (folder / "reports.csv.meta.json").write_text("{")
-    assert_refused(run(*EVALUATE), "must be readable JSON")
+    assert_refused(
+        run(*EVALUATE), "reports.csv: the metadata of reports must be a readable JSON object"
+    )
 
 
 def test_reports_without_metadata_can_be_evaluated(
     folder: Path, perturb: Run, run: Run
 ) -> None:
-    perturb()
+    perturb("--keep-tids")
     (folder / "reports.csv.meta.json").unlink()
     assert run(*EVALUATE).exit_code == 0
 
 
 @pytest.mark.parametrize("radius", ["0", "-1", "nan", "inf", "wide"])
 def test_refuses_a_radius_that_is_none(radius: str, perturb: Run, run: Run) -> None:
-    perturb()
+    perturb("--keep-tids")
     assert_refused(run(*EVALUATE, "--radius-km", radius), f"above 0, got {radius}")
 
 
 def test_json_is_strict(perturb: Run, run: Run) -> None:
-    perturb()
+    perturb("--keep-tids")
     content = run(*EVALUATE, "--json").stdout
     json.loads(content, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))

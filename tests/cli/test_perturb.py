@@ -25,8 +25,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_writes_one_report_of_the_same_length_per_trajectory(
     folder: Path, perturb: Run
 ) -> None:
-    result = perturb()
+    result = perturb("--keep-tids")
     assert result.exit_code == 0
+    assert "the reports bear the tids of their trajectories" in result.stderr
     assert (
         result.stdout
         == "3 trajectories (7 points) perturbed by atlas at epsilon 4 each: reports.csv\n"
@@ -38,8 +39,10 @@ def test_writes_one_report_of_the_same_length_per_trajectory(
     assert {row["location_id"] for row in reports} <= set(PLACES)
 
 
-def test_users_and_times_never_leave(folder: Path, perturb: Run) -> None:
-    assert perturb().exit_code == 0
+def test_users_times_and_tids_never_leave(folder: Path, perturb: Run) -> None:
+    trips = (folder / "trips.csv").read_text()
+    (folder / "trips.csv").write_text(trips.replace(",t1,", ",zoe@home-2012,"))
+    assert perturb("--mechanism", "exp").exit_code == 0
     assert list(rows(folder / "reports.csv")[0]) == ["tid", "seq", "location_id"]
     content = (folder / "reports.csv").read_text() + (
         folder / "reports.csv.meta.json"
@@ -61,8 +64,8 @@ def test_the_metadata_says_how_the_reports_were_made(folder: Path, perturb: Run)
 def test_parquet_carries_the_same_metadata_inside(folder: Path, perturb: Run) -> None:
     assert perturb("--out", "reports.parquet", "--seed", "1").exit_code == 0
     table = pq.read_table(folder / "reports.parquet")
-    assert table.column_names == ["tid", "seq", "location_id"]
-    assert json.loads(table.schema.metadata[b"nomadp"])["rng"] == "seeded"
+    assert table.column_names == ["tid", "location_ids", "number"]
+    assert json.loads(table.schema.metadata[b"nomadp"])["rng"] == "simulated"
 
 
 def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, perturb: Run) -> None:
@@ -72,7 +75,7 @@ def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, perturb: Run) -
     assert first[1] == second[1]
     assert "not private against somebody who knows the seed" in first[0].stderr
     metadata = json.loads((folder / "reports.csv.meta.json").read_text())
-    assert (metadata["rng"], metadata["private"]) == ("seeded", False)
+    assert (metadata["rng"], metadata["private"]) == ("simulated", False)
 
 
 def test_without_a_seed_two_runs_differ_and_warn_of_nothing(folder: Path, perturb: Run) -> None:
@@ -113,82 +116,14 @@ def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(
     assert "50.0% moved over 1 km" in result.stderr
 
 
-def test_says_what_each_person_spends_at_most(folder: Path, perturb: Run) -> None:
-    summary = as_json(perturb("--epsilon", "0.1", "--json"))
-    spent = ("people", "most_per_person", "epsilon_per_person_max")
-    assert [summary[name] for name in spent] == [2, 2, "1/5"]
-    metadata = json.loads((folder / "reports.csv.meta.json").read_text())
-    assert not [name for name in spent if name in metadata]  # counts are for who holds the file
-
-
-def test_without_users_each_trajectory_counts_for_itself(folder: Path, perturb: Run) -> None:
-    write(folder / "trips.csv", "tid,seq,location_id", "a,0,place-a", "b,0,place-b")
-    assert "each trajectory counts for itself" in perturb().stdout
-    assert as_json(perturb("--json"))["people"] is None
-
-
-@pytest.mark.parametrize("length", [1, 2, 5])
-def test_a_length_is_that_of_every_report_and_can_be_evaluated(
-    length: int, folder: Path, perturb: Run, run: Run
-) -> None:
-    told = as_json(perturb("--length", str(length), "--json"))
-    assert told["points"] == 3 * length
-    assert [row["seq"] for row in rows(folder / "reports.csv")] == [
-        *(str(seq) for _ in range(3) for seq in range(length))
-    ]
-    evaluate = ("evaluate", "trips.csv", "reports.csv", "--locations", "places.csv")
-    assert run(*evaluate).exit_code == 2
-    assert as_json(run(*evaluate, "--length", str(length), "--json"))["points"] == 3 * length
-
-
-def test_several_files_and_folders_of_any_format_are_perturbed_together(
-    folder: Path, run: Run
-) -> None:
-    track = '<gpx><trk><trkseg><trkpt lat="40" lon="-74"/></trkseg></trk></gpx>'
-    (folder / "walks").mkdir()
-    for name in ("walks/monday.gpx", "walks/tuesday.gpx", "wednesday.gpx"):
-        write(folder / name, track)
-    sources = ("walks", "wednesday.gpx")
-    rest = ("--locations", "places.csv", "--json")
-    made = as_json(run("perturb", *sources, *rest, "--epsilon", "4", "--out", "reports.csv"))
-    assert (made["trajectories"], made["snapped"]["points"]) == (3, 3)
-    assert as_json(run("evaluate", *sources, "reports.csv", *rest))["trajectories"] == 3
-
-
-def test_columns_are_mapped_and_a_map_from_nothing_is_refused(
-    folder: Path, perturb: Run
-) -> None:
-    lines = ["person,when,lat,lng", "zoe,2012-04-03T18:00:00,40,-74"]
-    write(folder / "trips.csv", *lines, "bob,2012-04-03T18:00:00,40,-74")
-    mapped = ("--columns", "when=datetime", "--time-zone", "UTC")
-    refused = perturb(*mapped, "--columns", "persn=uid")
-    assert refused.exit_code == 2
-    assert "did you mean person?" in refused.stderr
-    assert as_json(perturb(*mapped, "--columns", "person=uid", "--json"))["people"] == 2
-
-
-def test_points_far_from_every_place_are_refused_unless_that_is_asked_for(
-    folder: Path, perturb: Run
-) -> None:
-    write(folder / "trips.csv", "tid,seq,lat,lng", "t,0,-74.01234,40.01234")
-    refused = perturb()
-    assert refused.exit_code == 2
-    assert "latitude and longitude are probably swapped" in refused.stderr
-    assert "01234" not in refused.stderr
-    assert not list(folder.glob("*reports*"))
-    assert perturb("--max-snap-km", "20100").exit_code == 0
-
-
-def test_unlinked_reports_have_random_ids_in_their_own_order(
-    folder: Path, perturb: Run
-) -> None:
-    assert as_json(perturb("--unlink", "--json"))["linked"] is False
+def test_reports_have_random_ids_in_their_own_order(folder: Path, perturb: Run) -> None:
+    assert as_json(perturb("--json"))["linked"] is False
     reports = rows(folder / "reports.csv")
     ids = list(dict.fromkeys(row["tid"] for row in reports))
     assert ids == sorted(ids)
     assert [len(bytes.fromhex(one)) for one in ids] == [16, 16, 16]
     first_ids = ids
-    perturb("--unlink")
+    perturb()
     assert not set(first_ids) & {row["tid"] for row in rows(folder / "reports.csv")}
 
 
@@ -298,7 +233,7 @@ def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores
             [
                 *(sys.executable, "-m", "nomadp", "perturb", "trips.csv"),
                 *("--locations", "places.csv", "--mechanism", mechanism, "--epsilon", "2"),
-                *("--seed", "11", "--jobs", jobs, "--unlink", "--out", f"{jobs}.csv"),
+                *("--seed", "11", "--jobs", jobs, "--out", f"{jobs}.csv"),
             ],
             cwd=folder,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},

@@ -26,7 +26,7 @@ def test_a_master_needs_the_engine(run: Run) -> None:
     assert "needs --engine spark" in done.stderr
 
 
-@pytest.mark.parametrize("option", [["--jobs", "2"], ["--unlink"]])
+@pytest.mark.parametrize("option", [["--jobs", "2"], ["--transcript"]])
 def test_options_of_the_local_engine_are_refused(on_cluster: Run, option: list[str]) -> None:
     done = on_cluster(*option)
     assert done.exit_code == 2

@@ -2,7 +2,9 @@
 
 import json
 import os
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +13,8 @@ import pytest
 from nomadp.engine import stream
 from nomadp.engine.unfinished import Unfinished
 from nomadp.formats import nested_files
+from nomadp.formats.tables import read_locations
+from nomadp.reports import read_reports
 from tests.cli.conftest import PLACES, Run, as_json
 
 COUNT = 50
@@ -44,8 +48,11 @@ def streamed(run: Run, trips: Path) -> Run:
 
 
 def test_one_row_per_trajectory_in_and_out(folder: Path, streamed: Run) -> None:
-    result = streamed()
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (streamed().exit_code, streamed().stderr) == (0, "")
+    ids = pq.read_table(folder / "reports.parquet")["tid"].to_pylist()
+    assert ids == sorted(ids)
+    assert {len(bytes.fromhex(each)) for each in ids} == {16}
+    result = streamed("--keep-tids")
     assert result.stdout.startswith(f"{COUNT} trajectories (")
     table = pq.read_table(folder / "reports.parquet")
     assert table.column_names == ["tid", "location_ids"]
@@ -81,7 +88,7 @@ def test_a_length_is_that_of_every_report(folder: Path, streamed: Run) -> None:
 
 
 def test_the_reports_can_be_evaluated(streamed: Run, run: Run) -> None:
-    assert streamed().exit_code == 0
+    assert streamed("--keep-tids").exit_code == 0
     scores = run(
         *("evaluate", "trips.parquet", "reports.parquet", "--locations", "places.csv", "--json")
     )
@@ -95,7 +102,30 @@ def test_a_seed_repeats_the_reports_and_marks_them(folder: Path, streamed: Run) 
     assert first[1] == second[1]
     assert "not private against somebody who knows the seed" in first[0].stderr
     metadata = json.loads(pq.read_schema(folder / "reports.parquet").metadata[b"nomadp"])
-    assert (metadata["rng"], metadata["private"]) == ("seeded", False)
+    assert (metadata["rng"], metadata["private"]) == ("simulated", False)
+
+
+def test_the_same_seed_gives_the_same_reports_in_every_layout(
+    folder: Path, streamed: Run, run: Run
+) -> None:
+    flat = pq.read_table(folder / "trips.parquet").to_pylist()
+    points = [(t["tid"], k, p) for t in flat for k, p in enumerate(t["location_ids"])]
+    columns = dict(zip(("tid", "seq", "location_id"), zip(*points, strict=True), strict=True))
+    pq.write_table(pa.table({k: list(v) for k, v in columns.items()}), folder / "flat.parquet")
+    lines = ["tid,seq,location_id", *(f"{tid},{k},{place}" for tid, k, place in points)]
+    (folder / "flat.csv").write_text("\n".join(lines) + "\n")
+    assert streamed("--seed", "3").exit_code == 0
+    world = read_locations(folder / "places.csv")
+    expected = read_reports(folder / "reports.parquet", world)
+    for source, out in product(
+        ("flat.csv", "flat.parquet", "trips.parquet"), ("csv", "parquet")
+    ):
+        done = run(
+            *("perturb", source, "--locations", "places.csv", "--mechanism", "exp"),
+            *("--epsilon", "4", "--seed", "3", "--out", f"other.{out}"),
+        )
+        assert done.exit_code == 0, done.stderr
+        assert read_reports(folder / f"other.{out}", world) == expected
 
 
 def test_a_key_file_repeats_the_reports_in_private(folder: Path, streamed: Run) -> None:
@@ -127,7 +157,7 @@ def test_a_key_file_and_a_seed_exclude_each_other(streamed: Run) -> None:
     assert "exclude each other" in result.stderr
 
 
-@pytest.mark.parametrize("more", [("--unlink",), ("--out", "reports.csv")])
+@pytest.mark.parametrize("more", [("--transcript",), ("--out", "reports.csv")])
 def test_a_key_file_is_for_streams_only(more: tuple[str, ...], streamed: Run) -> None:
     result = streamed("--key-file", "key", *more)
     assert result.exit_code == 2
@@ -135,9 +165,9 @@ def test_a_key_file_is_for_streams_only(more: tuple[str, ...], streamed: Run) ->
 
 
 def test_what_needs_all_reports_at_once_still_works(folder: Path, streamed: Run) -> None:
-    assert as_json(streamed("--unlink", "--json"))["linked"] is False
+    assert streamed("--transcript", "--mechanism", "tp").exit_code == 0
     table = pq.read_table(folder / "reports.parquet")
-    assert table.column_names == ["tid", "seq", "location_id"]
+    assert table.column_names == ["tid", "location_ids", "transcript"]
     assert as_json(streamed("--out", "reports.csv", "--json"))["trajectories"] == COUNT
 
 
@@ -145,10 +175,10 @@ def stopped(streamed: Run, monkeypatch: pytest.MonkeyPatch, *more: str):
     """A run that is interrupted in its third part."""
     write_part = Unfinished.write_part
 
-    def interrupted(self: Unfinished, k: int, reports: object) -> None:
+    def interrupted(self: Unfinished, k: int, *rest: Any) -> None:
         if k == 2:
             raise KeyboardInterrupt
-        write_part(self, k, reports)  # type: ignore[arg-type]
+        write_part(self, k, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(Unfinished, "write_part", interrupted)

@@ -24,7 +24,7 @@ import pytest
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
-from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.batches import perturb_batch
 from nomadp.engine.keys import create_key
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
@@ -32,8 +32,11 @@ from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SystemWords, new_key
-from nomadp.trajectory import TrajectorySet
+from nomadp.randomness import KeyedWords, SystemWords
+from nomadp.reports.batches import batch_of, rows_of
+from nomadp.reports.header import Header
+from nomadp.reports.table import reports_as
+from nomadp.sequences import Sequences
 
 # What engines warn about is theirs: open sockets, and releases of pandas they do not know.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -90,7 +93,7 @@ def city():
 
 @pytest.fixture(scope="module")
 def trips(city) -> pa.RecordBatch:
-    return reports_of(city.trajectories, city.locations)
+    return batch_of(city.trajectories, city.locations)
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +120,18 @@ def rows(batch) -> dict[str, list[str]]:
     return dict(found)
 
 
+def alone_on(mechanism, words, trips, *, linked: bool = False) -> pa.RecordBatch:
+    """The reports of one machine."""
+    path = path_of(mechanism, trips.num_rows)
+    return perturb_batch(mechanism, words, trips, path, linked=linked)
+
+
+def reports_in(mechanism, batch):
+    found = rows_of(batch, mechanism.locations)
+    header = Header.made_by(mechanism)
+    return reports_as(header, mechanism.locations, found.rows, numbers=found.numbers)
+
+
 @pytest.mark.skipif(ON_SAIL, reason="Sail runs all of its local workers in one process")
 def test_several_workers_share_the_work(frame) -> None:
     def parents(batches):
@@ -133,16 +148,29 @@ def test_several_workers_share_the_work(frame) -> None:
 def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism = mechanism_of(name, city)
     words = KeyedWords(KEY)
-    alone = one_batch(mechanism, words, trips)
-    assert rows(cluster.perturb(frame, mechanism, words).toArrow()) == rows(alone)
+    for linked in (False, True):
+        alone = alone_on(mechanism, words, trips, linked=linked)
+        found = cluster.perturb(frame, mechanism, words, keep_tids=linked).toArrow()
+        assert rows(found) == rows(alone)
+        assert found.column_names == alone.schema.names
+
+
+def test_random_ids_stand_in_their_order_in_every_partition(frame, city) -> None:
+    def ordered(batches):
+        tids = [tid for batch in batches for tid in batch["tid"].to_pylist()]
+        names = ["rows", "sorted"]
+        yield pa.RecordBatch.from_arrays([[len(tids)], [tids == sorted(tids)]], names=names)
+
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    found = reports.mapInArrow(ordered, "rows bigint, sorted boolean").toArrow()
+    assert sum(found["rows"].to_pylist()) == 400
+    assert all(found["sorted"].to_pylist())
 
 
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
-    alone = one_batch(mechanism, KeyedWords(KEY), trips)
-    assert rows(cluster.perturb(frame, mechanism, KeyedWords(new_key())).toArrow()) != rows(
-        alone
-    )
+    alone = alone_on(mechanism, KeyedWords(KEY), trips)
+    assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:
@@ -222,7 +250,7 @@ def test_a_batch_that_is_run_again_repeats_its_reports(
     whole = [path.read_text() for path in tmp_path.glob("whole-*")]
     assert len(lost) > 100
     assert lost in whole  # the batch was drawn twice, and the same both times
-    assert rows(disturbed) == rows(one_batch(mechanism, words, trips))
+    assert rows(disturbed) == rows(alone_on(mechanism, words, trips))
 
 
 def test_a_job_that_is_run_again_repeats_its_reports(frame, city) -> None:
@@ -294,24 +322,23 @@ def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
-    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
+    alone = reports_in(mechanism, alone_on(mechanism, words, trips))
     prior = learn_prior(mechanism, alone)
     expected = decode(mechanism, alone, prior, level=0.8)
     reports = cluster.perturb(frame, mechanism, words)
     found = cluster.decode(reports, mechanism, prior, level=0.8).toArrow()
-    places = reports_of(
-        TrajectorySet(alone.offsets, expected.locations, alone.tids), city.locations
-    )
+    answers = Sequences(alone.offsets, expected.locations, alone.names)
+    places = batch_of(answers, city.locations)
     assert rows(found) == rows(places)
     radius = dict(zip(found["tid"].to_pylist(), found["radius_km"].to_pylist(), strict=True))
-    in_order = np.concatenate([radius[tid] for tid in alone.tids])
+    in_order = np.concatenate([radius[tid] for tid in alone.ids])
     assert in_order == pytest.approx(expected.radius_km)
 
 
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> None:
     mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
-    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
+    alone = reports_in(mechanism, alone_on(mechanism, words, trips))
     groups = cluster.count(cluster.perturb(frame, mechanism, words), mechanism)
     for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
         assert found.counts.tolist() == expected.counts.tolist()
@@ -327,10 +354,10 @@ def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
 
 def test_scores_are_those_of_one_machine(frame, trips, city) -> None:
     mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
-    alone = trajectories_of(one_batch(mechanism, words, trips), city.locations)
+    alone = reports_in(mechanism, alone_on(mechanism, words, trips, linked=True))
     radii_km = (0.5, 2.0)
     expected = evaluate(city.locations, city.trajectories, alone, radii_km)
-    reports = cluster.perturb(frame, mechanism, words)
+    reports = cluster.perturb(frame, mechanism, words, keep_tids=True)
     found = cluster.evaluate(frame, reports, city.locations, radii_km)
     assert (found.trajectories, found.points) == (expected.trajectories, expected.points)
     assert found.radii_km == expected.radii_km

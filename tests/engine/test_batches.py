@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from many import drawn_many, fast_path
 
-from nomadp.engine.batches import REPORT_SCHEMA, perturb_batch, reports_of, trajectories_of
+from nomadp.engine.batches import TRAJECTORY_SCHEMA, perturb_batch, trajectories_of
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import (
@@ -19,7 +19,8 @@ from nomadp.mechanisms import (
     make_mechanism,
     perturb_one,
 )
-from nomadp.randomness import KeyedWords, SeededWords, Words, new_key
+from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.reports.ids import report_ids
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
 
@@ -31,7 +32,7 @@ def batch(trips: Path) -> pa.RecordBatch:
 
 
 def batched(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return perturb_batch(mechanism, words, batch, fast_path(mechanism))
+    return perturb_batch(mechanism, words, batch, fast_path(mechanism), linked=True)
 
 
 def by_tid(*batches: pa.RecordBatch) -> dict[str, list[str]]:
@@ -47,7 +48,8 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     words = SeededWords(5)
     drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
     reports = batched(mechanism, words, batch)
-    assert reports.schema == REPORT_SCHEMA
+    numbered = ["number"] if name == "atlas" else []
+    assert reports.schema.names == [*TRAJECTORY_SCHEMA.names, *numbered]
     found = trajectories_of(reports, square)
     assert found.tids == true.tids
     assert found.lengths.tolist() == true.lengths.tolist()
@@ -58,13 +60,13 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism(name, square, 4), KeyedWords(new_key())
+    mechanism, words = make_mechanism(name, square, 4), KeyedWords()
     together = by_tid(batched(mechanism, words, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
     assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
-    assert by_tid(batched(mechanism, KeyedWords(new_key()), batch)) != together
+    assert by_tid(batched(mechanism, KeyedWords(), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
@@ -94,7 +96,10 @@ def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatc
         batched(mechanism, Untouched(1), batch)
 
 
-def test_reports_of_is_the_inverse_of_trajectories_of(
-    square: LocationSet, batch: pa.RecordBatch
-) -> None:
-    assert by_tid(reports_of(trajectories_of(batch, square), square)) == by_tid(batch)
+def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.RecordBatch) -> None:
+    mechanism, words = make_mechanism("exp", square, 4), KeyedWords()
+    linked = batched(mechanism, words, batch)
+    reports = perturb_batch(mechanism, words, batch, "numpy", linked=False)
+    assert reports["location_ids"] == linked["location_ids"]
+    tids = tuple(batch["tid"].to_pylist())
+    assert reports["tid"].to_pylist() == list(report_ids(words, mechanism, tids))

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from reported import lists
 
-from nomadp.engine import local, perturb_set, unlinked
+from nomadp.engine import local, perturb_set
 from nomadp.engine.local import CHUNK
-from nomadp.errors import DomainError, RandomnessUnavailable
+from nomadp.errors import DomainError, RandomnessUnavailable, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
-from nomadp.randomness import SeededWords, SystemWords, Words
+from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.reports import Reports, SimulatedReports
+from nomadp.reports.ids import report_ids
 from nomadp.trajectory import TrajectorySet
 
 COUNT = 2 * CHUNK + 3  # three pieces of work, the last one short
@@ -63,18 +66,19 @@ def test_a_trajectory_draws_from_the_stream_of_its_tid(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
     words = SeededWords(7)
-    reported = perturb_set(mechanism, journeys, words)
+    reported = perturb_set(mechanism, journeys, words, keep_tids=True)
     words_of_mechanism = words.bound_to(mechanism.identity).named(journeys.tids)
     for k in range(len(journeys)):
         alone = perturb_one(mechanism, journeys[k], words_of_mechanism.stream(k))
         assert tuple(reported[k].tolist()) == alone
 
 
-def test_reports_keep_order_tids_and_lengths(
+def test_for_experiments_reports_keep_order_and_tids(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    reported = perturb_set(mechanism, journeys, jobs=2)
-    assert reported.tids == journeys.tids
+    reported = perturb_set(mechanism, journeys, KeyedWords(), jobs=2, keep_tids=True)
+    assert reported.ids == journeys.tids
+    assert reported.header.linked
     assert reported.lengths.tolist() == journeys.lengths.tolist()
 
 
@@ -83,7 +87,9 @@ def test_one_seed_gives_two_mechanisms_independent_words(
 ) -> None:
     # At nearly equal epsilons the same words would give nearly the same reports.
     first, second = (
-        perturb_set(make_mechanism("exp", grid, epsilon), journeys, SeededWords(1)).locations
+        perturb_set(
+            make_mechanism("exp", grid, epsilon), journeys, SeededWords(1), keep_tids=True
+        ).locations
         for epsilon in ("1", "1.000001")
     )
     assert np.mean(first == second) < 0.25
@@ -176,13 +182,66 @@ def test_refuses_less_than_one_process(mechanism: Mechanism, journeys: Trajector
         perturb_set(mechanism, journeys, SeededWords(1), jobs=0)
 
 
-def test_unlinked_reports_keep_their_points_and_nothing_else(journeys: TrajectorySet) -> None:
-    reports = unlinked(journeys, SystemWords())
-    assert sorted(map(tuple, _lists(reports))) == sorted(map(tuple, _lists(journeys)))
-    assert list(reports.tids) == sorted(set(reports.tids))
-    assert all(len(bytes.fromhex(tid)) == 16 for tid in reports.tids)
-    assert not set(reports.tids) & set(unlinked(journeys, SystemWords()).tids)
+def test_reports_have_random_ids_in_whose_order_they_stand(
+    mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    reports = perturb_set(mechanism, journeys)
+    assert list(reports.ids) == sorted(set(reports.ids))
+    assert all(len(bytes.fromhex(each)) == 16 for each in reports.ids)
+    assert not set(reports.ids) & set(perturb_set(mechanism, journeys).ids)
+    assert not reports.header.linked
 
 
-def _lists(journeys: TrajectorySet) -> list[list[int]]:
-    return [journeys[k].tolist() for k in range(len(journeys))]
+def test_the_reports_under_random_ids_are_those_of_the_tids(
+    grid: LocationSet, journeys: TrajectorySet
+) -> None:
+    mechanism = make_mechanism("atlas", grid, 4, size=64)
+    words = SeededWords(3)
+    linked = perturb_set(mechanism, journeys, words, keep_tids=True)
+    reports = perturb_set(mechanism, journeys, words)
+    ids = report_ids(words, mechanism, journeys.tids)
+    where = [ids.index(each) for each in reports.ids]
+    assert lists(linked.select(where)) == lists(reports)
+    assert linked.numbers[where].tolist() == reports.numbers.tolist()
+    assert where != list(range(COUNT))
+
+
+def test_two_mechanisms_give_a_trajectory_two_ids(
+    grid: LocationSet, journeys: TrajectorySet
+) -> None:
+    words = KeyedWords()
+    first, second = (
+        report_ids(words, make_mechanism("exp", grid, epsilon), journeys.tids)
+        for epsilon in (1, 2)
+    )
+    assert not set(first) & set(second)
+
+
+def test_the_type_of_a_result_says_whether_it_protects_anybody(
+    grid: LocationSet, mechanism: Mechanism, plain: Mechanism, journeys: TrajectorySet
+) -> None:
+    few = journeys.between(0, 3)
+    exposed = make_mechanism("tp-as-published-not-private", grid, 1)
+    for words in (None, KeyedWords()):
+        assert type(perturb_set(mechanism, few, words)) is Reports
+        assert type(perturb_set(exposed, few, words)) is SimulatedReports
+    assert type(perturb_set(mechanism, few, SeededWords(1))) is SimulatedReports
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(None, "system"), (KeyedWords(), "keyed"), (SeededWords(1), "simulated")],
+)
+def test_the_header_says_where_randomness_came_from(
+    words: Words | None, said: str, mechanism: Mechanism, journeys: TrajectorySet
+) -> None:
+    header = perturb_set(mechanism, journeys, words).header
+    assert (header.words, header.path) == (said, "numpy")
+    header.check_made_by(mechanism)
+
+
+def test_a_tid_that_repeats_is_refused_unquoted(mechanism: Mechanism) -> None:
+    twice = TrajectorySet.from_lists([[0], [1]], ["SECRET", "SECRET"], size=36)
+    with pytest.raises(SchemaError, match="every tid must name one trajectory") as told:
+        perturb_set(mechanism, twice)
+    assert "SECRET" not in str(told.value)

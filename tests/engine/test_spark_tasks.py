@@ -2,24 +2,37 @@
 
 from importlib.util import find_spec
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark, spark_scores, spark_tasks
-from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.batches import perturb_batch, trajectories_of
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError
 from nomadp.inference import decode, groups_of
-from nomadp.inference.decoders import Decoders, group_of
+from nomadp.inference.decoders import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords
+from nomadp.reports.batches import batch_of, rows_of
+from nomadp.reports.counts import Counts
+from nomadp.reports.header import Header
+from nomadp.reports.table import reports_as
 
 CITY = synthetic_city(seed=2, places=30, trips=100)
-TRIPS = reports_of(CITY.trajectories, CITY.locations)
+TRIPS = batch_of(CITY.trajectories, CITY.locations)
 WORDS = KeyedWords(bytes(32))
+
+
+def perturbed(mechanism) -> pa.RecordBatch:
+    return perturb_batch(mechanism, WORDS, TRIPS, "reference", linked=True)
+
+
+def reports_in(mechanism, batch: pa.RecordBatch):
+    rows = rows_of(batch, CITY.locations)
+    header = Header.made_by(mechanism)
+    return reports_as(header, CITY.locations, rows.rows, numbers=rows.numbers)
 
 
 @pytest.fixture
@@ -54,8 +67,10 @@ def test_an_empty_partition_has_nothing_to_perturb() -> None:
 @pytest.mark.usefixtures("ungathered")
 def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
     mechanism = make_mechanism("atp", CITY.locations, 4)
-    found = mapped(spark_tasks.perturbing(mechanism, WORDS, "reference"), pieces(TRIPS))
-    expected = perturb_batch(mechanism, WORDS, TRIPS, "reference")
+    found = mapped(
+        spark_tasks.perturbing(mechanism, WORDS, "reference", linked=True), pieces(TRIPS)
+    )
+    expected = perturbed(mechanism)
     assert found == pa.Table.from_batches([expected])
 
 
@@ -63,15 +78,27 @@ def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
 @pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
 def test_tallies_add_up_over_batches(name: str, options) -> None:
     mechanism = make_mechanism(name, CITY.locations, 4, **options)
-    reports = perturb_batch(mechanism, WORDS, TRIPS, "reference")
+    reports = perturbed(mechanism)
     table = mapped(spark_tasks.tallying(mechanism), pieces(reports))
-    length, report, count = (np.asarray(column) for column in table.columns)
-    expected = groups_of(mechanism, trajectories_of(reports, CITY.locations))
-    for each, group in zip(np.unique(length).tolist(), expected, strict=True):
-        rows = length == each
-        found = group_of(mechanism, each, report[rows], count[rows])
+    expected = groups_of(mechanism, reports_in(mechanism, reports))
+    counted = groups_from(mechanism, Counts.from_arrow(table))
+    for found, group in zip(counted, expected, strict=True):
         assert found.evidence.reports.tolist() == group.evidence.reports.tolist()
         assert found.counts.tolist() == group.counts.tolist()
+
+
+def test_a_forged_report_is_left_out_on_a_worker_too() -> None:
+    mechanism = make_mechanism("atlas", CITY.locations, 4, size=64)
+    good = perturbed(mechanism)
+    numbers = good["number"].to_numpy().copy()
+    numbers[3] = (numbers[3] + 1) % 64
+    column = good.schema.get_field_index("number")
+    bad = good.set_column(column, "number", pa.array(numbers))
+    counts = Counts.from_arrow(mapped(spark_tasks.tallying(mechanism), [bad]))
+    assert counts.refused == 1
+    decoded = mapped(spark_tasks.decoding(mechanism, None, 0.9), [bad])
+    tids = good["tid"].to_pylist()
+    assert decoded["tid"].to_pylist() == tids[:3] + tids[4:]
 
 
 def test_an_empty_partition_has_an_empty_tally() -> None:
@@ -82,9 +109,7 @@ def test_an_empty_partition_has_an_empty_tally() -> None:
 @pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
 def test_decoders_that_are_kept_decode_the_same(name: str, options) -> None:
     mechanism = make_mechanism(name, CITY.locations, 4, **options)
-    reports = trajectories_of(
-        perturb_batch(mechanism, WORDS, TRIPS, "reference"), CITY.locations
-    )
+    reports = reports_in(mechanism, perturbed(mechanism))
     decoders = Decoders(mechanism, None, 0.9)
     for _ in range(2):
         found, expected = decoders.decode(reports), decode(mechanism, reports)
@@ -95,7 +120,7 @@ def test_decoders_that_are_kept_decode_the_same(name: str, options) -> None:
 @pytest.mark.usefixtures("ungathered")
 def test_sums_of_batches_make_the_scores_of_all() -> None:
     mechanism = make_mechanism("exp", CITY.locations, 4)
-    reports = perturb_batch(mechanism, WORDS, TRIPS, "reference")
+    reports = perturbed(mechanism)
     names = ["tid", "true_ids", "reported_ids"]
     columns = [TRIPS["tid"], TRIPS["location_ids"], reports["location_ids"]]
     pairs = pa.RecordBatch.from_arrays(columns, names=names)

@@ -12,21 +12,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import nomadp
-from nomadp.engine import stream
+from nomadp.engine import stream, unfinished
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.stream import Job, open_job, perturb_file
 from nomadp.engine.unfinished import Unfinished
-from nomadp.errors import OutputError, SchemaError
+from nomadp.errors import NotPrivateError, OutputError, SchemaError
 from nomadp.formats import atomic, nested_files
-from nomadp.formats.tables import read_reports
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.reports import Header, read_reports
+from nomadp.reports.ids import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
 
 KEY = bytes(range(32))
@@ -43,28 +45,15 @@ def job(trips: Path, square: LocationSet) -> MakeJob:
 
     def made(words: Words | None = None, name: str = "exp", **changes: Any) -> Job:
         mechanism = make_mechanism(name, square, 4)
-        plain = Job(
-            mechanism, trips, trips.with_name("reports.parquet"), described(mechanism), words
-        )
+        target = trips.with_name("reports.parquet")
+        plain = Job(mechanism, trips, target, words, keep_tids=True, simulated=True)
         return replace(plain, **changes)
 
     return made
 
 
-def described(mechanism: Mechanism) -> dict[str, Any]:
-    return {
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        "epsilon": str(mechanism.epsilon),
-        "location_set_sha256": mechanism.locations.sha256,
-        "rng": "system",
-        "private": mechanism.private,
-        "nomadp_version": nomadp.__version__,
-    }
-
-
 def folder_of(job: Job) -> Path:
-    return Unfinished(job.target).folder
+    return Unfinished(job.target, shuffled=True).folder
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL])
@@ -72,17 +61,21 @@ def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> Non
     wanted = job(KeyedWords(KEY), name)
     perturb_file(wanted, jobs=1)
     whole = pq.read_table(wanted.source).combine_chunks().to_batches()
-    reports = perturb_batch(
-        wanted.mechanism, KeyedWords(KEY), whole[0], path_of(wanted.mechanism, COUNT)
-    )
+    path = path_of(wanted.mechanism, COUNT)
+    asked = wanted.mechanism, KeyedWords(KEY), whole[0], path
+    reports = perturb_batch(*asked, linked=True)
     assert pq.read_table(wanted.target).to_pydict() == reports.to_pydict()
+    perturb_file(replace(wanted, keep_tids=False), jobs=1)
+    reports = pa.Table.from_batches([perturb_batch(*asked, linked=False)])
+    assert pq.read_table(wanted.target).to_pydict() == reports.sort_by("tid").to_pydict()
 
 
+@pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize("name", [*MECHANISMS, "tracs-c"])
 def test_neither_workers_nor_pieces_change_a_report(
-    name: str, job: MakeJob, monkeypatch: pytest.MonkeyPatch
+    name: str, linked: bool, job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = job(KeyedWords(KEY), name)
+    wanted = job(KeyedWords(KEY), name, keep_tids=linked)
     perturb_file(wanted, jobs=1)
     alone = wanted.target.read_bytes()
     perturb_file(wanted, jobs=2)
@@ -97,12 +90,38 @@ def test_the_file_says_how_it_was_made_and_reads_like_any_reports(
     job: MakeJob, square: LocationSet
 ) -> None:
     found = perturb_file(job())
-    reports, metadata = read_reports(job().target, square)
-    assert metadata == dict(job().metadata)
-    assert reports.tids == tuple(f"journey {k}" for k in range(COUNT))
+    reports = read_reports(job().target, square)
+    assert reports.header == Header.of(job().mechanism, None, linked=True, path="numpy")
+    assert reports.ids == tuple(f"journey {k}" for k in range(COUNT))
     assert reports.lengths.tolist() == [2 + k % 4 for k in range(COUNT)]
     assert (found.trajectories, found.points) == (COUNT, len(reports.locations))
     assert pq.ParquetFile(job().target).num_row_groups == PARTS
+
+
+@pytest.mark.parametrize("ranges", [1, 4, 256])
+def test_random_ids_stand_in_their_order_over_all_parts(
+    ranges: int, job: MakeJob, square: LocationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unfinished, "RANGES_MAX", ranges)
+    wanted = job(KeyedWords(KEY), keep_tids=False)
+    perturb_file(wanted)
+    reports = read_reports(wanted.target, square)
+    tids = tuple(f"journey {k}" for k in range(COUNT))
+    assert set(reports.ids) == set(report_ids(KeyedWords(KEY), wanted.mechanism, tids))
+    assert list(reports.ids) == sorted(reports.ids)
+    assert not reports.header.linked
+
+
+@pytest.mark.parametrize(
+    "change", [{"words": SeededWords(1)}, {"name": "tp-as-published-not-private"}]
+)
+def test_a_file_for_people_is_not_written_from_what_protects_nobody(
+    change: dict[str, Any], job: MakeJob
+) -> None:
+    with pytest.raises(NotPrivateError, match="for people must come from a private mechanism"):
+        perturb_file(job(**change, simulated=False))
+    assert not folder_of(job()).exists()
+    perturb_file(job(**change))
 
 
 def test_nothing_but_the_reports_is_left(job: MakeJob) -> None:
@@ -170,9 +189,9 @@ def watch_draws(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tids that are perturbed from now on."""
     drawn: list[str] = []
 
-    def watched(mechanism: Mechanism, words: Words, batch: Any, path: str) -> Any:
+    def watched(mechanism: Mechanism, words: Words, batch: Any, path: str, **how: bool) -> Any:
         drawn.extend(batch.column("tid").to_pylist())
-        return perturb_batch(mechanism, words, batch, path)
+        return perturb_batch(mechanism, words, batch, path, **how)
 
     monkeypatch.setattr(stream, "perturb_batch", watched)
     return drawn
@@ -206,11 +225,11 @@ def leave_unfinished(job: Job, parts: int) -> Path:
     """The folder of a job that was stopped after so many parts."""
     write, written = Unfinished.write_part, []
 
-    def write_part(self: Unfinished, k: int, reports: Any) -> None:
+    def write_part(self: Unfinished, k: int, *rest: Any) -> None:
         if len(written) == parts:
             raise Stopped
         written.append(k)
-        write(self, k, reports)
+        write(self, k, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Unfinished, "write_part", write_part)
@@ -362,7 +381,9 @@ def test_a_second_run_at_the_same_time_is_refused(job: MakeJob) -> None:
 def test_a_repeated_tid_is_refused_before_anything_is_made(
     job: MakeJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "perturb_batch", lambda *_: pytest.fail("something was drawn"))
+    monkeypatch.setattr(
+        stream, "perturb_batch", lambda *_, **__: pytest.fail("something was drawn")
+    )
     tids = [*(f"t{k}" for k in range(60)), "t0"]
     twice = write_trips(tmp_path / "twice.parquet", [["p1", "p2"]] * 61, tids)
     with pytest.raises(SchemaError, match="every tid must name one trajectory"):
@@ -423,11 +444,6 @@ def test_a_source_that_changes_at_the_very_end_is_refused(job: MakeJob) -> None:
     assert not job().target.exists()
 
 
-def test_refuses_reports_that_do_not_say_how_they_were_made(job: MakeJob) -> None:
-    with pytest.raises(SchemaError, match="missing: mechanism"):
-        perturb_file(job(metadata={}))
-
-
 def test_refuses_less_than_one_worker(job: MakeJob) -> None:
     with pytest.raises(ValueError, match="jobs must be at least 1, got jobs=0"):
         perturb_file(job(), jobs=0)
@@ -436,14 +452,14 @@ def test_refuses_less_than_one_worker(job: MakeJob) -> None:
 SLOWED = """
 import sys, time
 from nomadp.formats import nested_files
-from nomadp.engine import stream
+from nomadp.engine import stream, unfinished
 from nomadp.engine.unfinished import Unfinished
 
 nested_files.ROWS_MAX, stream.PIECES_PER_PART = 5, 4
 write = Unfinished.write_part
 
-def write_part(self, k, reports):
-    write(self, k, reports)
+def write_part(self, k, *rest):
+    write(self, k, *rest)
     time.sleep(0.2)  # so that the end cannot come before the kill
 
 Unfinished.write_part = write_part
@@ -475,10 +491,6 @@ def test_killed_midway_a_run_goes_on_to_the_file_of_an_undisturbed_one(
     assert "going on with" in done.stderr
     assert key.hex() not in done.stderr + done.stdout
     assert not folder.exists()
-    metadata = json.loads(pq.read_schema(target).metadata[b"nomadp"])
-    undisturbed = job(
-        KeyedWords(key), target=tmp_path / "undisturbed.parquet", metadata=metadata
-    )
+    undisturbed = job(KeyedWords(key), target=tmp_path / "undisturbed.parquet", keep_tids=False)
     perturb_file(undisturbed)
-    assert target.read_bytes() == undisturbed.target.read_bytes()
-    assert pq.read_table(target)["tid"].to_pylist() == [f"journey {k}" for k in range(COUNT)]
+    assert pq.read_table(target) == pq.read_table(undisturbed.target)

@@ -6,12 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.formats.estimate_files import write_estimates
-from nomadp.formats.tables import read_reports
 from nomadp.locations import LocationSet
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.files import read_rows
+from nomadp.sequences import Sequences
 
 WORLD = LocationSet.from_columns(["a", "b,c"], [1.5, 2], [4, 5])
-FOUND = TrajectorySet.from_lists([[1, 0], [1]], ["x", "y"], size=2)
+FOUND = Sequences([0, 2, 3], [1, 0, 1], ("x", "y"))
 SAID = {"location_set_sha256": WORLD.sha256, "level": 0.9}
 
 
@@ -19,7 +19,8 @@ SAID = {"location_set_sha256": WORLD.sha256, "level": 0.9}
 def test_whoever_reads_reports_reads_estimates(tmp_path, suffix):
     path = tmp_path / f"where.{suffix}"
     write_estimates(path, WORLD, FOUND, [0.5, 0, 2], SAID)
-    assert read_reports(path, WORLD) == (FOUND, SAID)
+    found, said = read_rows(path, WORLD)
+    assert (found.rows, said) == (FOUND, SAID)
 
 
 def test_every_point_has_its_place_and_its_radius(tmp_path):

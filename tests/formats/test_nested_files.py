@@ -12,7 +12,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile, is_nested, read_nested
 from nomadp.formats.presets import Reading
-from nomadp.formats.tables import ReadSummary, read_reports, read_trajectories
+from nomadp.formats.tables import ReadSummary, read_trajectories
 from nomadp.locations import LocationSet
 
 ROWS = 100
@@ -61,7 +61,6 @@ def test_a_whole_file_is_read_like_any_other(path: Path, world: LocationSet) -> 
     assert found == read_nested(path, world)
     assert found.tids == tuple(f"t{k}" for k in range(ROWS))
     assert found[4].tolist() == [4, 0]
-    assert read_reports(path, world) == (found, {})
 
 
 def test_a_map_of_columns_is_refused_since_names_are_fixed(

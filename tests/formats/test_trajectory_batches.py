@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nomadp.errors import DomainError, NomadpError, SchemaError
-from nomadp.formats.trajectory_batches import REPORT_SCHEMA, reports_of, trajectories_of
+from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -35,15 +35,6 @@ def test_a_batch_holds_the_trajectories_of_its_rows(
     world: LocationSet, journeys: TrajectorySet
 ) -> None:
     assert trajectories_of(batch(), world) == journeys
-
-
-def test_reports_become_the_batch_they_came_from(
-    world: LocationSet, journeys: TrajectorySet
-) -> None:
-    made = reports_of(journeys, world)
-    assert made.schema == REPORT_SCHEMA
-    assert made.to_pydict() == {"tid": TIDS, "location_ids": LISTS}
-    assert trajectories_of(made, world) == journeys
 
 
 @pytest.mark.parametrize(
@@ -91,8 +82,6 @@ def test_a_slice_is_read_as_what_it_shows(
 
 def test_a_batch_without_rows_holds_nobody(world: LocationSet) -> None:
     assert len(trajectories_of(batch().slice(0, 0), world)) == 0
-    nobody = TrajectorySet.from_lists([], size=len(world))
-    assert reports_of(nobody, world).num_rows == 0
 
 
 BAD: dict[str, tuple[dict[str, Any], type[NomadpError], str]] = {
@@ -125,10 +114,3 @@ def test_both_columns_must_be_there_once(world: LocationSet) -> None:
     )
     with pytest.raises(SchemaError, match="one column tid, got 2"):
         trajectories_of(twice, world)
-
-
-def test_reports_outside_the_set_are_refused(
-    world: LocationSet, journeys: TrajectorySet
-) -> None:
-    with pytest.raises(DomainError, match="public set of 3"):
-        reports_of(journeys, world.subset([0, 1, 2]))

@@ -1,18 +1,26 @@
 """Decoding whole sets of reports, whichever mechanism made them."""
 
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from many import drawn_numbers
+from reported import reported
 from worlds import scattered
 
 from nomadp.analysis import constant_answer, normalised_error
+from nomadp.budget import Split, Step
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference import AtlasDecoder, PointDecoder, decode, learn_prior
 from nomadp.inference.decode import groups_of
-from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms import BipartiteResponse, Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.report_law import PointLaw
 from nomadp.randomness import SeededWords
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
@@ -31,7 +39,7 @@ def made(name, epsilon):
 
 
 def answered(reports, estimate):
-    return TrajectorySet(reports.offsets, estimate.locations, reports.tids)
+    return Sequences(reports.offsets, estimate.locations, reports.names)
 
 
 @pytest.fixture(params=["atlas", "exp", "brr", "l-srr"])
@@ -41,7 +49,7 @@ def name(request):
 
 def test_every_point_is_decoded_as_its_own_decoder_does(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SeededWords(1))
+    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
     found = decode(mechanism, reports, level=0.5)
     assert len(found) == len(reports.locations)
     k = int(np.flatnonzero(true.lengths == 5)[0])
@@ -49,18 +57,17 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
     if name == "atlas":
         words = SeededWords(1).bound_to(mechanism.identity).named(true.tids)
         index = drawn_numbers(mechanism, true, words)[k]
-        alone = AtlasDecoder(mechanism, 5, None, 0.5).decode(np.array([index]))
+        alone = AtlasDecoder(mechanism.report_law(5), None, 0.5).decode(np.array([index]))
         assert found.locations[here].tolist() == alone.locations[0].tolist()
         assert found.radius_km[here].tolist() == alone.radius_km[0].tolist()
     else:
-        share = mechanism.split(5).shares()["point"]
-        alone = PointDecoder(mechanism, share, None, 0.5).decode(reports[k])
+        alone = PointDecoder(mechanism.report_law(5), None, 0.5).decode(reports[k])
         assert found.locations[here].tolist() == alone.locations.tolist()
 
 
 def test_estimates_beat_reports_and_the_constant(name):
     mechanism, true = made(name, 4), walks(1500)
-    reports = perturb_set(mechanism, true, SeededWords(2))
+    reports = perturb_set(mechanism, true, SeededWords(2), keep_tids=True)
     error = normalised_error(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
     assert error < normalised_error(LOCATIONS, true, reports)
     assert error < constant_answer(LOCATIONS, true).normalised_error
@@ -71,7 +78,7 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
     busy = np.argsort(LOCATIONS.distances_km(3))[:5]
     true = TrajectorySet.from_lists(list(rng.choice(busy, (2000, 2))), size=40)
     mechanism = made(name, 3)
-    reports = perturb_set(mechanism, true, SeededWords(3))
+    reports = perturb_set(mechanism, true, SeededWords(3), keep_tids=True)
     flat = decode(mechanism, reports)
     learned = decode(mechanism, reports, learn_prior(mechanism, reports))
     errors = [normalised_error(LOCATIONS, true, answered(reports, e)) for e in (learned, flat)]
@@ -80,7 +87,7 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
 
 def test_progress_is_told_of_every_report_once_and_of_learning(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SeededWords(1))
+    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
     done, learned = [], []
     decode(mechanism, reports, progress=done.append)
     assert sum(done) == len(reports)
@@ -90,19 +97,66 @@ def test_progress_is_told_of_every_report_once_and_of_learning(name):
 
 def test_groups_count_every_report_once(name):
     mechanism, true = made(name, 4), walks()
-    groups = groups_of(mechanism, perturb_set(mechanism, true, SeededWords(1)))
+    groups = groups_of(mechanism, perturb_set(mechanism, true, SeededWords(1), keep_tids=True))
     whole = len(true) if name == "atlas" else len(true.locations)
     assert sum(group.total for group in groups) == whole
 
 
 def test_says_which_mechanisms_it_can_decode():
+    reports = reported(made("tp", 1), [[1, 2]])
     with pytest.raises(DomainError, match="got tp"):
-        decode(made("tp", 1), walks())
+        decode(made("tp", 1), reports)
     with pytest.raises(DomainError, match="got tp"):
-        learn_prior(made("tp", 1), walks())
+        learn_prior(made("tp", 1), reports)
+
+
+@pytest.mark.parametrize("other", [made("exp", 2), made("brr", 1)])
+def test_refuses_reports_of_another_mechanism(other):
+    with pytest.raises(DomainError, match="with the mechanism that made them"):
+        decode(made("exp", 1), reported(other, [[1]]))
 
 
 def test_refuses_reports_from_another_set():
-    outside = TrajectorySet.from_lists([[41]], size=42)
-    with pytest.raises(DomainError, match="public set of 40"):
-        decode(made("exp", 1), outside)
+    elsewhere = make_mechanism("exp", scattered(41), 1)
+    with pytest.raises(DomainError, match="the locations they were made with"):
+        decode(made("exp", 1), reported(elsewhere, [[1]]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sloppy(Mechanism):
+    """Somebody else's: each point is kept, or replaced by any location."""
+
+    name: ClassVar[str] = "sloppy"
+
+    def split(self, length):
+        return Split(self.epsilon, (Step("keep", 0, length, self.epsilon / length),))
+
+    def channel(self, length):
+        return BipartiteResponse(locations=self.locations, epsilon=self.epsilon).channel(
+            self.epsilon / length
+        )
+
+    def parts(self, trajectory):
+        channel = self.channel(len(trajectory))
+        return [(lambda place, choose: choose("keep", channel, place), p) for p in trajectory]
+
+    def finish(self, released, choose):
+        return tuple(released)
+
+    def report_law(self, length):
+        return PointLaw(self.locations, self.channel(length))
+
+
+def test_a_mechanism_of_somebody_else_is_decoded_by_what_it_says_of_its_reports():
+    mechanism, true = Sloppy(locations=LOCATIONS, epsilon=8), walks(400)
+    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
+    prior = learn_prior(mechanism, reports)
+    error = normalised_error(
+        LOCATIONS, true, answered(reports, decode(mechanism, reports, prior))
+    )
+    assert error < constant_answer(LOCATIONS, true).normalised_error
+
+
+def test_a_law_of_points_must_lead_to_every_location():
+    with pytest.raises(DomainError, match="every location of its set of 40"):
+        PointLaw(LOCATIONS, make_mechanism("exp", scattered(30), 1).channel(Fraction(1)))

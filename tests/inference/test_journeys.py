@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 from many import drawn_many, drawn_numbers
 from posteriors import expected_km, law, posterior
+from reported import reported
 from worlds import scattered
 
 from nomadp.errors import DomainError
-from nomadp.inference import journeys
+from nomadp.inference import decode, journeys
 from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.journeys import AtlasDecoder, possible_journeys, reported_indices
+from nomadp.inference.journeys import AtlasDecoder, possible_journeys
 from nomadp.inference.near import near_of, near_of_reference
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SeededWords
+from nomadp.reports.values import possible
 from nomadp.trajectory import TrajectorySet
 
 KM = 1e-4  # single precision
@@ -37,7 +39,7 @@ def some_prior(locations):
 def decoder(request):
     mechanism = atlas()
     prior = None if request.param == "flat" else some_prior(mechanism.locations)
-    return AtlasDecoder(mechanism, 2, prior, 0.8)
+    return AtlasDecoder(mechanism.report_law(2), prior, 0.8)
 
 
 def exact_parts(decoder):
@@ -65,7 +67,7 @@ def test_the_posterior_is_the_exact_one(decoder):
 def test_each_position_gets_the_location_with_the_smallest_expected_error(decoder):
     support, prior, chances = exact_parts(decoder)
     found = decoder.decode(np.arange(12))
-    locations = decoder.mechanism.locations
+    locations = decoder.law.locations
     for report, position in product(range(12), range(2)):
         mass, truths = posterior(chances, prior, report), support[:, position].tolist()
         every = [expected_km(locations, mass, truths, c) for c in range(6)]
@@ -75,7 +77,7 @@ def test_each_position_gets_the_location_with_the_smallest_expected_error(decode
 def test_never_worse_than_the_best_constant_in_expectation(decoder):
     support, prior, chances = exact_parts(decoder)
     found = decoder.decode(np.arange(12)).locations
-    locations = decoder.mechanism.locations
+    locations = decoder.law.locations
     for position in range(2):
         truths = support[:, position].tolist()
         constant = min(expected_km(locations, prior, truths, c) for c in range(6))
@@ -95,7 +97,7 @@ def test_never_worse_than_the_best_constant_in_expectation(decoder):
 def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
     support, prior, chances = exact_parts(decoder)
     found = decoder.decode(np.arange(12))
-    distance = decoder.mechanism.locations.distances_between_km
+    distance = decoder.law.locations.distances_between_km
     for position in range(2):
         covered = Fraction(0)
         for y in range(12):
@@ -107,13 +109,13 @@ def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
 
 
 def test_without_information_every_report_means_the_best_constant():
-    found = AtlasDecoder(atlas(near_count=12), 2).decode(np.arange(12)).locations
+    found = AtlasDecoder(atlas(near_count=12).report_law(2)).decode(np.arange(12)).locations
     assert len(np.unique(found, axis=0)) == 1
 
 
 def test_a_sure_report_means_the_journey_itself():
     mechanism = atlas(epsilon=20, size=36, near_count=1)
-    found = AtlasDecoder(mechanism, 2).decode(np.arange(36))
+    found = AtlasDecoder(mechanism.report_law(2)).decode(np.arange(36))
     assert found.locations.tolist() == mechanism.atlas(2).journeys.tolist()
     assert not found.radius_km.any()
 
@@ -127,16 +129,16 @@ def test_the_kernel_finds_the_journeys_the_law_makes_heavier():
 
 def test_works_the_same_without_the_kernel(monkeypatch):
     mechanism = WholeJourney(locations=scattered(20), epsilon=3, size=64)
-    fast = AtlasDecoder(mechanism, 3).decode(np.arange(64))
+    fast = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
     monkeypatch.setattr("nomadp.inference.near.has_numba", lambda: False)
-    slow = AtlasDecoder(mechanism, 3).decode(np.arange(64))
+    slow = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
     assert fast.locations.tolist() == slow.locations.tolist()
 
 
 def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
-    whole = AtlasDecoder(atlas(), 2).decode(np.arange(12))
+    whole = AtlasDecoder(atlas().report_law(2)).decode(np.arange(12))
     monkeypatch.setattr(journeys, "_ROWS", 5)
-    decoder = AtlasDecoder(atlas(), 2)
+    decoder = AtlasDecoder(atlas().report_law(2))
     first, again = decoder.decode(np.array([3, 3, 1])), decoder.decode(np.arange(12))
     assert first.locations.tolist() == whole.locations[[3, 3, 1]].tolist()
     assert again.locations.tolist() == whole.locations.tolist()
@@ -144,7 +146,9 @@ def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
 
 
 def test_decodes_nothing_to_nothing():
-    assert AtlasDecoder(atlas(), 2).decode(np.zeros(0, dtype=np.int64)).locations.shape == (
+    assert AtlasDecoder(atlas().report_law(2)).decode(
+        np.zeros(0, dtype=np.int64)
+    ).locations.shape == (
         0,
         2,
     )
@@ -166,8 +170,8 @@ def test_with_few_locations_every_journey_is_possible_once():
 
 def test_a_long_trajectory_is_decoded_through_its_control_points():
     mechanism = atlas(control_points=3)
-    control = AtlasDecoder(mechanism, 3).decode(np.arange(12))
-    long = AtlasDecoder(mechanism, 9).decode(np.arange(12))
+    control = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(12))
+    long = AtlasDecoder(mechanism.report_law(9)).decode(np.arange(12))
     assert long.locations.shape == (12, 9)
     assert long.locations[:, [0, 4, 8]].tolist() == control.locations.tolist()
     assert long.radius_km[:, [0, 4, 8]].tolist() == control.radius_km.tolist()
@@ -182,19 +186,36 @@ def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
     true = TrajectorySet.from_lists(list(rows), size=40)
     reports = drawn_numbers(mechanism, true, SeededWords(1))
     shown = drawn_many(mechanism, true, SeededWords(1)).reshape(30, length)
-    found = reported_indices(mechanism, shown)
+    found = mechanism.report_law(length).values(shown)
     book = mechanism.atlas(length).journeys
     assert book[found].tolist() == book[reports].tolist()
+    assert mechanism.report_law(length).values(shown, reports).tolist() == reports.tolist()
 
 
-def test_refuses_journeys_that_are_not_in_the_atlas():
-    every = {tuple(row) for row in atlas().atlas(2).journeys.tolist()}
+def test_a_report_that_is_no_row_of_the_atlas_is_known_for_one():
+    book = atlas().atlas(2).journeys
+    every = {tuple(row) for row in book.tolist()}
     missing = next(pair for pair in product(range(6), repeat=2) if pair not in every)
-    with pytest.raises(DomainError, match="must be a journey of the atlas"):
-        reported_indices(atlas(), np.array([missing]))
+    places, law = np.array([book[3], missing]), atlas().report_law(2)
+    assert law.values(places).tolist() == [3, -1]
+    assert law.values(places, np.array([3, 3])).tolist() == [3, -1]
+    assert law.values(places, np.array([12, -7])).tolist() == [-1, -1]
+    assert law.values(places, np.array([4, 2**60])).tolist() == [-1, -1]
+
+
+def test_reports_that_cannot_be_are_refused_or_left_out():
+    mechanism = atlas()
+    book = mechanism.atlas(2).journeys.tolist()
+    missing = next(pair for pair in product(range(6), repeat=2) if list(pair) not in book)
+    reports = reported(mechanism, [book[3], missing, book[5]])
+    with pytest.raises(DomainError, match="one that atlas makes, got 1 of length 2"):
+        decode(mechanism, reports)
+    left = possible(mechanism, reports)
+    assert (left.ids, left.refusals) == (("0", "2"), 1)
+    assert len(decode(mechanism, left)) == 4
 
 
 @pytest.mark.parametrize("reports", [[12], [-1], [[0]]])
 def test_refuses_numbers_that_are_no_rows_of_the_atlas(reports):
     with pytest.raises(DomainError, match="rows of the atlas of 12"):
-        AtlasDecoder(atlas(), 2).decode(np.array(reports))
+        AtlasDecoder(atlas().report_law(2)).decode(np.array(reports))

@@ -1,29 +1,34 @@
 """TP and ATP from their transcripts, against the exact posterior over whole trajectories."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
-from many import drawn_many
+from reported import reported
 from worlds import every_path, scattered, triangle
 
 from nomadp.analysis import constant_answer, normalised_error
+from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference.pivots import (
-    Transcript,
+    decode_released,
     decode_transcripts,
     log_chance_fast,
     log_chance_reference,
     log_likelihood,
-    release,
-    release_many,
 )
 from nomadp.inference.prior import Features, Prior, softmax
 from nomadp.laws import Disc, Exponential
 from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.transcripts import Transcript, report_with_transcript
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
+
+
+def release(mechanism, trajectory, words):
+    return report_with_transcript(mechanism, trajectory, words)[2]
 
 
 def transcript_law(mechanism, trajectory):
@@ -123,12 +128,16 @@ def test_estimates_beat_reports_and_the_constant(name):
         [rng.integers(0, 40, rng.integers(1, 5)) for _ in range(150)], size=40
     )
     mechanism = make_mechanism(name, locations, 16)
-    found = decode_transcripts(mechanism, release_many(mechanism, true, SeededWords(2)))
+    words = SeededWords(2)
+    reports = perturb_set(mechanism, true, words, keep_tids=True, transcripts=True)
+    assert reports == replace(
+        perturb_set(mechanism, true, words, keep_tids=True), transcripts=reports.transcripts
+    )
+    kept, found = decode_released(mechanism, reports)
+    assert kept == reports
     decoded = TrajectorySet(true.offsets, found.locations, true.tids)
-    reported = drawn_many(mechanism, true, SeededWords(2))
-    merged = TrajectorySet(true.offsets, reported, true.tids)
     error = normalised_error(locations, true, decoded)
-    assert error < normalised_error(locations, true, merged)
+    assert error < normalised_error(locations, true, reports)
     assert error < constant_answer(locations, true).normalised_error
 
 
@@ -142,6 +151,22 @@ def test_a_prior_moves_the_estimate_to_where_people_are():
     found = decode_transcripts(mechanism, [transcript], Prior(features, scores))
     assert found.locations.tolist() == [7, 7]
     assert found.radius_km.tolist() == [0.0, 0.0]
+
+
+def test_a_transcript_that_cannot_be_is_left_out_and_counted():
+    mechanism = make_mechanism("tp", scattered(9), 2)
+    true = TrajectorySet.from_lists([[1, 2, 3], [4, 5]], size=9)
+    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True, transcripts=True)
+    first, second = reports.transcripts
+    forged = replace(reports, transcripts=(first, (*second[:-1], 99)))
+    kept, found = decode_released(mechanism, forged)
+    assert (kept.ids, kept.refusals, len(found)) == (("0",), 1, 3)
+
+
+def test_without_transcripts_there_is_nothing_to_decode():
+    mechanism = make_mechanism("tp", scattered(9), 2)
+    with pytest.raises(DomainError, match="--transcript"):
+        decode_released(mechanism, reported(mechanism, [[1, 2]]))
 
 
 def test_decodes_nothing_to_nothing():

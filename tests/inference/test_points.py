@@ -14,7 +14,6 @@ from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms import make_mechanism
 
 KM = Fraction(1, 10**4)  # single precision
-SHARE = Fraction(3, 2)
 
 
 @pytest.fixture(params=["exp", "brr", "l-srr"])
@@ -27,12 +26,12 @@ def decoder(request, mechanism):
     features = Features(mechanism.locations)
     scores = np.random.default_rng(2).normal(0, 0.4, len(features))
     prior = None if request.param == "flat" else Prior(features, scores)
-    return PointDecoder(mechanism, SHARE, prior, 0.7)
+    return PointDecoder(mechanism.report_law(2), prior, 0.7)
 
 
 def exact_parts(decoder):
     prior = [Fraction(float(w)) for w in decoder.weights]
-    return [p / sum(prior) for p in prior], law(decoder.mechanism.channel(SHARE), range(7))
+    return [p / sum(prior) for p in prior], law(decoder.law.channel, range(7))
 
 
 def test_each_report_gets_the_location_with_the_smallest_expected_error(decoder):
@@ -41,15 +40,14 @@ def test_each_report_gets_the_location_with_the_smallest_expected_error(decoder)
     for report in range(7):
         mass = posterior(chances, prior, report)
         every = [
-            expected_km(decoder.mechanism.locations, mass, range(7), answer)
-            for answer in range(7)
+            expected_km(decoder.law.locations, mass, range(7), answer) for answer in range(7)
         ]
         assert every[found[report]] <= min(every) + KM
 
 
 def test_never_worse_than_the_best_constant_in_expectation(decoder):
     prior, chances = exact_parts(decoder)
-    locations = decoder.mechanism.locations
+    locations = decoder.law.locations
     found = decoder.decode(np.arange(7)).locations.tolist()
     joint = [[p * row[y] for p, row in zip(prior, chances, strict=True)] for y in range(7)]
     decoded = sum(expected_km(locations, joint[y], range(7), found[y]) for y in range(7))
@@ -62,7 +60,7 @@ def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
     found = decoder.decode(np.arange(7))
     covered = Fraction(0)
     for y in range(7):
-        km = decoder.mechanism.locations.distances_km(int(found.locations[y]))
+        km = decoder.law.locations.distances_km(int(found.locations[y]))
         covered += sum(
             prior[x] * chances[x][y] for x in range(7) if km[x] <= found.radius_km[y]
         )
@@ -70,16 +68,16 @@ def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
 
 
 def test_keeps_the_shape_of_what_it_decodes(mechanism):
-    decoder = PointDecoder(mechanism, SHARE)
+    decoder = PointDecoder(mechanism.report_law(2))
     assert decoder.decode(np.array([[1, 2, 2], [0, 6, 1]])).locations.shape == (2, 3)
 
 
 def test_refuses_locations_outside_the_set(mechanism):
     with pytest.raises(DomainError, match="locations of the set of 7"):
-        PointDecoder(mechanism, SHARE).decode(np.array([7]))
+        PointDecoder(mechanism.report_law(2)).decode(np.array([7]))
 
 
 def test_refuses_a_set_too_large_for_its_table(mechanism, monkeypatch):
     monkeypatch.setattr(points, "TABLE_LIMIT", 6)
     with pytest.raises(DomainError, match="at most 6 locations, got 7"):
-        PointDecoder(mechanism, SHARE).decode(np.array([0]))
+        PointDecoder(mechanism.report_law(2)).decode(np.array([0]))

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from many import drawn_many
+from reported import lists, reported
 from worlds import scattered
 
 from nomadp.errors import DomainError
@@ -51,8 +52,9 @@ def trips(count, seed=0):
 
 def groups(name, epsilon, true, seed=1):
     mechanism = made(name, epsilon)
-    reported = drawn_many(mechanism, true, SeededWords(seed))
-    return groups_of(mechanism, TrajectorySet(true.offsets, reported, true.tids))
+    drawn = drawn_many(mechanism, true, SeededWords(seed))
+    rows = TrajectorySet(true.offsets, drawn, true.tids)
+    return groups_of(mechanism, reported(mechanism, lists(rows)))
 
 
 def squared_error(values, true):
@@ -172,7 +174,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
 
 def test_shares_of_a_report_are_its_posterior():
     mechanism = made("brr", 4)
-    evidence = point_evidence(mechanism, mechanism.split(1).shares()["point"], np.arange(40))
+    evidence = point_evidence(mechanism.report_law(1), np.arange(40))
     prior = np.random.default_rng(1).dirichlet(np.ones(40))
     label = np.arange(40) % 7
     table = table_of(label[:, None], 7).T.tocsr()

@@ -26,7 +26,8 @@ def test_a_cell_is_one_perturbation_scored_every_way(catalogue: Catalogue) -> No
     cell = Cell(SETTING, 0)
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism("atp", north.locations, 4, granularity=4)
-    reported = perturb_set(mechanism, north.trajectories, SeededWords(cell.seed(catalogue)))
+    words = SeededWords(cell.seed(catalogue))
+    reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
     expected = measure_all(north.locations, north.trajectories, reported, north.yardstick)
     assert cell.compute(catalogue) == expected
 
@@ -39,9 +40,9 @@ def test_a_decoded_cell_scores_the_estimates_from_the_very_same_reports(
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism(name, north.locations, 4)
     words = SeededWords(Cell(cell.setting.reports, 1).seed(catalogue))
-    reported = perturb_set(mechanism, north.trajectories, words)
+    reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
     estimate = decode(mechanism, reported)
-    best = TrajectorySet(reported.offsets, estimate.locations, reported.tids)
+    best = TrajectorySet(reported.offsets, estimate.locations, reported.names)
     expected = measure_all(north.locations, north.trajectories, best, north.yardstick)
     assert cell.compute(catalogue) == expected
     assert expected != Cell(cell.setting.reports, 1).compute(catalogue)
@@ -67,7 +68,7 @@ def test_what_is_decoded_does_not_depend_on_the_cells_before_it(
     batches: list[list[int]] = []
 
     class Watched(cells.Decoders):
-        def decode(self, reports: TrajectorySet) -> Any:
+        def decode(self, reports: Any, progress: Any = None) -> Any:
             batches.append(reports.locations.tolist())
             return super().decode(reports)
 
@@ -88,9 +89,9 @@ def test_reports_are_drawn_once_for_both_their_cells(
 ) -> None:
     drawn = []
 
-    def counted(mechanism: Any, trajectories: Any, words: Any) -> TrajectorySet:
+    def counted(mechanism: Any, *rest: Any, **how: Any) -> Any:
         drawn.append(mechanism.name)
-        return perturb_set(mechanism, trajectories, words)
+        return perturb_set(mechanism, *rest, **how)
 
     monkeypatch.setattr(cells, "perturb_set", counted)
     cells._reported.cache_clear()

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.metrics import error_km_each, within_percent_each
-from nomadp.inference import decode
+from nomadp.inference import can_decode, decode
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import perturb_many
-from nomadp.mechanisms.points.exp import PointByPoint
 from nomadp.randomness import SimulatedWords
+from nomadp.reports.header import Header
+from nomadp.reports.table import reports_as
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["WALKS", "Calibration", "Quality", "calibrate", "default_radii_km", "public_tracks"]
@@ -100,8 +101,9 @@ def calibrate(
     reported = _reported(mechanism, true, progress)
     found: dict[str, Ints] = {}
     if can_decode(mechanism):
-        reports = TrajectorySet(true.offsets, reported, true.tids)
-        found["decoded"] = decode(mechanism, reports).locations
+        rows = Sequences(true.offsets, reported, true.tids)
+        made = reports_as(Header.made_by(mechanism), locations, rows)
+        found["decoded"] = decode(mechanism, made).locations
     found["reported"] = reported
     if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
         found["without noise"] = _through_control_points(mechanism, true, length)
@@ -121,13 +123,6 @@ def public_tracks(locations: LocationSet, length: int, count: int) -> Trajectory
     walks = public_walks(locations, turns, count, "calibration").astype(np.int64)
     rows = np.stack(interpolated(locations, walks.T, length), axis=1)
     return _rows(rows)
-
-
-def can_decode(mechanism: Mechanism) -> bool:
-    """Whether reported points alone tell what was released, and a table of them fits."""
-    if isinstance(mechanism, PointByPoint):
-        return len(mechanism.locations) <= TABLE_LIMIT
-    return isinstance(mechanism, WholeJourney)
 
 
 def default_radii_km(locations: LocationSet) -> tuple[float, ...]:

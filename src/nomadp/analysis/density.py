@@ -5,6 +5,7 @@ import numpy as np
 from nomadp.analysis.metrics import check_same_shape
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -12,7 +13,7 @@ __all__ = ["density_distance", "jensen_shannon", "uniform_density_distance"]
 
 
 def density_distance(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, granularity: int
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, granularity: int
 ) -> float:
     """Jensen-Shannon distance of the two densities: 0 if equal, 1 if nowhere alike."""
     check_same_shape(true, reported)

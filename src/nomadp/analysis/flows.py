@@ -12,6 +12,7 @@ from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -28,7 +29,7 @@ LAW_BINS = 20_000
 
 
 def flow_error(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, granularity: int
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, granularity: int
 ) -> float:
     """L1 distance of the shares of trips between each two cells: 0 if equal, at most 2."""
     check_same_shape(true, reported)
@@ -47,9 +48,7 @@ def uniform_flow_error(locations: LocationSet, true: TrajectorySet, granularity:
     return float(expected.sum() / trips)
 
 
-def step_error_km(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
-) -> float:
+def step_error_km(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
     """Wasserstein-1 distance, in km, of the two distributions of step lengths."""
     check_same_shape(true, reported)
     first, second = (np.sort(steps_km(locations, each)) for each in (true, reported))
@@ -66,7 +65,7 @@ def uniform_step_error_km(locations: LocationSet, true: TrajectorySet) -> float:
     return float(wasserstein_distance(steps_km(locations, true), length_km, None, weight))
 
 
-def steps_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
+def steps_km(locations: LocationSet, trajectories: Sequences) -> Floats:
     """The length of every step, all trajectories one after another."""
     _check_moving(trajectories)
     here = np.ones(len(trajectories.locations), dtype=bool)
@@ -77,7 +76,7 @@ def steps_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
     )
 
 
-def _flows(trajectories: TrajectorySet, cell: Indices, granularity: int) -> Indices:
+def _flows(trajectories: Sequences, cell: Indices, granularity: int) -> Indices:
     """Trips from each cell to each cell, flattened."""
     _check_moving(trajectories)
     moving = trajectories.lengths > 1
@@ -99,7 +98,7 @@ def _pair_distances(locations: LocationSet) -> tuple[Floats, Floats]:
     return np.asarray(seen * width_km), count[seen].astype(np.float64)
 
 
-def _check_moving(trajectories: TrajectorySet) -> None:
+def _check_moving(trajectories: Sequences) -> None:
     if not (trajectories.lengths > 1).any():
         raise DomainError(
             "trips and steps need a trajectory of at least 2 points, and every one of "

@@ -13,6 +13,7 @@ from nomadp.analysis.metrics import check_same_shape
 from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
@@ -29,13 +30,13 @@ __all__ = [
 Indices = NDArray[np.int64]
 
 
-def visit_counts(locations: LocationSet, trajectories: TrajectorySet) -> Indices:
+def visit_counts(locations: LocationSet, trajectories: Sequences) -> Indices:
     """Points at every location, shape (m,)."""
     return np.bincount(trajectories.locations, minlength=len(locations))
 
 
 def count_difference(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, share: float
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, share: float
 ) -> float:
     """ACD: mean absolute difference of visits, over the most visited ``share`` of locations."""
     check_same_shape(true, reported)
@@ -61,7 +62,7 @@ def uniform_count_difference(
 
 
 def hotspot_recall(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, k: int
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, k: int
 ) -> float:
     """Of the k locations most visited in the reports, the share that truly is.
 

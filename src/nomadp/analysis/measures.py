@@ -21,6 +21,7 @@ from nomadp.analysis.hotspots import (
 )
 from nomadp.analysis.metrics import Scores, scores, uniform_answer
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["FLOORS", "Measured", "Yardstick", "is_better", "measure_all", "zero_information"]
@@ -45,7 +46,7 @@ class Yardstick:
 
 
 def measure_all(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, yardstick: Yardstick
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, yardstick: Yardstick
 ) -> Measured:
     """Every score of ``reported``, trajectory k against trajectory k."""
     world = locations, true, reported

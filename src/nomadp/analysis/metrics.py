@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
+from nomadp.reports.table import AnyReports
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
@@ -80,7 +82,7 @@ class Evaluation:
 def evaluate(
     locations: LocationSet,
     true: TrajectorySet,
-    reported: TrajectorySet,
+    reported: Sequences,
     radii_km: Sequence[float],
 ) -> Evaluation:
     """All scores of ``reported`` against ``true``, trajectory by trajectory, and both floors.
@@ -112,7 +114,7 @@ def evaluate(
 def scores(
     locations: LocationSet,
     true: TrajectorySet,
-    reported: TrajectorySet,
+    reported: Sequences,
     radii_km: Sequence[float] = (),
 ) -> Scores:
     """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors."""
@@ -120,29 +122,25 @@ def scores(
     return _scores(locations, true, distance_km, radii_km)
 
 
-def normalised_error(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
-) -> float:
+def normalised_error(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
     """NE: the mean error of a trajectory, as a share of the largest distance in the set."""
     return _normalised(locations, float(error_km_each(locations, true, reported).mean()))
 
 
 def range_query(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, radius_km: float
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, radius_km: float
 ) -> float:
     """PRQ: percent of a trajectory's points reported within ``radius_km``, on average."""
     return float(within_percent_each(locations, true, reported, radius_km).mean())
 
 
-def error_km_each(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
-) -> Floats:
+def error_km_each(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> Floats:
     """The mean error in km of every trajectory."""
     return _mean_per_trajectory(true, _point_errors_km(locations, true, reported))
 
 
 def within_percent_each(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, radius_km: float
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, radius_km: float
 ) -> Floats:
     """The percentage of every trajectory's points reported within ``radius_km``."""
     distance_km = _point_errors_km(locations, true, reported)
@@ -179,16 +177,16 @@ def uniform_answer(
     )
 
 
-def matched_by_tid(true: TrajectorySet, reported: TrajectorySet) -> TrajectorySet:
+def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
     """``reported`` in the order of ``true``; refuses unless the two have the same tids."""
-    position = {tid: k for k, tid in enumerate(reported.tids)}
+    position = {tid: k for k, tid in enumerate(reported.names)}
     missing = sum(tid not in position for tid in true.tids)
     extra = len(reported) - (len(true) - missing)
     if missing or extra:
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
-            "trajectory; unlinked reports have random ids and cannot be compared"
+            "trajectory; reports under random ids cannot be compared, perturb with --keep-tids"
         )
     return reported.select([position[tid] for tid in true.tids])
 
@@ -208,7 +206,7 @@ def _scores(
 
 
 def _point_errors_km(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet
+    locations: LocationSet, true: TrajectorySet, reported: Sequences
 ) -> Floats:
     check_same_shape(true, reported)
     return locations.distances_between_km(true.locations, reported.locations)
@@ -225,8 +223,13 @@ def _normalised(locations: LocationSet, error_km: float) -> float:
     return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
 
 
-def check_same_shape(true: TrajectorySet, reported: TrajectorySet) -> None:
+def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
     """Refuse reports that cannot be these trajectories', point by point."""
+    if isinstance(reported, AnyReports) and not reported.header.linked:
+        raise DomainError(
+            "reports must be in the order of the trajectories to be compared with them, and "
+            "these have random ids; for experiments, perturb with keep_tids=True"
+        )
     if len(true) == 0:
         raise DomainError("there must be at least one trajectory to evaluate, got none")
     if len(true) != len(reported):

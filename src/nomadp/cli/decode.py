@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nomadp.inference import Estimate
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism
-    from nomadp.trajectory import TrajectorySet
+    from nomadp.reports import AnyReports
 
 __all__ = ["decode"]
 
@@ -72,7 +72,8 @@ def decode(**options: Any) -> None:
     The exact law of the mechanism and a prior give, for each point, the location with the
     smallest expected error and the radius around it that holds the truth with probability P, if
     the prior is right. REPORTS says how it was made when "nomadp perturb" wrote it; what is
-    said here must agree with that. For atlas, exp, brr and l-srr.
+    said here must agree with that. Reports that nothing leads to are left out and counted. For
+    atlas, exp, brr and l-srr; for tp and atp with the transcripts of "perturb --transcript".
 
     \b
     Example:
@@ -91,6 +92,9 @@ def decode(**options: Any) -> None:
         f"radius holding {summary['level']:.0%} of the probability: "
         f"{summary['mean_radius_km']:.3f} km on average"
     )
+    if summary["refused"]:
+        said = "; ".join(f"{count} since {why}" for why, count in summary["refused"].items())
+        click.echo(f"nomadp: reports were left out: {said}", err=True)
     if summary["prior"] == "learned" and summary["prior_spread"] is None:
         click.echo("nomadp: the reports told nothing beyond chance; a public prior was used")
     if summary["prior_settled"] is False:
@@ -100,114 +104,103 @@ def decode(**options: Any) -> None:
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
     from nomadp.formats.estimate_files import write_estimates
-    from nomadp.formats.tables import read_locations, read_reports
-    from nomadp.trajectory import TrajectorySet
+    from nomadp.formats.tables import read_locations
+    from nomadp.sequences import Sequences
 
     world = read_locations(options["locations"])
-    reports, said = read_reports(options["reports"], world)
-    if "level" in said:
-        raise click.UsageError(
-            "REPORTS must be reports, got estimates that were decoded already"
-        )
-    mechanism = _mechanism(world, options, said)
-    estimate, learned = _estimated(mechanism, reports, options)
-    estimated = TrajectorySet(reports.offsets, estimate.locations, reports.tids)
+    reports, mechanism = _read(world, options)
+    reports, estimate, learned = _estimated(mechanism, reports, options)
+    estimated = Sequences(reports.offsets, estimate.locations, reports.names)
     facts = {
         "mechanism": mechanism.name,
         "mechanism_version": mechanism.version,
         "epsilon": str(mechanism.epsilon),
         "params": mechanism.get_params(),
         "location_set_sha256": world.sha256,
+        "linked": reports.header.linked,
         **learned,
         "level": options["level"],
     }
     write_estimates(options["out"], world, estimated, estimate.radius_km, facts)
     return {
         "out": str(options["out"]),
-        **_counts(estimated),
+        "reports": len(reports),
+        "points": len(reports.locations),
+        "refused": dict(reports.refused),
         **facts,
         "mean_radius_km": float(estimate.radius_km.mean()),
     }
 
 
 def _estimated(
-    mechanism: "Mechanism", reports: "TrajectorySet", options: dict[str, Any]
-) -> tuple["Estimate", dict[str, Any]]:
-    """The estimates, and what is to be said of their prior."""
+    mechanism: "Mechanism", reports: "AnyReports", options: dict[str, Any]
+) -> tuple["AnyReports", "Estimate", dict[str, Any]]:
+    """The reports that can be, their estimates, and what is to be said of their prior."""
     from nomadp import inference
+    from nomadp.inference.pivots import decode_released
+    from nomadp.reports.values import possible
 
-    prior = None
+    prior, level = None, options["level"]
+    whole = inference.can_decode(mechanism) or reports.transcripts is None
+    if whole:
+        reports = possible(mechanism, reports)
     if options["prior"] == "learned":
         with progress_bar("learning where people go") as bar:
             prior = inference.learn_prior(mechanism, reports, progress=bar.advance)
     with progress_bar("estimating", len(reports)) as bar:
-        asked = {"level": options["level"], "progress": bar.advance}
-        estimate = inference.decode(mechanism, reports, prior, **asked)
-    return estimate, {
-        "prior": options["prior"],
-        "prior_settled": None if prior is None else prior.settled,
-        "prior_spread": None if prior is None else prior.spread,
-    }
+        if whole:
+            told = bar.advance
+            estimate = inference.decode(mechanism, reports, prior, level=level, progress=told)
+        else:
+            reports, estimate = decode_released(mechanism, reports, prior, level=level)
+    return (
+        reports,
+        estimate,
+        {
+            "prior": options["prior"],
+            "prior_settled": None if prior is None else prior.settled,
+            "prior_spread": None if prior is None else prior.spread,
+        },
+    )
 
 
-def _counts(estimated: "TrajectorySet") -> dict[str, int]:
-    return {"reports": len(estimated), "points": len(estimated.locations)}
-
-
-def _mechanism(
-    world: "LocationSet", options: dict[str, Any], said: dict[str, Any]
-) -> "Mechanism":
-    """The mechanism of the reports: as their file says, and as was asked for."""
+def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:
+    """The reports and their mechanism: as their file says, and as was asked for."""
     from nomadp.mechanisms import make_mechanism
+    from nomadp.reports.files import has_header, read_reports
 
-    name = options["mechanism"] or said.get("mechanism", DEFAULT_MECHANISM)
-    epsilon = options["epsilon"] or said.get("epsilon")
+    chosen = chosen_options(options)
+    path, name, epsilon = options["reports"], options["mechanism"], options["epsilon"]
+    if has_header(path):
+        reports = read_reports(path, world)
+        mechanism = reports.header.mechanism_for(world, chosen.pop("pinned", None))
+        _check_asked(mechanism, name, epsilon, chosen)
+        return reports, mechanism
     if epsilon is None:
         raise click.UsageError(
             "say with which --epsilon the reports were made; their file does not"
         )
-    chosen = chosen_options(options)
-    params = said.get("params")
-    if isinstance(params, dict) and name == said.get("mechanism"):
-        _check_pinned(params, chosen)
-        kept = {key: value for key, value in params.items() if key not in ("epsilon", "pinned")}
-        chosen = kept | chosen
-    mechanism = make_mechanism(str(name), world, epsilon, **chosen)
-    if said:
-        _check_same(mechanism, said)
-    return mechanism
+    mechanism = make_mechanism(name or DEFAULT_MECHANISM, world, epsilon, **chosen)
+    return read_reports(path, world, mechanism), mechanism
 
 
-def _check_pinned(params: dict[str, Any], chosen: dict[str, Any]) -> None:
+def _check_asked(
+    mechanism: "Mechanism", name: str | None, epsilon: str | None, chosen: dict[str, Any]
+) -> None:
+    """Refuse what was asked for where it is not what the file says."""
+    from nomadp.budget import as_epsilon
     from nomadp.errors import DomainError
 
-    made_with = params.get("pinned")
-    given = chosen["pinned"].sha256 if "pinned" in chosen else None
-    if made_with != given:
-        advice = (
-            f"sha256={made_with}; name its file with --atlas" if made_with else "a built one"
-        )
-        raise DomainError(
-            f"reports must be read with the atlas they were made with, {advice}"
-            + (f", got {given}" if given else "")
-        )
-
-
-def _check_same(mechanism: "Mechanism", said: dict[str, Any]) -> None:
-    """Reports read with another law than their own would give estimates of nothing."""
-    from nomadp.errors import DomainError
-
-    here: dict[str, Any] = {
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        **mechanism.get_params(),
-    }
-    params = said.get("params")
-    there = {**(params if isinstance(params, dict) else {}), **said}
+    asked = dict(chosen)
+    if name is not None:
+        asked["mechanism"] = name
+    if epsilon is not None:
+        asked["epsilon"] = str(as_epsilon(epsilon))
+    there = {"mechanism": mechanism.name, **mechanism.get_params()}
     different = [
         f"{key}={there.get(key)} and not {value}"
-        for key, value in here.items()
-        if (key in there or "params" in said) and there.get(key) != value
+        for key, value in asked.items()
+        if str(there.get(key)) != str(value)
     ]
     if different:
         raise DomainError(

@@ -62,13 +62,20 @@ def evaluate(**options: Any) -> None:
 
 def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
-    from nomadp.formats.tables import read_locations, read_reports
+    from nomadp.errors import DomainError
+    from nomadp.formats.tables import read_locations
+    from nomadp.reports.files import read_rows
 
     world, how = read_locations(options["locations"]), reading_of(options)
     limits = options["max_snap_km"], options["length"]
     true, _ = read_all(options["trajectories"], world, how, *limits)
-    reports, _ = read_reports(options["reported"], world)
-    return evaluate(world, true, matched_by_tid(true, reports), options["radii_km"])
+    found, said = read_rows(options["reported"], world)
+    if said.get("linked") is False:
+        raise DomainError(
+            f"{options['reported']} must bear the tids of the trajectories to be compared with "
+            "them, and says that its ids are random; for experiments, perturb with --keep-tids"
+        )
+    return evaluate(world, true, matched_by_tid(true, found.rows), options["radii_km"])
 
 
 def _print(evaluation: "Evaluation") -> None:

@@ -22,7 +22,6 @@ from nomadp.cli.perturb_request import (
     Request,
     check_lengths,
     check_private,
-    metadata_of,
     people_facts,
     said_of_people,
     warnings_of,
@@ -75,7 +74,14 @@ WORTH_PROCESSES = 2_000
     "default.",
 )
 @click.option(
-    "--unlink", is_flag=True, help="Random report ids instead of tids, in their order."
+    "--keep-tids",
+    is_flag=True,
+    help="For experiments: reports bear the tids, not random ids, so they can be evaluated.",
+)
+@click.option(
+    "--transcript",
+    is_flag=True,
+    help="tp, atp: keep all that is released, from which decode estimates; slower.",
 )
 @length_option
 @click.option("--single-points", is_flag=True, help="Accept trajectories of one point.")
@@ -90,9 +96,10 @@ def perturb(**options: Any) -> None:
 
     TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
     tid, seq, location_id, or tid, datetime, lat, lng (and uid), or GPX, GeoJSON and others,
-    whose coordinates are moved to the nearest location. User ids and times never leave. Every
-    report has as many points as its trajectory, or N with --length N. Each further trajectory
-    of a person, and each further run over the same ones, spends epsilon again.
+    whose coordinates are moved to the nearest location. User ids, times and tids never leave:
+    reports have random ids, in whose order they stand. Every report has as many points as its
+    trajectory, or N with --length N. Each further trajectory of a person, and each further run
+    over the same ones, spends epsilon again.
 
     A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
     piece by piece into a Parquet file of reports of the same layout. A run that was stopped
@@ -153,11 +160,11 @@ def _perturbed(request: Request, variant: dict[str, Any], master: str | None) ->
 
 
 def _is_streamed(request: Request) -> bool:
-    """Random ids in their own order need all reports at once, and so does CSV."""
+    """CSV needs all reports at once, and so do transcripts, for now."""
     from nomadp.formats.files import is_parquet
 
     source = request.as_stored
-    if source and is_parquet(source) and is_parquet(request.out) and not request.unlink:
+    if source and is_parquet(source) and is_parquet(request.out) and not request.transcript:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
         if is_nested(source):
@@ -165,8 +172,8 @@ def _is_streamed(request: Request) -> bool:
     if request.key_file is not None:
         raise click.UsageError(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
-            "location_ids), and no --unlink nor --length: elsewhere a tid may not always name "
-            "the same trajectory"
+            "location_ids), and no --transcript nor --length: elsewhere a tid may not always "
+            "name the same trajectory"
         )
     return False
 
@@ -179,9 +186,9 @@ def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
 
 def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
-    from nomadp.engine import perturb_set, unlinked
-    from nomadp.formats.tables import ReportTable, write_reports
-    from nomadp.randomness import SimulatedWords, SystemWords
+    from nomadp.engine import perturb_set
+    from nomadp.randomness import SimulatedWords
+    from nomadp.reports import write_simulated
 
     true, read = read_all(
         request.trajectories,
@@ -192,19 +199,18 @@ def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     )
     single = int((true.lengths == 1).sum())
     check_lengths(mechanism, single, len(true), accepted=request.single_points)
-    words = SystemWords() if request.seed is None else SimulatedWords(request.seed)
+    words = None if request.seed is None else SimulatedWords(request.seed)
     jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
+    asked = {"keep_tids": request.keep_tids, "transcripts": request.transcript}
     with progress_bar("perturbing", len(true)) as bar:
-        reported = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance)
-    if request.unlink:
-        reported = unlinked(reported, words)
-    metadata = metadata_of(request, mechanism)
-    write_reports(request.out, ReportTable(reported, mechanism.locations, metadata))
+        reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
+    # What protects nobody was asked for by name: --seed, or --accept-not-private.
+    write_simulated(request.out, reports)
     return {
         "out": str(request.out),
-        "trajectories": len(reported),
-        "points": len(reported.locations),
-        **metadata,
+        "trajectories": len(reports),
+        "points": len(reports.locations),
+        **reports.header.as_dict(),
         **people_facts(read.people, mechanism),
         "snapped": None if read.snapped is None else asdict(read.snapped),
         "warnings": warnings_of(request, mechanism, read.snapped),

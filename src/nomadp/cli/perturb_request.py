@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nomadp
-
 if TYPE_CHECKING:
     from nomadp.formats.points import People
     from nomadp.formats.presets import Reading
@@ -16,7 +14,6 @@ __all__ = [
     "Request",
     "check_lengths",
     "check_private",
-    "metadata_of",
     "people_facts",
     "said_of_people",
     "warnings_of",
@@ -35,7 +32,8 @@ class Request:
     seed: int | None
     key_file: Path | None
     jobs: int | None
-    unlink: bool
+    keep_tids: bool
+    transcript: bool
     single_points: bool
     accept_not_private: bool
     length: int | None
@@ -70,23 +68,6 @@ def check_lengths(mechanism: "Mechanism", single: int, count: int, *, accepted: 
             f"{single} of {count} with only 1; leave them out, use exp, or add "
             "--single-points to perturb them without directions"
         )
-
-
-def metadata_of(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
-    """What reports say about themselves."""
-    simulated = request.seed is not None
-    rng = "seeded" if simulated else "system" if request.key_file is None else "keyed"
-    return {
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        "epsilon": str(mechanism.epsilon),
-        "params": mechanism.get_params(),
-        "location_set_sha256": mechanism.locations.sha256,
-        "rng": rng,
-        "private": mechanism.private and not simulated,
-        "linked": not request.unlink,
-        "nomadp_version": nomadp.__version__,
-    }
 
 
 def people_facts(people: "People | None", mechanism: "Mechanism") -> dict[str, Any]:
@@ -127,4 +108,9 @@ def warnings_of(
         )
     if not mechanism.private:
         warnings.append(f"the output is not private: {mechanism.warning}")
+    if request.keep_tids:
+        warnings.append(
+            "the reports bear the tids of their trajectories, in the same order: whoever knows "
+            "whose a tid is knows whose the report is; leave out --keep-tids for people"
+        )
     return warnings

@@ -5,13 +5,7 @@ from typing import Any
 import click
 
 from nomadp.cli.options import default_jobs
-from nomadp.cli.perturb_request import (
-    Request,
-    check_lengths,
-    metadata_of,
-    people_facts,
-    warnings_of,
-)
+from nomadp.cli.perturb_request import Request, check_lengths, people_facts, warnings_of
 from nomadp.cli.progress import progress_bar
 from nomadp.engine.keys import words_of
 from nomadp.engine.stream import Job, Running, open_job
@@ -26,11 +20,12 @@ __all__ = ["streamed"]
 
 def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
     """Perturb piece by piece; a run that was stopped goes on."""
-    metadata = metadata_of(request, mechanism)
     source = request.trajectories[0]
     uids = NestedFile(source).uids()
     people = None if uids is None else People.of(uids)
-    job = Job(mechanism, source, request.out, metadata, _words(request))
+    asked = request.seed is not None or request.accept_not_private  # for what protects nobody
+    files = source, request.out
+    job = Job(mechanism, *files, _words(request), request.keep_tids, simulated=asked)
 
     def accept(found: Survey) -> None:
         check_lengths(
@@ -47,7 +42,7 @@ def streamed(request: Request, mechanism: Mechanism) -> dict[str, Any]:
         "out": str(request.out),
         "trajectories": running.survey.trajectories,
         "points": running.survey.points,
-        **metadata,
+        **running.header.as_dict(),
         **people_facts(people, mechanism),
         "resumed_from": running.rows_done,
         "snapped": None,

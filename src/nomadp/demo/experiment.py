@@ -18,6 +18,7 @@ from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Findings", "Progress", "Run", "Study", "explore", "journeys_to_show"]
@@ -35,7 +36,7 @@ class Run:
     """Of the 95 % interval of the normalised error, over journeys."""
     range_half_width: tuple[float, ...]
     """Likewise of the percentage within each radius."""
-    draws: TrajectorySet
+    draws: Sequences
     """Reports of the shown journeys: all of the first, then all of the second..."""
 
 
@@ -116,7 +117,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.
-    reported = perturb_set(mechanism, _joined(true, again), words)
+    reported = perturb_set(mechanism, _joined(true, again), words, keep_tids=True)
     scored = reported.select(range(len(true)))
     error_km = error_km_each(locations, true, scored)
     return Run(

@@ -1,5 +1,5 @@
 """Where many trajectories are perturbed at once."""
 
-from nomadp.engine.local import perturb_set, unlinked
+from nomadp.engine.local import perturb_set
 
-__all__ = ["perturb_set", "unlinked"]
+__all__ = ["perturb_set"]

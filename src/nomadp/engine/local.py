@@ -7,6 +7,8 @@ any number of cores, in any order, and from any file or engine.
 from collections.abc import Callable, Generator
 from concurrent.futures import as_completed
 from contextlib import closing
+from dataclasses import replace
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -14,10 +16,15 @@ from nomadp.engine.workers import assigned, worker_pool
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
+from nomadp.mechanisms.transcripts import report_with_transcript
 from nomadp.randomness import SystemWords, Words, check_names
+from nomadp.reports.header import Header
+from nomadp.reports.ids import report_ids, shuffled
+from nomadp.reports.table import AnyReports, reports_as
+from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["Progress", "perturb_set", "unlinked"]
+__all__ = ["How", "Progress", "perturb_set"]
 
 Progress = Callable[[int], None]
 """Told how many trajectories were finished since it was last called."""
@@ -29,59 +36,90 @@ KERNEL_CHUNK = 16384
 KERNEL_MIN = 512
 """Fewer than this, a kernel has perturbed before another thread has started."""
 
-Piece = tuple[int, Ints]
-"""The index of the first trajectory, and the reported locations."""
+
+class How(TypedDict, total=False):
+    """What may be asked of `perturb_set`, by name."""
+
+    jobs: int
+    """On so many cores; one by default."""
+    progress: Progress | None
+    keep_tids: bool
+    """For experiments: reports bear the tids of their trajectories, in the same order."""
+    transcripts: bool
+    """Keep all that was released (TP and ATP release more than they report)."""
+
+
+class Piece(NamedTuple):
+    """What some trajectories reported, from number ``start`` on."""
+
+    start: int
+    locations: Ints
+    numbers: Ints | None
+    transcripts: list[tuple[int, ...]]
 
 
 def perturb_set(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
     words: Words | None = None,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> TrajectorySet:
-    """Every trajectory perturbed once, in the same order; all of them or an exception.
+    **how: Unpack[How],
+) -> AnyReports:
+    """Every trajectory perturbed once, all of them or an exception: `Reports` for people.
 
     Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
     default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
-    ``jobs`` is the number of cores; ``progress`` is told how many more are done. Raises
-    `DomainError` for locations outside the mechanism's set and `SchemaError` for a tid that
-    comes twice, before anything is drawn.
+    Reports come under random ids and in their order, which tell nothing of the tids; see
+    `How` for what else may be asked. What simulated words or a mechanism that is not private
+    draw are `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set
+    and `SchemaError` for a tid that comes twice, before anything is drawn.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> reports = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
-    >>> len(reports), reports.lengths.tolist() == city.trajectories.lengths.tolist()
-    (10, True)
+    >>> nomadp.perturb_set(exp, city.trajectories)
+    Reports(10 rows)
+    >>> experiment = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> type(experiment).__name__, len(experiment)
+    ('SimulatedReports', 10)
     """
+    jobs, progress = how.get("jobs", 1), how.get("progress")
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
     check_names(trajectories.tids)
-    words = (words or SystemWords()).bound_to(mechanism.identity)
-    path = path_of(mechanism, len(trajectories))
+    source = SystemWords() if words is None else words
+    kept = how.get("transcripts", False)
+    path = REFERENCE if kept else path_of(mechanism, len(trajectories))
     starts = _starts(path, trajectories, jobs)
-    reported = np.empty(len(trajectories.locations), dtype=np.int64)
+    task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
     # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
-    with closing(_pieces((mechanism, words, path), trajectories, starts, jobs)) as finished:
-        for start, piece in finished:
-            offset = trajectories.offsets[start]
-            reported[offset : offset + len(piece)] = piece
+    pieces: list[Piece] = []
+    with closing(_pieces(task, trajectories, starts, jobs)) as finished:
+        for piece in finished:
+            pieces.append(piece)
             if progress is not None:
-                progress(min(starts.step, len(trajectories) - start))
-    result = TrajectorySet(trajectories.offsets, reported, trajectories.tids)
-    result.check_size(len(mechanism.locations))
-    return result
+                progress(min(starts.step, len(trajectories) - piece.start))
+    columns = _joined(sorted(pieces), kept=kept)
+    linked = how.get("keep_tids", False)
+    header = Header.of(mechanism, words, linked=linked, path=path)
+    rows = Sequences(trajectories.offsets, columns.pop("locations"), trajectories.tids)
+    reports = reports_as(header, mechanism.locations, rows, **columns)
+    return reports if linked else _unlinked(reports, source, mechanism)
 
 
-def unlinked(reported: TrajectorySet, words: Words) -> TrajectorySet:
-    """The same reports under random 128-bit ids, in the order of the ids."""
-    pairs = words.bound_to("report ids").stream(0).take(2 * len(reported)).reshape(-1, 2)
-    ids = [f"{high:016x}{low:016x}" for high, low in pairs.tolist()]
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    shuffled = reported.select(order)
-    return TrajectorySet(shuffled.offsets, shuffled.locations, tuple(ids[k] for k in order))
+def _unlinked(reports: AnyReports, words: Words, mechanism: Mechanism) -> AnyReports:
+    """The same reports under random ids, in the order of the ids."""
+    ids = report_ids(words, mechanism, reports.names)
+    return replace(reports, names=ids).select(shuffled(ids))
+
+
+def _joined(pieces: list[Piece], *, kept: bool) -> dict[str, Any]:
+    numbers = [piece.numbers for piece in pieces if piece.numbers is not None]
+    none = np.zeros(0, dtype=np.int64)
+    return {
+        "locations": np.concatenate([none, *(piece.locations for piece in pieces)]),
+        "numbers": np.concatenate(numbers) if numbers else None,
+        "transcripts": tuple(each for p in pieces for each in p.transcripts) if kept else None,
+    }
 
 
 def _starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
@@ -92,30 +130,52 @@ def _starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
     return range(0, len(trajectories), size)
 
 
-def _pieces(
-    how: tuple[Mechanism, Words, str], trajectories: TrajectorySet, starts: range, jobs: int
-) -> Generator[Piece, None, None]:
-    mechanism, words, path = how
+class Drawing(NamedTuple):
+    """Who draws, with which words, by which path, and whether all that was released is kept."""
 
+    mechanism: Mechanism
+    words: Words
+    path: str
+    kept: bool
+
+
+def _pieces(
+    task: Drawing, trajectories: TrajectorySet, starts: range, jobs: int
+) -> Generator[Piece, None, None]:
     def chunk(start: int) -> TrajectorySet:
         return trajectories.between(start, min(start + starts.step, len(trajectories)))
 
     workers = min(jobs, len(starts))
     if workers <= 1:
         for start in starts:
-            yield start, _drawn(mechanism, words, chunk(start), path)
+            yield _drawn(task, start, chunk(start))
         return
-    with worker_pool(mechanism, words, workers, threads=path != REFERENCE) as pool:
-        pending = [pool.submit(_work, start, chunk(start), path) for start in starts]
+    threads, asked = task.path != REFERENCE, (task.path, task.kept)
+    with worker_pool(task.mechanism, task.words, workers, threads=threads) as pool:
+        pending = [pool.submit(_work, asked, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
 
 
-def _work(start: int, trajectories: TrajectorySet, path: str) -> Piece:
+def _work(asked: tuple[str, bool], start: int, trajectories: TrajectorySet) -> Piece:
     mechanism, words = assigned()
-    return start, _drawn(mechanism, words, trajectories, path)
+    return _drawn(Drawing(mechanism, words, *asked), start, trajectories)
 
 
-def _drawn(mechanism: Mechanism, words: Words, trajectories: TrajectorySet, path: str) -> Ints:
-    named = words.named(trajectories.tids)
-    return perturb_many(mechanism, trajectories, named, path).locations
+def _drawn(task: Drawing, start: int, trajectories: TrajectorySet) -> Piece:
+    named = task.words.named(trajectories.tids)
+    if not task.kept:
+        drawn = perturb_many(task.mechanism, trajectories, named, task.path)
+        return Piece(start, *drawn, [])
+    trajectories.check_size(len(task.mechanism.locations))
+    each = [
+        report_with_transcript(task.mechanism, trajectories[k], named.stream(k))
+        for k in range(len(trajectories))
+    ]
+    numbers = [number for _, number, _ in each if number is not None]
+    return Piece(
+        start,
+        np.array([place for places, _, _ in each for place in places], dtype=np.int64),
+        np.array(numbers, dtype=np.int64) if numbers else None,
+        [transcript.released for _, _, transcript in each],
+    )

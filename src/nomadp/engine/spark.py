@@ -16,33 +16,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from nomadp import errors
 from nomadp.analysis import Evaluation
 from nomadp.engine.spark_scores import SUM_COLUMNS, finished, summing
 from nomadp.engine.spark_tasks import (
     ESTIMATE_COLUMNS,
-    REPORT_COLUMNS,
     TALLY_COLUMNS,
     decoding,
     perturbing,
+    report_columns,
     tallying,
 )
 from nomadp.engine.survey import Survey
 from nomadp.inference import Prior
-from nomadp.inference.decoders import check_decodable, group_of
+from nomadp.inference.decoders import groups_from
 from nomadp.inference.estimate import check_level
 from nomadp.inference.learning import Group
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, Words
+from nomadp.reports.counts import COLUMNS, Counts
+from nomadp.reports.values import check_readable
 
 __all__ = [
     "Frame",
     "check_unique_tids",
     "count",
+    "counted",
     "decode",
     "evaluate",
     "perturb",
@@ -57,9 +58,17 @@ RADII_KM = (1.0, 2.0, 4.0)
 
 
 def perturb(
-    frame: Frame, mechanism: Mechanism, words: Words, *, check_unique: bool = True
+    frame: Frame,
+    mechanism: Mechanism,
+    words: Words,
+    *,
+    check_unique: bool = True,
+    keep_tids: bool = False,
 ) -> Frame:
     """The report of every trajectory of ``frame``, which is drawn when the result is used.
+
+    Reports bear random ids, by which they are shared out and sorted, so that their order tells
+    nothing; for experiments, ``keep_tids`` leaves tids and order as they are.
 
     Two trajectories under one tid would share their words and tell about each other, so the
     tids are compared first, which shuffles them once. Pass ``check_unique=False`` only where
@@ -75,17 +84,18 @@ def perturb(
         check_unique_tids(frame)
     # As many as one machine would count, so that it would take the same path.
     path = path_of(mechanism, frame.count())
-    return _trajectories(frame).mapInArrow(perturbing(mechanism, words, path), REPORT_COLUMNS)
+    mapper = perturbing(mechanism, words, path, linked=keep_tids)
+    reports = _trajectories(frame).mapInArrow(mapper, report_columns(mechanism))
+    return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
 
 
 def decode(
     reports: Frame, mechanism: Mechanism, prior: Prior | None = None, *, level: float = 0.9
 ) -> Frame:
     """The estimate of every report, with a column `radius_km` beside its locations."""
-    check_decodable(mechanism)
+    check_readable(mechanism)
     check_level(level)
-    mapper = decoding(mechanism, prior, level)
-    return _trajectories(reports).mapInArrow(mapper, ESTIMATE_COLUMNS)
+    return _reports(reports).mapInArrow(decoding(mechanism, prior, level), ESTIMATE_COLUMNS)
 
 
 def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
@@ -94,15 +104,16 @@ def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
     It is what inference learns from, and small: `nomadp.inference.learn` gives the prior, and
     `nomadp.inference.hotspots.location_shares` where people go, as if all reports were here.
     """
-    check_decodable(mechanism)
-    tallies = _trajectories(reports).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
+    return groups_from(mechanism, counted(reports, mechanism))
+
+
+def counted(reports: Frame, mechanism: Mechanism) -> Counts:
+    """The same as counts, which add to those of other days or frames."""
+    check_readable(mechanism)
+    tallies = _reports(reports).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
     with refusals():
-        table = tallies.groupBy("length", "report").agg({"count": "sum"}).toArrow()
-    length, report, often = (np.asarray(column) for column in table.columns)
-    return [
-        group_of(mechanism, each, report[length == each], often[length == each])
-        for each in np.unique(length).tolist()
-    ]
+        table = tallies.groupBy("law", "length", "value").agg({"count": "sum"}).toArrow()
+    return Counts.from_arrow(table.rename_columns(list(COLUMNS)))
 
 
 def evaluate(
@@ -165,6 +176,13 @@ def _trajectories(frame: Frame) -> Frame:
             f"a trajectory, and {' and '.join(sorted(missing))} is not there"
         )
     return frame.select("tid", "location_ids")
+
+
+def _reports(frame: Frame) -> Frame:
+    """The columns that say what was released."""
+    more = ["number"] if "number" in frame.columns else []
+    _trajectories(frame)
+    return frame.select("tid", "location_ids", *more)
 
 
 def _renamed(frame: Frame, name: str) -> Frame:

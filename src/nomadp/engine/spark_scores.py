@@ -57,7 +57,7 @@ def finished(
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} trajectories have no report and {extra} reports have no trajectory; "
-            "unlinked reports have random ids and cannot be compared"
+            "reports under random ids cannot be compared, perturb with keep_tids"
         )
     if not trajectories:
         raise DomainError("there must be at least one trajectory to evaluate, got none")

@@ -8,23 +8,25 @@ small ones, and no result depends on the cuts.
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 import nomadp
-from nomadp.engine.batches import perturb_batch, reports_of, trajectories_of
+from nomadp.engine.batches import perturb_batch
 from nomadp.errors import NomadpError
 from nomadp.inference import Prior
-from nomadp.inference.decoders import Decoders, reported_values
+from nomadp.inference.decoders import Decoders
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.batches import batch_of, is_numbered, rows_of
+from nomadp.reports.counts import Counts
+from nomadp.reports.header import Header
+from nomadp.reports.table import AnyReports, reports_as
+from nomadp.reports.values import possible
+from nomadp.sequences import Sequences
 
 __all__ = [
     "Batches",
@@ -36,6 +38,7 @@ __all__ = [
     "decoding",
     "gathered",
     "perturbing",
+    "report_columns",
     "software_of",
     "tallying",
 ]
@@ -45,14 +48,14 @@ Mapper = Callable[[Batches], Batches]
 
 REPORT_COLUMNS = "tid string, location_ids array<string>"
 ESTIMATE_COLUMNS = f"{REPORT_COLUMNS}, radius_km array<double>"
-TALLY_COLUMNS = "length bigint, report bigint, count bigint"
+TALLY_COLUMNS = "law string, length bigint, value bigint, count bigint"
 
 ROWS = 16384
 """Trajectories that kernels get at a time, where the engine's own batches are smaller."""
 _ARITHMETIC = ("numpy", "numba")
 
 
-def perturbing(mechanism: Mechanism, words: KeyedWords, path: str) -> Mapper:
+def perturbing(mechanism: Mechanism, words: KeyedWords, path: str, *, linked: bool) -> Mapper:
     """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 
@@ -60,7 +63,7 @@ def perturbing(mechanism: Mechanism, words: KeyedWords, path: str) -> Mapper:
         here = _kept(mechanism)
         _check_software(software, software_of(here))
         for batch in gathered(batches):
-            yield perturb_batch(here, words, batch, path)
+            yield perturb_batch(here, words, batch, path, linked=linked)
 
     return perturb_batches
 
@@ -72,13 +75,12 @@ def decoding(mechanism: Mechanism, prior: Prior | None, level: float) -> Mapper:
         here = _kept(mechanism)
         decoders = Decoders(here, prior, level)  # a distinct report is worked out once
         for batch in gathered(batches):
-            reports = trajectories_of(batch, here.locations)
+            reports = possible(here, _reports(here, batch))
             found = decoders.decode(reports)
-            answers = TrajectorySet(reports.offsets, found.locations, reports.tids)
-            rows = reports_of(answers, here.locations)
+            answers = Sequences(reports.offsets, found.locations, reports.names)
             offsets = pa.array(reports.offsets, pa.int32())
             radius = pa.ListArray.from_arrays(offsets, pa.array(found.radius_km))
-            yield rows.append_column("radius_km", radius)
+            yield batch_of(answers, here.locations).append_column("radius_km", radius)
 
     return decode_batches
 
@@ -87,20 +89,24 @@ def tallying(mechanism: Mechanism) -> Mapper:
     """Reports to how often each distinct one came in, one table for each partition."""
 
     def tally_batches(batches: Batches) -> Batches:
-        here = _kept(mechanism)
-        tally: Counter[tuple[int, int]] = Counter()
+        here, counts = _kept(mechanism), Counts()
         for batch in gathered(batches):
-            reports = trajectories_of(batch, here.locations)
-            for length, _, values in reported_values(here, reports):
-                distinct, counts = np.unique(values, return_counts=True)
-                for value, count in zip(distinct.tolist(), counts.tolist(), strict=True):
-                    tally[length, value] += count
-        rows = [(length, value, count) for (length, value), count in tally.items()]
-        table: Any = np.array(rows, dtype=np.int64).reshape(-1, 3)
-        columns = [pa.array(column) for column in table.T]
-        yield pa.RecordBatch.from_arrays(columns, names=["length", "report", "count"])
+            counts += Counts.of(here, _reports(here, batch))
+        yield counts.to_arrow()
 
     return tally_batches
+
+
+def report_columns(mechanism: Mechanism) -> str:
+    """The columns of its reports, as an engine wants them named."""
+    return f"{REPORT_COLUMNS}, number bigint" if is_numbered(mechanism) else REPORT_COLUMNS
+
+
+def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
+    rows = rows_of(batch, mechanism.locations)
+    header = Header.made_by(mechanism)
+    columns = {"numbers": rows.numbers, "refused": rows.refused}
+    return reports_as(header, mechanism.locations, rows.rows, **columns)
 
 
 def gathered(batches: Batches, rows: int = ROWS) -> Batches:

@@ -1,6 +1,7 @@
 """A Parquet file of trajectories in, a Parquet file of reports out, in bounded memory.
 
-The reports are written in parts, each whole or not at all, and joined at the end. A job that
+The reports are written in parts, each whole or not at all, and joined at the end in the order
+of their random ids, which says nothing of the order they were drawn in. A job that
 was killed goes on where it stopped. Its key outlives it, so a part that was drawn and lost is
 drawn again the same: nothing is spent twice, and the file is the one an undisturbed run writes.
 """
@@ -23,11 +24,12 @@ from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
 from nomadp.engine.survey import Survey, survey
 from nomadp.engine.unfinished import Unfinished
 from nomadp.engine.workers import assigned, worker_pool
+from nomadp.errors import NotPrivateError
 from nomadp.formats.nested_files import NestedFile
-from nomadp.formats.report_files import metadata_bytes
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of
-from nomadp.randomness import KeyedWords
+from nomadp.randomness import KeyedWords, Words
+from nomadp.reports.header import Header
 
 __all__ = ["Job", "Running", "open_job", "perturb_file"]
 
@@ -46,10 +48,22 @@ class Job:
     mechanism: Mechanism
     source: Path
     target: Path
-    metadata: Mapping[str, Any]
-    """What the reports say about themselves."""
     words: KeyedWords | None = None
     """None: a new key, kept beside the target until the job is done."""
+    keep_tids: bool = False
+    """For experiments: reports bear the tids of their trajectories, in the same order."""
+    simulated: bool = False
+    """Must be said of what protects nobody: a seed, or a mechanism that is not private."""
+
+    def header(self, path: str) -> Header:
+        """What the reports say about themselves."""
+        found = Header.of(self.mechanism, self.words, linked=self.keep_tids, path=path)
+        if not (found.private or self.simulated):
+            raise NotPrivateError(
+                "a file of reports for people must come from a private mechanism and secret "
+                "words, and these would not; say simulated=True for an experiment"
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,10 @@ class Running:
     """Which path draws: the same to the end, whatever is installed meanwhile."""
 
     @property
+    def header(self) -> Header:
+        return self.job.header(self.path)
+
+    @property
     def rows_done(self) -> int:
         return sum(self.part_rows[k] for k in self.done)
 
@@ -84,25 +102,25 @@ class Running:
                     reports.append(batch)
                     if progress is not None:
                         progress(batch.num_rows)
-                self.unfinished.write_part(part, reports)
+                self.unfinished.write_part(part, reports, len(self.part_rows))
                 pa.default_memory_pool().release_unused()
         self.source.check_unchanged()
-        self.unfinished.finish(self.part_rows, metadata_bytes(self.job.metadata))
+        self.unfinished.finish(self.part_rows, self.header.to_json())
 
     def _drawn(self, missing: set[int], jobs: int) -> Generator[Piece, None, None]:
         """Every missing piece perturbed, in the order of the file."""
         mechanism = self.job.mechanism
-        threads = self.path != REFERENCE
+        threads, linked = self.path != REFERENCE, self.job.keep_tids
         pieces = self._pieces(missing, KERNEL_CHUNK if threads else CHUNK)
         if jobs == 1:
             for part, piece in pieces:
-                yield part, perturb_batch(mechanism, self.words, piece, self.path)
+                yield part, _perturb(piece, self.path, linked, (mechanism, self.words))
             return
         waiting: deque[tuple[int, Future[Any]]] = deque()
         with worker_pool(mechanism, self.words, jobs, threads=threads) as pool:
             for part, piece in pieces:
                 piece = piece if threads else _compact(piece)
-                waiting.append((part, pool.submit(_perturb, piece, self.path)))
+                waiting.append((part, pool.submit(_perturb, piece, self.path, linked)))
                 if len(waiting) > WAITING_PER_WORKER * jobs:
                     first, future = waiting.popleft()
                     yield first, future.result()
@@ -124,7 +142,7 @@ class Running:
 
 
 def perturb_file(job: Job, *, jobs: int = 1, progress: Progress | None = None) -> Survey:
-    """Every trajectory of the source perturbed once, in the same order; what they were.
+    """Every trajectory of the source perturbed once; what they were.
 
     Goes on with a job that was begun. Refused or interrupted, nothing is in the target's place.
     """
@@ -147,10 +165,9 @@ def open_job(
     ``accept`` may refuse by raising. ``progress`` hears of the look at all trajectories, which
     a job that is taken up had already.
     """
-    metadata_bytes(job.metadata)  # refused now rather than at the end
     source = NestedFile(job.source)
     wanted = _pinned(job, source)
-    with Unfinished(job.target) as unfinished:
+    with Unfinished(job.target, shuffled=not job.keep_tids) as unfinished:
         if unfinished.is_begun():
             words, found = _taken_up(job, wanted, unfinished)
         else:
@@ -185,12 +202,14 @@ def _begun(job: Job, manifest: Mapping[str, Any], unfinished: Unfinished) -> Key
 
 
 def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:
+    path = path_of(job.mechanism, source.rows)
+    header = job.header(path)  # refused now rather than at the end
     return {
         "source": {"sha256": source.sha256(), "rows": source.rows},
         "mechanism": job.mechanism.identity,
-        "path": path_of(job.mechanism, source.rows),
+        "path": path,
         "parts": source.piece_rows * PIECES_PER_PART,
-        "reports": dict(job.metadata),
+        "reports": header.as_dict(),
     }
 
 
@@ -205,6 +224,11 @@ def _compact(piece: pa.RecordBatch) -> pa.RecordBatch:
     return piece.take(pa.array(range(piece.num_rows)))
 
 
-def _perturb(piece: pa.RecordBatch, path: str) -> pa.RecordBatch:
-    mechanism, words = assigned()
-    return perturb_batch(mechanism, words, piece, path)
+def _perturb(
+    piece: pa.RecordBatch,
+    path: str,
+    linked: bool,  # noqa: FBT001 - carried to another process as it is
+    who: tuple[Mechanism, Words] | None = None,
+) -> pa.RecordBatch:
+    mechanism, words = who or assigned()
+    return perturb_batch(mechanism, words, piece, path, linked=linked)

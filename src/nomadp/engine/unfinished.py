@@ -7,6 +7,7 @@ manifest is written last and removed first: a folder without one holds nothing t
 import contextlib
 import json
 import os
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,6 @@ from nomadp.engine.keys import create_key, only_mine, read_key
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import moved_whole, written_whole
 from nomadp.formats.parquet_files import METADATA_KEY
-from nomadp.formats.trajectory_batches import REPORT_SCHEMA
 from nomadp.randomness import KeyedWords
 
 __all__ = ["Manifest", "Unfinished"]
@@ -27,6 +27,8 @@ __all__ = ["Manifest", "Unfinished"]
 Manifest = Mapping[str, Any]
 
 PART_KEY = b"nomadp part"
+RANGES_MAX = 256
+"""Ranges of ids in which parts are joined, at most: as many as there are parts."""
 PINNED = {
     "source": "other trajectories",
     "mechanism": "another mechanism",
@@ -41,8 +43,9 @@ PINNED = {
 class Unfinished:
     """The folder beside `target`. Entered, it is locked against a second run."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, *, shuffled: bool) -> None:
         self.target = target
+        self._shuffled = shuffled
         self.folder = target.with_name(f"{target.name}.partial")
         self._manifest = self.folder / "job.json"
         self._key = self.folder / "key"
@@ -120,13 +123,12 @@ class Unfinished:
             self._opened(k, rows[k]).close()
         return there
 
-    def write_part(self, k: int, reports: Sequence[pa.RecordBatch]) -> None:
-        """Whole or not at all."""
-        described = json.dumps({"job": self._job, "part": k})
-        schema = REPORT_SCHEMA.with_metadata({PART_KEY: described})
-        table = pa.Table.from_batches(reports).replace_schema_metadata(schema.metadata)
-        write = {self._part(k): lambda path: _write(path, table)}
-        written_whole(write)
+    def write_part(self, k: int, reports: Sequence[pa.RecordBatch], parts: int) -> None:
+        """Whole or not at all; each row group has the reports of one range of ids."""
+        described = {PART_KEY: json.dumps({"job": self._job, "part": k})}
+        table = pa.Table.from_batches(reports).replace_schema_metadata(described)
+        groups = _by_id(table, min(parts, RANGES_MAX)) if self._shuffled else [table]
+        written_whole({self._part(k): lambda path: _write(path, groups)})
 
     def finish(self, rows: Sequence[int], metadata: bytes) -> None:
         """All parts become one file in the target's place; then the folder goes."""
@@ -138,12 +140,20 @@ class Unfinished:
             self.folder.rmdir()  # stays if somebody else put something there
 
     def _join(self, path: Path, rows: Sequence[int], metadata: bytes) -> None:
-        schema = REPORT_SCHEMA.with_metadata({METADATA_KEY: metadata})
+        """Part by part as they were drawn, or of all parts one range of ids at a time."""
+        parts = range(len(rows))
+        ranges = [[(k, 0)] for k in parts]
+        if self._shuffled:
+            ranges = [[(k, r) for k in parts] for r in range(min(len(rows), RANGES_MAX))]
+        with self._opened(0, rows[0]) as first:
+            schema = first.schema_arrow.with_metadata({METADATA_KEY: metadata})
         with pq.ParquetWriter(path, schema) as writer:
-            for k, count in enumerate(rows):
-                with self._opened(k, count) as file:
-                    table = self._read(k, file)
-                writer.write_table(table.replace_schema_metadata(schema.metadata), count)
+            for pieces in ranges:
+                tables = [self._read(k, rows[k], group) for k, group in pieces]
+                table = pa.concat_tables(tables).replace_schema_metadata(schema.metadata)
+                table = table.sort_by("tid") if self._shuffled else table
+                writer.write_table(table, max(table.num_rows, 1))
+                pa.default_memory_pool().release_unused()
 
     def _opened(self, k: int, rows: int) -> Any:
         """A part, after a look at whose it is and how many reports it has."""
@@ -156,11 +166,12 @@ class Unfinished:
             raise self._damaged(k)
         return file
 
-    def _read(self, k: int, file: Any) -> Any:
-        try:
-            return file.read()
-        except (pa.ArrowException, OSError):
-            refusal = self._damaged(k)
+    def _read(self, k: int, rows: int, group: int) -> Any:
+        with self._opened(k, rows) as file:
+            try:
+                return file.read_row_group(group)
+            except (pa.ArrowException, OSError):
+                refusal = self._damaged(k)
         raise refusal
 
     def _damaged(self, k: int) -> SchemaError:
@@ -211,5 +222,15 @@ def _create(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _write(path: Path, table: Any) -> None:
-    pq.write_table(table, path, row_group_size=table.num_rows, write_page_checksum=True)
+def _write(path: Path, groups: Sequence[Any]) -> None:
+    with pq.ParquetWriter(path, groups[0].schema, write_page_checksum=True) as writer:
+        for group in groups:
+            writer.write_table(group, max(group.num_rows, 1))
+
+
+def _by_id(table: Any, ranges: int) -> list[Any]:
+    """The rows in so many ranges of their ids, which are 128 random bits."""
+    ordered = table.sort_by("tid")
+    first = [int(each[:8], 16) * ranges >> 32 for each in ordered["tid"].to_pylist()]
+    ends = [bisect_right(first, r) for r in range(ranges)]
+    return [ordered.slice(a, b - a) for a, b in zip([0, *ends], ends, strict=False)]

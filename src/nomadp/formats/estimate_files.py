@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.formats.files import file_path
-from nomadp.formats.report_files import write_described
+from nomadp.formats.files import file_path, write_described
 from nomadp.locations import LocationSet
-from nomadp.trajectory import TrajectorySet
+from nomadp.sequences import Sequences
 
 __all__ = ["write_estimates"]
 
@@ -22,14 +21,14 @@ __all__ = ["write_estimates"]
 def write_estimates(
     path: str | PathLike[str],
     locations: LocationSet,
-    estimated: TrajectorySet,
+    estimated: Sequences,
     radius_km: Any,
     metadata: Mapping[str, Any],
 ) -> None:
     """CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`; whole or not at all."""
     found, where = file_path(path), estimated.locations
     column = {
-        "tid": [estimated.tids[k] for k in estimated.owner],
+        "tid": [estimated.names[k] for k in estimated.owner],
         "seq": estimated.seq,
         "location_id": [locations.ids[k] for k in where],
         "lat": locations.lat[where],

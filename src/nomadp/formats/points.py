@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
-from nomadp.trajectory import Pieces
+from nomadp.sequences import Pieces
 
 __all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
 

@@ -15,30 +15,18 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["REPORT_SCHEMA", "TRAJECTORY_SCHEMA", "reports_of", "texts", "trajectories_of"]
+__all__ = ["TRAJECTORY_SCHEMA", "as_text", "flat", "ids_of", "texts", "trajectories_of"]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
 """What comes in. Whole numbers are read as text; other kinds of strings and lists will do."""
-REPORT_SCHEMA = TRAJECTORY_SCHEMA
-"""What goes out."""
 
 
 def trajectories_of(batch: pa.RecordBatch, locations: LocationSet) -> TrajectorySet:
     """The trajectories of a batch, in its order."""
     tids = _tids(batch)
-    offsets, location_ids = _flat(_column(batch, "location_ids"))
-    return TrajectorySet(offsets, _indices(location_ids, locations), tuple(tids.to_pylist()))
-
-
-def reports_of(reported: TrajectorySet, locations: LocationSet) -> pa.RecordBatch:
-    """One row to a report, in their order."""
-    reported.check_size(len(locations))
-    location_ids = _ids(locations).take(pa.array(reported.locations))
-    offsets = pa.array(reported.offsets, pa.int32())  # more than 2^31 points are refused
-    lists = pa.ListArray.from_arrays(offsets, location_ids)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(reported.tids, pa.string()), lists], schema=REPORT_SCHEMA
-    )
+    offsets, items = flat(_column(batch, "location_ids"))
+    index = _indices(texts("location_ids", items), locations)
+    return TrajectorySet(offsets, index, tuple(tids.to_pylist()))
 
 
 def _tids(batch: pa.RecordBatch) -> Any:
@@ -61,7 +49,7 @@ def _column(batch: pa.RecordBatch, name: str) -> Any:
     return column
 
 
-def _flat(lists: Any) -> tuple[Any, Any]:
+def flat(lists: Any) -> tuple[Any, Any]:
     """Where each list begins, and the items of all lists."""
     kind = lists.type
     if pa.types.is_fixed_size_list(kind):
@@ -75,12 +63,18 @@ def _flat(lists: Any) -> tuple[Any, Any]:
 
 def texts(name: str, column: Any) -> Any:
     """A column of text or whole numbers, as text without gaps."""
+    found = as_text(name, column)
+    if found.null_count:
+        raise SchemaError(
+            f"{name} must not hold missing values, got {found.null_count} of {len(found)}"
+        )
+    return found
+
+
+def as_text(name: str, column: Any) -> Any:
+    """The same, gaps and all."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if column.null_count:
-        raise SchemaError(
-            f"{name} must not hold missing values, got {column.null_count} of {len(column)}"
-        )
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return column
@@ -90,7 +84,7 @@ def texts(name: str, column: Any) -> Any:
 
 
 def _indices(location_ids: Any, locations: LocationSet) -> Any:
-    index = pc.index_in(location_ids, value_set=_ids(locations).cast(location_ids.type))
+    index = pc.index_in(location_ids, value_set=ids_of(locations).cast(location_ids.type))
     if index.null_count:
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
@@ -101,6 +95,6 @@ def _indices(location_ids: Any, locations: LocationSet) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _ids(locations: LocationSet) -> Any:
+def ids_of(locations: LocationSet) -> Any:
     """The ids as one Arrow column: made once for a set, not for every batch."""
     return pa.array(locations.ids, pa.string())

@@ -1,6 +1,7 @@
 """What the collector may conclude from reports: Bayes with the exact law, free of charge."""
 
 from nomadp.inference.decode import decode, groups_of, learn_prior
+from nomadp.inference.decoders import can_decode, groups_from
 from nomadp.inference.estimate import Estimate
 from nomadp.inference.journeys import AtlasDecoder
 from nomadp.inference.learning import learn
@@ -12,7 +13,9 @@ __all__ = [
     "Estimate",
     "PointDecoder",
     "Prior",
+    "can_decode",
     "decode",
+    "groups_from",
     "groups_of",
     "learn",
     "learn_prior",

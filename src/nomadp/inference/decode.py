@@ -1,17 +1,16 @@
 """From reports to estimates, whatever mechanism they came from.
 
-Reports are trajectories of reported locations, as `perturb_set` returns them; what they stand
-for is read back from the mechanism, which must be the one that made them.
+Reports are what `perturb_set` returns or a file holds; what they stand for is read back from
+the mechanism, which must be the one that made them.
 """
 
-import numpy as np
-
-from nomadp.inference.decoders import Decoders, group_of, reported_values
+from nomadp.inference.decoders import Decoders, groups_from
 from nomadp.inference.estimate import Estimate
 from nomadp.inference.learning import Group, Progress, learn
 from nomadp.inference.prior import Prior
 from nomadp.mechanisms.base import Mechanism
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.counts import Counts
+from nomadp.reports.table import AnyReports
 
 __all__ = ["decode", "groups_of", "learn_prior"]
 
@@ -20,7 +19,7 @@ LEVEL = 0.9
 
 def decode(
     mechanism: Mechanism,
-    reports: TrajectorySet,
+    reports: AnyReports,
     prior: Prior | None = None,
     *,
     level: float = LEVEL,
@@ -46,7 +45,7 @@ def decode(
 
 
 def learn_prior(
-    mechanism: Mechanism, reports: TrajectorySet, *, progress: Progress | None = None
+    mechanism: Mechanism, reports: AnyReports, *, progress: Progress | None = None
 ) -> Prior:
     """Where people go, learned from all their reports of one mechanism together.
 
@@ -64,9 +63,6 @@ def learn_prior(
     return learn(mechanism.locations, groups_of(mechanism, reports), progress=progress)
 
 
-def groups_of(mechanism: Mechanism, reports: TrajectorySet) -> list[Group]:
-    """The reports by their law, distinct ones counted."""
-    return [
-        group_of(mechanism, length, *np.unique(values, return_counts=True))
-        for length, _, values in reported_values(mechanism, reports)
-    ]
+def groups_of(mechanism: Mechanism, reports: AnyReports) -> list[Group]:
+    """The reports by their law, distinct ones counted; what cannot be one is left out."""
+    return groups_from(mechanism, Counts.of(mechanism, reports))

@@ -11,7 +11,7 @@ from nomadp.inference.learning import Progress
 from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.table import AnyReports
 from nomadp.unit_square import UnitSquare
 
 __all__ = ["flows", "trip_shares"]
@@ -19,7 +19,7 @@ __all__ = ["flows", "trip_shares"]
 
 def flows(
     mechanism: Mechanism,
-    reports: TrajectorySet,
+    reports: AnyReports,
     granularity: int,
     *,
     progress: Progress | None = None,

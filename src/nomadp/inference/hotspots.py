@@ -6,7 +6,7 @@ from nomadp.inference.decode import groups_of
 from nomadp.inference.learning import Progress
 from nomadp.inference.shares import Shares, Survey, estimated_shares, survey, table_of
 from nomadp.mechanisms.base import Mechanism
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.table import AnyReports
 from nomadp.unit_square import UnitSquare
 
 __all__ = ["cell_shares", "hotspots", "learned_from", "location_shares"]
@@ -14,7 +14,7 @@ __all__ = ["cell_shares", "hotspots", "learned_from", "location_shares"]
 
 def hotspots(
     mechanism: Mechanism,
-    reports: TrajectorySet,
+    reports: AnyReports,
     granularity: int | None = None,
     *,
     progress: Progress | None = None,
@@ -43,7 +43,7 @@ def hotspots(
 
 
 def learned_from(
-    mechanism: Mechanism, reports: TrajectorySet, progress: Progress | None = None
+    mechanism: Mechanism, reports: AnyReports, progress: Progress | None = None
 ) -> Survey:
     """What reports tell, once for all questions; the same reports tell the same."""
     rng = np.random.default_rng(0)  # resamples public reports: nothing private is drawn

@@ -17,11 +17,12 @@ from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
-from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas
+from nomadp.mechanisms.atlas import Atlas, build_atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
+from nomadp.mechanisms.atlas.mechanism import JourneyLaw
 from nomadp.mechanisms.atlas.response import JourneyResponse
 
-__all__ = ["AtlasDecoder", "possible_journeys", "reported_indices"]
+__all__ = ["AtlasDecoder", "possible_journeys"]
 
 SPARSE = 64
 """With fewer near journeys than this, a report's posterior is too coarse on the atlas alone."""
@@ -34,8 +35,7 @@ _ROWS = 1024  # reports whose masses are held at a time
 class AtlasDecoder:
     """Decodes reports of trajectories of one length; each distinct report only once."""
 
-    mechanism: WholeJourney
-    length: int
+    law: JourneyLaw
     prior: Prior | None = None
     """By default every journey of the public walk is equally likely."""
     level: float = 0.9
@@ -46,7 +46,7 @@ class AtlasDecoder:
 
     @cached_property
     def channel(self) -> JourneyResponse:
-        return self.mechanism.channel(self.length)
+        return self.law.channel
 
     @cached_property
     def support(self) -> Ints:
@@ -65,7 +65,7 @@ class AtlasDecoder:
         check_indices(reports, self.channel.atlas)
         distinct, which = np.unique(reports, return_inverse=True)
         self._learn_about([one for one in distinct.tolist() if one not in self._known])
-        shape = (len(distinct), self.length)
+        shape = (len(distinct), self.law.length)
         table, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
         for row, report in enumerate(distinct.tolist()):
             table[row], radius[row] = self._known[report]
@@ -81,15 +81,15 @@ class AtlasDecoder:
             columns = list(threads.map(lambda i: self._position(evidence, i), positions))
         best = np.stack([answer for answer, _ in columns])
         radius = np.stack([km for _, km in columns])
-        places = np.stack(interpolated(self.mechanism.locations, best, self.length), axis=1)
-        around = _between_km(radius, self.length)
+        places = np.stack(interpolated(self.law.locations, best, self.law.length), axis=1)
+        around = _between_km(radius, self.law.length)
         for row, report in enumerate(reports):
             self._known[report] = places[row], around[row]
 
     def _position(self, evidence: JourneyEvidence, position: int) -> tuple[Ints, Floats]:
         """The best answer to every report at one position, and its radius."""
         places, label = np.unique(self.support[:, position], return_inverse=True)
-        answers = Answers(self.mechanism.locations, places)
+        answers = Answers(self.law.locations, places)
         best, radius = [], []
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
@@ -115,26 +115,6 @@ def possible_journeys(channel: JourneyResponse) -> Ints:
         return journeys
     more = build_atlas(atlas.locations, atlas.length, MORE * atlas.size).journeys
     return np.concatenate([journeys, more.astype(np.int64)])
-
-
-def reported_indices(mechanism: WholeJourney, journeys: Ints) -> Ints:
-    """Which journeys of the atlas were reported, from rows of locations of one length.
-
-    A journey that stands twice in the atlas counts as its first.
-    """
-    length = journeys.shape[1]
-    atlas = mechanism.atlas(length)
-    seen = journeys[:, control_positions(length, mechanism.control_points)]
-    rows = np.concatenate([atlas.journeys, seen.astype(atlas.journeys.dtype)])
-    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    found = first[which.reshape(-1)[atlas.size :]]
-    unknown = int(np.count_nonzero(found >= atlas.size))
-    if unknown:
-        raise DomainError(
-            f"every report must be a journey of the atlas of {atlas.size}, got {unknown} that "
-            "are not; were they made with this mechanism and these options?"
-        )
-    return found
 
 
 def check_indices(reports: Ints, atlas: Atlas) -> None:

@@ -12,67 +12,33 @@ tell about single positions is left aside.
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 
-from nomadp.drawing import Drawing, Task
+from nomadp.drawing import Task
 from nomadp.errors import DomainError
 from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables
 from nomadp.mechanisms.fast.rows import ceiling
 from nomadp.mechanisms.fast.tables import tables_of
 from nomadp.mechanisms.pivot.tp import PivotSampling
-from nomadp.randomness import Words, WordStream
-from nomadp.trajectory import TrajectorySet
+from nomadp.mechanisms.transcripts import Transcript
+from nomadp.reports.table import AnyReports
+from nomadp.reports.values import IMPOSSIBLE
 
-__all__ = ["Transcript", "decode_transcripts", "log_likelihood", "release", "release_many"]
+__all__ = ["decode_released", "decode_transcripts", "log_likelihood"]
 
 T = TypeVar("T")
 SHARED_STEPS = ("anchor", "radius")
 """Steps that read the whole trajectory."""
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """Every value released for one trajectory, in the order of the program; public."""
-
-    length: int
-    released: tuple[int, ...]
-
-
-class _Remembering(Drawing):
-    def __init__(self, words: WordStream) -> None:
-        super().__init__(words)
-        self.released: list[int] = []
-
-    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
-        self.released.append(super().__call__(step, channel, secret))
-        return self.released[-1]
-
-
-def release(mechanism: PivotSampling, trajectory: Ints, words: WordStream) -> Transcript:
-    """Perturb one trajectory and keep all that was released; it costs epsilon, once."""
-    choose = _Remembering(words)
-    choose.each(mechanism.parts(trajectory))
-    return Transcript(len(trajectory), tuple(choose.released))
-
-
-def release_many(
-    mechanism: PivotSampling, trajectories: TrajectorySet, words: Words
-) -> list[Transcript]:
-    """The same for all; trajectory k draws from stream k of words bound to the mechanism."""
-    trajectories.check_size(len(mechanism.locations))
-    bound = words.bound_to(f"transcripts of {mechanism.identity}")
-    return [
-        release(mechanism, trajectories[k], bound.stream(k)) for k in range(len(trajectories))
-    ]
 
 
 def decode_transcripts(
@@ -94,6 +60,35 @@ def decode_transcripts(
             best.append(answers.best(mass))
             radius.append(answers.radius_km(mass, best[-1], level))
     return Estimate(np.concatenate(best), np.concatenate(radius), level)
+
+
+def decode_released(
+    mechanism: Mechanism, reports: AnyReports, prior: Prior | None = None, *, level: float = 0.9
+) -> tuple[AnyReports, Estimate]:
+    """The reports whose transcripts the mechanism can have released, and their estimates."""
+    if not isinstance(mechanism, PivotSampling) or reports.transcripts is None:
+        raise DomainError(
+            "estimates from transcripts need tp or atp and reports that kept them, got "
+            f"{mechanism.name}; perturb with --transcript"
+        )
+    reports.header.check_made_by(mechanism)
+    found = [
+        Transcript(int(length), released)
+        for length, released in zip(reports.lengths, reports.transcripts, strict=True)
+    ]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        bad = np.array(list(threads.map(lambda one: _is_wrong(mechanism, one), found)))
+    kept = reports.without(bad, IMPOSSIBLE)
+    right = [one for one, wrong in zip(found, bad.tolist(), strict=True) if not wrong]
+    return kept, decode_transcripts(mechanism, right, prior, level=level)
+
+
+def _is_wrong(mechanism: PivotSampling, transcript: Transcript) -> bool:
+    try:
+        log_likelihood(mechanism, transcript)
+    except DomainError:
+        return True
+    return False
 
 
 def log_likelihood(mechanism: PivotSampling, transcript: Transcript) -> Floats:

@@ -1,11 +1,10 @@
-"""Bayes estimates for mechanisms that perturb every point on its own: EXP, BRR, L-SRR.
+"""Bayes estimates for mechanisms that perturb every point on its own, such as EXP and BRR.
 
 All points reported with one share have one law: a table of every location against every
 report. Points are estimated one by one, as they were perturbed.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -16,17 +15,16 @@ from nomadp.inference.evidence import TableEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
-from nomadp.mechanisms.points.exp import PointByPoint
+from nomadp.mechanisms.report_law import ReportLaw
 
-__all__ = ["PointDecoder", "point_evidence"]
+__all__ = ["PointDecoder", "check_table", "point_evidence"]
 
 
 @dataclass(frozen=True, eq=False)
 class PointDecoder:
     """Decodes points reported with one share; the whole table is worked out once."""
 
-    mechanism: PointByPoint
-    share: Fraction
+    law: ReportLaw
     prior: Prior | None = None
     """By default every location is equally likely."""
     level: float = 0.9
@@ -38,7 +36,7 @@ class PointDecoder:
     def weights(self) -> Floats:
         """The prior probability of every location."""
         if self.prior is None:
-            return np.full(len(self.mechanism.locations), 1.0 / len(self.mechanism.locations))
+            return np.full(len(self.law.locations), 1.0 / len(self.law.locations))
         return self.prior.location_weights()
 
     def decode(self, points: Ints) -> Estimate:
@@ -53,19 +51,25 @@ class PointDecoder:
 
     @cached_property
     def _table(self) -> tuple[Ints, Floats]:
-        every = np.arange(len(self.mechanism.locations))
-        evidence = point_evidence(self.mechanism, self.share, every)
+        every = np.arange(len(self.law.locations))
+        evidence = point_evidence(self.law, every)
         mass = evidence.mass(self.weights, every, len(every), slice(None))
-        answers = Answers(self.mechanism.locations, every)
+        answers = Answers(self.law.locations, every)
         best = answers.best(mass)
         return best, answers.radius_km(mass, best, self.level)
 
 
-def point_evidence(mechanism: PointByPoint, share: Fraction, reports: Ints) -> TableEvidence:
+def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
     """What reported locations say about the true ones."""
-    if len(mechanism.locations) > TABLE_LIMIT:
+    check_table(law)
+    return TableEvidence(law.channel, reports)
+
+
+def check_table(law: ReportLaw) -> bool:
+    """Whether a table of every location against every report fits; refused if not."""
+    if len(law.locations) > TABLE_LIMIT:
         raise DomainError(
             f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
-            f"{len(mechanism.locations)}; use atlas, or a smaller set"
+            f"{len(law.locations)}; use atlas, or a smaller set"
         )
-    return TableEvidence(mechanism.channel(share), reports)
+    return True

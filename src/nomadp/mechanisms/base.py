@@ -19,6 +19,7 @@ from nomadp.drawing import Choose, Drawing, Task
 from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
+from nomadp.mechanisms.report_law import ReportLaw
 from nomadp.randomness import SimulatedWords, SystemWords, WordStream
 
 __all__ = [
@@ -166,6 +167,13 @@ class Mechanism(ABC):
 
     def report_number(self, released: Sequence[Any]) -> int | None:
         """The one number that a report is, where it is one (ATLAS: a row of the atlas)."""
+        return None
+
+    def report_law(self, length: int) -> ReportLaw | None:
+        """How reports of this length are read; None where they do not tell what was released.
+
+        With one, reports can be decoded and counted.
+        """
         return None
 
     def get_params(self) -> dict[str, Any]:

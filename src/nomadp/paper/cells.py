@@ -22,7 +22,9 @@ from nomadp.inference.decoders import Decoders
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SimulatedWords
-from nomadp.trajectory import TrajectorySet
+from nomadp.reports.rows import Rows, concatenated
+from nomadp.reports.table import AnyReports, reports_as
+from nomadp.sequences import Sequences
 
 __all__ = ["REGISTERED", "Audit", "Cell", "Floors", "Options", "Setting", "Work"]
 
@@ -86,10 +88,11 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
-def _reported(catalogue: Catalogue, reports: "Cell") -> TrajectorySet:
+def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
     words = SimulatedWords(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
-    return perturb_set(reports.setting.build(catalogue), trajectories, words)
+    mechanism = reports.setting.build(catalogue)
+    return perturb_set(mechanism, trajectories, words, keep_tids=True)
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class Cell:
         answers = self._answers(catalogue)
         return measure_all(data.locations, data.trajectories, answers, data.yardstick)
 
-    def _answers(self, catalogue: Catalogue) -> TrajectorySet:
+    def _answers(self, catalogue: Catalogue) -> Sequences:
         if not self.setting.decoded:
             return _reported(catalogue, self)
         several, which = divmod(self.repetition, TOGETHER)
@@ -128,22 +131,17 @@ class Cell:
 
 
 @lru_cache(maxsize=1)
-def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[TrajectorySet]:
+def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Sequences]:
     """Estimates from the reports of some repetitions, one after another."""
     first = several * TOGETHER
     drawn = [_reported(catalogue, Cell(reports, first + k)) for k in range(TOGETHER)]
-    estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(_joined(drawn))
+    rows = concatenated([Rows(one, one.numbers, None, {}) for one in drawn])
+    every = reports_as(drawn[0].header, drawn[0].world, rows.rows, numbers=rows.numbers)
+    estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(every)
     return [
-        TrajectorySet(one.offsets, locations, one.tids)
+        Sequences(one.offsets, locations, one.names)
         for one, locations in zip(drawn, np.split(estimate.locations, TOGETHER), strict=True)
     ]
-
-
-def _joined(sets: list[TrajectorySet]) -> TrajectorySet:
-    lengths = np.concatenate([np.diff(one.offsets) for one in sets])
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    locations = np.concatenate([one.locations for one in sets])
-    return TrajectorySet(offsets, locations, tuple(map(str, range(len(lengths)))))
 
 
 @dataclass(frozen=True)

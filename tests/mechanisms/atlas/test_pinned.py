@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from many import drawn_many
+from reported import reported
 from worlds import scattered, small_map, triangle
 
 from nomadp.audit import measure
@@ -14,6 +15,7 @@ from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_atlas, build_pinned
 from nomadp.mechanisms.atlas.pinned import follows_its_recipe
 from nomadp.randomness import SeededWords
+from nomadp.reports.values import possible
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
@@ -101,10 +103,11 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)))
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
     some = some_tracks(*[2] * 50)
-    reported = TrajectorySet(
-        some.offsets, drawn_many(mechanism, some, SeededWords(1)), some.tids
-    )
-    assert len(decode(mechanism, reported)) == 100
+    drawn = drawn_many(mechanism, some, SeededWords(1)).reshape(-1, 2)
+    reports = reported(mechanism, list(drawn))
+    assert len(decode(mechanism, reports)) == 100
+    longer = reported(mechanism, [*drawn, [1, 2, 3]])
+    assert possible(mechanism, longer).refusals == 1  # there is no atlas of that length
 
 
 def test_the_size_is_that_of_the_pinned_atlas():

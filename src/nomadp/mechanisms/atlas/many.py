@@ -1,7 +1,5 @@
 """ATLAS, many trajectories at once: those of one length together."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +11,10 @@ from nomadp.mechanisms.atlas.mechanism import WholeJourney
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.base import Reported
 from nomadp.randomness import Words
+from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["by_length", "draw_many"]
+__all__ = ["draw_many"]
 
 
 def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words) -> Reported:
@@ -30,13 +29,6 @@ def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words
         where = trajectories.offsets[these] + np.arange(length)[:, None]
         locations[where] = np.stack(interpolated(mechanism.locations, control, length))
     return Reported(locations, numbers)
-
-
-def by_length(trajectories: TrajectorySet) -> Iterator[tuple[int, Ints]]:
-    """Each length that occurs, and the trajectories that have it."""
-    lengths = trajectories.lengths
-    for length in np.unique(lengths).tolist():
-        yield length, np.flatnonzero(lengths == length)
 
 
 def _rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64]) -> Ints:

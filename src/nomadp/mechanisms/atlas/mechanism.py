@@ -7,7 +7,7 @@ response over a public book of journeys, heavier for the k nearest to the truth.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
+from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Atlas, build_atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
@@ -22,9 +23,9 @@ from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.report_law import ReportLaw
 
-__all__ = ["WholeJourney", "atlas_of"]
-
+__all__ = ["JourneyLaw", "WholeJourney", "atlas_of"]
 
 SIZE = 8192
 
@@ -105,3 +106,36 @@ class WholeJourney(Mechanism):
     def report_number(self, released: Sequence[Any]) -> int:
         """The row of the atlas."""
         return int(released[0][0])
+
+    def report_law(self, length: int) -> "JourneyLaw":
+        return JourneyLaw(self, length)
+
+
+@dataclass(frozen=True, eq=False)
+class JourneyLaw(ReportLaw):
+    """A report is a row of the atlas, whatever is drawn between its control points."""
+
+    mechanism: WholeJourney
+    length: int
+    whole: ClassVar[bool] = True
+
+    @property
+    def locations(self) -> LocationSet:  # type: ignore[override]
+        return self.mechanism.locations
+
+    @cached_property
+    def channel(self) -> JourneyResponse:  # type: ignore[override]
+        return self.mechanism.channel(self.length)
+
+    def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
+        """Rows, by number or searched for; a journey that stands twice counts as its first."""
+        journeys = self.mechanism.atlas(self.length).journeys
+        seen = places[:, control_positions(self.length, self.mechanism.control_points)]
+        if numbers is not None:
+            there = (numbers >= 0) & (numbers < len(journeys))
+            same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)
+            return np.where(there & same, numbers, -1)
+        rows = np.concatenate([journeys, seen.astype(journeys.dtype)])
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        found = first[which.reshape(-1)[len(journeys) :]]
+        return np.where(found < len(journeys), found, -1)

@@ -13,6 +13,7 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.laws import Channel, Exponential, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.report_law import PointLaw
 
 __all__ = ["IndependentPoints", "PointByPoint"]
 
@@ -37,6 +38,9 @@ class PointByPoint(Mechanism):
 
     def finish(self, released: Sequence[int], choose: Choose) -> tuple[int, ...]:
         return tuple(released)
+
+    def report_law(self, length: int) -> PointLaw:
+        return PointLaw(self.locations, self.channel(self.split(length).shares()["point"]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,42 @@
+"""Everything that the steps of a program released, kept beside the report; public.
+
+Where a report is only a part of what was released (TP, ATP), this says more and costs nothing.
+"""
+
+from dataclasses import dataclass
+
+from nomadp.drawing import Drawing
+from nomadp.laws import Channel, Ints, Secret
+from nomadp.mechanisms.base import Mechanism
+from nomadp.randomness import WordStream
+
+__all__ = ["Transcript", "report_with_transcript"]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Every value released for one trajectory, in the order of the program."""
+
+    length: int
+    released: tuple[int, ...]
+
+
+class _Remembering(Drawing):
+    def __init__(self, words: WordStream) -> None:
+        super().__init__(words)
+        self.released: list[int] = []
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        self.released.append(super().__call__(step, channel, secret))
+        return self.released[-1]
+
+
+def report_with_transcript(
+    mechanism: Mechanism, trajectory: Ints, words: WordStream
+) -> tuple[tuple[int, ...], int | None, Transcript]:
+    """The report that the reference program draws, and all it released on the way, once."""
+    choose = _Remembering(words)
+    released = choose.each(mechanism.parts(trajectory))
+    transcript = Transcript(len(trajectory), tuple(choose.released))
+    number = mechanism.report_number(released)
+    return mechanism.finish(released, choose), number, transcript

@@ -1,0 +1,92 @@
+"""Reports as Arrow batches, one row to a report: `tid`, the list `location_ids`, and the rest.
+
+A report that cannot be read is counted and left out: it came from anybody. This module imports
+Arrow, which is slow, so only what needs it imports this module.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nomadp.errors import SchemaError
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, flat, ids_of
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
+from nomadp.reports.rows import NO_NUMBER, NOTHING, Rows, readable, transcript_of
+from nomadp.sequences import Sequences
+
+__all__ = ["batch_of", "is_numbered", "rows_of"]
+
+NUMBER = pa.field("number", pa.int64())
+TEXT = pa.field("transcript", pa.string())
+
+
+def is_numbered(mechanism: Mechanism) -> bool:
+    """Whether each of its reports is one number, which then has a column."""
+    law = mechanism.report_law(1)
+    return law is not None and law.whole
+
+
+def batch_of(
+    rows: Sequences,
+    locations: LocationSet,
+    numbers: Ints | None = None,
+    transcripts: Sequence[tuple[int, ...]] | None = None,
+) -> pa.RecordBatch:
+    """One row to a report, in their order."""
+    rows.check_size(len(locations))
+    location_ids = ids_of(locations).take(pa.array(rows.locations))
+    offsets = pa.array(rows.offsets, pa.int32())  # more than 2^31 points are refused
+    lists = pa.ListArray.from_arrays(offsets, location_ids)
+    columns = [pa.array(rows.names, pa.string()), lists]
+    batch = pa.RecordBatch.from_arrays(columns, schema=TRAJECTORY_SCHEMA)
+    if numbers is not None:
+        batch = batch.append_column(NUMBER, pa.array(numbers, pa.int64()))
+    if transcripts is not None:
+        said = [json.dumps(each) for each in transcripts]
+        batch = batch.append_column(TEXT, pa.array(said, pa.string()))
+    return batch
+
+
+def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
+    """The reports of a batch that can be read, in its order."""
+    for name in TRAJECTORY_SCHEMA.names:
+        if batch.schema.names.count(name) != 1:
+            raise SchemaError(f"reports must have one column {name}")
+    there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(_sizes(batch["location_ids"]), 0))
+    there = pc.fill_null(there, fill_value=False)
+    empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
+    batch = batch.filter(there)
+    offsets, items = flat(batch["location_ids"])
+    items = as_text("location_ids", items)
+    known = ids_of(locations).cast(items.type)
+    found = pc.fill_null(pc.index_in(items, value_set=known, skip_nulls=True), -1).to_numpy()
+    names = tuple(as_text("tid", batch["tid"]).to_pylist())
+    numbers, bad = _numbers(batch)
+    said = None
+    if "transcript" in batch.schema.names:
+        said = [transcript_of(text) for text in batch["transcript"].to_pylist()]
+    rows = readable(Sequences(offsets, found, names), numbers, said, bad)
+    refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
+    return rows._replace(refused=refused)
+
+
+def _sizes(lists: Any) -> Any:
+    if not pa.types.is_nested(lists.type):
+        raise SchemaError(f"location_ids must be a column of lists of ids, got {lists.type}")
+    return pc.list_value_length(lists)
+
+
+def _numbers(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:
+    if "number" not in batch.schema.names:
+        return None, {}
+    column = batch["number"]
+    if not pa.types.is_integer(column.type) or column.type == pa.uint64():
+        raise SchemaError(f"number must be a column of whole numbers, got {column.type}")
+    missing = pc.is_null(column).to_numpy(zero_copy_only=False)
+    filled = pc.fill_null(column.cast(pa.int64()), -1)
+    return filled.to_numpy(zero_copy_only=False), {NO_NUMBER: missing}

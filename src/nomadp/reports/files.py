@@ -1,0 +1,261 @@
+"""Files of reports: CSV, Parquet, or a folder of Parquet as a cluster writes it.
+
+Parquet has one row to a report and its header inside; that of a CSV file, which has one row to
+a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomadp.json`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
+from nomadp.formats.atomic import written_whole
+from nomadp.formats.columns import Kind, Text
+from nomadp.formats.files import (
+    beside,
+    columns_or_refusal,
+    file_path,
+    is_parquet,
+    read_table,
+    write_described,
+)
+from nomadp.formats.parquet_files import METADATA_KEY, read_metadata
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
+from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
+from nomadp.reports.rows import (
+    AMBIGUOUS,
+    NO_NUMBER,
+    Rows,
+    concatenated,
+    readable,
+    transcript_of,
+    unique,
+)
+from nomadp.reports.table import AnyReports, Reports, reports_as
+from nomadp.sequences import Sequences
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "ABOUT",
+    "has_header",
+    "read_reports",
+    "read_rows",
+    "write_reports",
+    "write_simulated",
+]
+
+ABOUT = "_nomadp.json"
+"""The header of a folder; readers of Parquet pass over names like this."""
+POINTS = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
+MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
+
+
+def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
+    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones."""
+    if not isinstance(reports, Reports):
+        raise NotPrivateError(
+            "only Reports are written for people, drawn by a private mechanism with secret "
+            f"words, got {type(reports).__name__}; write experiments with write_simulated"
+        )
+    _write(file_path(path), reports)
+
+
+def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
+    """The same for experiments; the header says that nobody is protected."""
+    _write(file_path(path), reports)
+
+
+def read_reports(
+    path: str | PathLike[str], locations: LocationSet, made_by: Mechanism | None = None
+) -> AnyReports:
+    """The reports of a file or folder; what cannot be read is left out and counted.
+
+    They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
+    are taken to be ``made_by`` a mechanism, and simulated.
+    """
+    found = Path(fspath(path))
+    about = _header_bytes(found)
+    if about is not None:
+        with _named(found):
+            header = Header.from_json(about)
+            check_locations(header.location_set_sha256, locations)
+    elif made_by is not None:
+        header = Header.made_by(made_by)
+    else:
+        raise SchemaError(
+            f"{found} must say how its reports were made, and does not; name their mechanism "
+            "and epsilon"
+        )
+    rows = _rows(found, locations)
+    return reports_as(
+        header,
+        locations,
+        rows.rows,
+        numbers=rows.numbers,
+        transcripts=rows.transcripts,
+        refused=rows.refused,
+    )
+
+
+def has_header(path: str | PathLike[str]) -> bool:
+    """Whether a file or folder says how its reports were made."""
+    return _header_bytes(Path(fspath(path))) is not None
+
+
+def read_rows(
+    path: str | PathLike[str], locations: LocationSet
+) -> tuple[Rows, Mapping[str, Any]]:
+    """Reported or estimated locations, and what their file says of them, if anything."""
+    found = Path(fspath(path))
+    about = _header_bytes(found)
+    with _named(found):
+        said = {} if about is None else parsed(about)
+        if said:
+            check_locations(said.get("location_set_sha256"), locations)
+    return _rows(found, locations), said
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """A refusal of a header says in which file."""
+    try:
+        yield
+    except NomadpError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _write(found: Path, reports: AnyReports) -> None:
+    about = reports.header.to_json()
+    if is_parquet(found):
+        written_whole({found: lambda part: _write_parquet(part, reports, about)})
+        return
+    write_described(found, _by_point(reports), about)
+
+
+def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
+    import pyarrow as pa  # slow to import, and only Parquet needs it
+    import pyarrow.parquet as pq
+
+    from nomadp.reports.batches import batch_of
+
+    columns = reports.numbers, reports.transcripts
+    table = pa.Table.from_batches([batch_of(reports, reports.world, *columns)])
+    pq.write_table(table.replace_schema_metadata({METADATA_KEY: about}), part)
+
+
+def _by_point(reports: AnyReports) -> dict[str, Any]:
+    row = reports.owner
+    column: dict[str, Any] = {
+        "tid": [reports.names[k] for k in row],
+        "seq": reports.seq,
+        "location_id": [reports.world.ids[k] for k in reports.locations],
+    }
+    if reports.numbers is not None:
+        column["number"] = reports.numbers[row]
+    if reports.transcripts is not None:
+        said = [json.dumps(each) for each in reports.transcripts]
+        column["transcript"] = [said[k] for k in row]
+    return column
+
+
+def _rows(path: Path, locations: LocationSet) -> Rows:
+    if path.is_dir() or is_parquet(path):
+        tables = [_table(file) for file in _files(path)]
+        if all("location_ids" in table.schema.names for table in tables):
+            from nomadp.reports.batches import rows_of
+
+            pieces = [rows_of(each, locations) for table in tables for each in _batches(table)]
+        else:
+            pieces = [_of_points(file, locations) for file in _files(path)]
+    else:
+        pieces = [_of_points(path, locations)]
+    found = unique(concatenated(pieces))
+    if not len(found.rows):
+        raise DomainError(
+            f"{path} must hold reports over the location set of {len(locations)}, and all "
+            f"{sum(found.refused.values())} were left out; use the location file that belongs "
+            "to them"
+        )
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    parts = sorted(each for each in path.glob("*.parquet") if each.name[0] not in "._")
+    if not parts:
+        raise SchemaError(f"{path} must hold Parquet files of reports, and holds none")
+    return parts
+
+
+def _table(path: Path) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            wanted = {"tid", "location_ids", *MORE}
+            return file.read(
+                columns=[name for name in file.schema_arrow.names if name in wanted]
+            )
+    except (pa.ArrowException, OSError) as error:
+        reason = getattr(error, "strerror", None) or "is damaged or not one"
+    raise SchemaError(f"{path} must be a Parquet file, and {reason}")
+
+
+def _batches(table: "pa.Table") -> "Sequence[pa.RecordBatch]":
+    return table.combine_chunks().to_batches()  # type: ignore[no-any-return]
+
+
+def _of_points(path: Path, locations: LocationSet) -> Rows:
+    """From one row to a point, in any order."""
+    table = read_table(path, lambda header: _columns(path, header))
+    tid: Text = table.column["tid"]
+    place: Text = table.column["location_id"]
+    seq = table.column["seq"]
+    order = np.lexsort((seq, tid.codes))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(tid.codes))])
+    rows = Sequences(offsets, locations.find(place.values)[place.codes][order], tid.values)
+    again = np.diff(seq[order], prepend=-1) == 0
+    again[offsets[:-1]] = False
+    bad = {AMBIGUOUS: np.add.reduceat(again, offsets[:-1]) > 0}
+    numbers = said = None
+    if "number" in table.column:
+        each = table.column["number"][order]
+        numbers = each[offsets[:-1]]
+        bad[NO_NUMBER] = (
+            np.add.reduceat(each != np.repeat(numbers, rows.lengths), offsets[:-1]) > 0
+        )
+    if "transcript" in table.column:
+        text: Text = table.column["transcript"]
+        read = [transcript_of(value) for value in text.values]
+        said = [read[code] for code in text.codes[order][offsets[:-1]]]
+    return readable(rows, numbers, said, bad)
+
+
+def _columns(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:
+    more = {name: kind for name, kind in MORE.items() if name in header}
+    return columns_or_refusal(path, header, {**POINTS, **more})
+
+
+def _header_bytes(path: Path) -> bytes | None:
+    """What a file or folder says about itself, as it stands there."""
+    try:
+        if not path.is_dir() and is_parquet(path):
+            return read_metadata(path)
+        about = path / ABOUT if path.is_dir() else beside(path)
+        if not about.exists():
+            return None
+        with about.open("rb") as file:
+            return file.read(BYTES_MAX + 1)
+    except (OSError, ValueError):
+        pass
+    raise SchemaError(f"the metadata of {path} must be readable, and is not")

@@ -1,0 +1,291 @@
+"""How reports were made, as it travels with them.
+
+Whoever sends reports wrote their header: it is untrusted. What is read is bounded and typed,
+and refused in one sentence before anything is built from it.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import nomadp
+from nomadp.budget import as_epsilon
+from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism, make_mechanism
+from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.randomness import KeyedWords, Words
+
+__all__ = ["FORMAT", "Header", "check_locations", "parsed"]
+
+FORMAT = 1
+"""Of header and columns; 0 stands for files from before there was a number."""
+BYTES_MAX = 65_536
+TEXT_MAX = 256
+OPTIONS_MAX = 64
+WHOLE_MAX = 1_000_000
+CEILINGS = {"control_points": 64, "grid": 64}
+"""What an option of a name may be at most, where that is less than `WHOLE_MAX`."""
+
+SYSTEM, KEYED, SIMULATED, UNKNOWN = "system", "keyed", "simulated", "unknown"
+_WORDS = {SYSTEM: SYSTEM, KEYED: KEYED, SIMULATED: SIMULATED, UNKNOWN: UNKNOWN}
+_WORDS |= {"seeded": SIMULATED}  # its name in format 0
+_KINDS: dict[str, type] = {
+    "mechanism": str,
+    "mechanism_version": int,
+    "epsilon": str,
+    "location_set_sha256": str,
+    "rng": str,
+    "private": bool,
+    "nomadp_version": str,
+}
+_MAY_BE_ABSENT: dict[str, tuple[type, Any]] = {
+    "linked": (bool, True),
+    "params": (dict, {}),
+    "path": (str, ""),
+}
+_EPSILON = re.compile(r"\d{1,20}(\.\d{1,20})?(/\d{1,20})?")
+
+
+@dataclass(frozen=True)
+class Header:
+    """Everything that says how reports are to be read, and whether they may be relied on."""
+
+    mechanism: str
+    version: int
+    epsilon: str
+    location_set_sha256: str
+    words: str
+    """Where randomness came from: system, keyed, simulated, or unknown."""
+    private: bool
+    nomadp_version: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """The options as plain values; pinned atlases by their hash."""
+    linked: bool = True
+    """Whether ids are the tids of trajectories; else they are random."""
+    path: str = ""
+    """Which path drew (mechanisms/paths.py), where that is known."""
+
+    @classmethod
+    def of(
+        cls, mechanism: Mechanism, words: Words | None, *, linked: bool = False, path: str = ""
+    ) -> "Header":
+        """For reports drawn here; no ``words`` stands for fresh ones of the system."""
+        simulated = words is not None and words.simulated
+        drawn = KEYED if isinstance(words, KeyedWords) else SYSTEM
+        return cls.made_by(
+            mechanism, words=SIMULATED if simulated else drawn, linked=linked, path=path
+        )
+
+    @classmethod
+    def made_by(
+        cls,
+        mechanism: Mechanism,
+        *,
+        words: str = UNKNOWN,
+        linked: bool = True,
+        path: str = "",
+    ) -> "Header":
+        """For reports of this mechanism, wherever they come from."""
+        return cls(
+            mechanism.name,
+            mechanism.version,
+            str(mechanism.epsilon),
+            mechanism.locations.sha256,
+            words,
+            mechanism.private and words in (SYSTEM, KEYED),
+            nomadp.__version__,
+            mechanism.get_params(),
+            linked,
+            path,
+        )
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "Header":
+        """What a file says; refused unless it is of a form and size that can be read."""
+        said = parsed(content)
+        if "level" in said:
+            raise SchemaError("these must be reports, got estimates that were decoded already")
+        _check_format(said)
+        missing = [key for key in _KINDS if key not in said]
+        if missing:
+            raise SchemaError(
+                f"reports must say how they were made; missing: {', '.join(missing)}"
+            )
+        kinds = {**_KINDS, **{key: kind for key, (kind, _) in _MAY_BE_ABSENT.items()}}
+        default = {key: value for key, (_, value) in _MAY_BE_ABSENT.items()}
+        read = {key: _typed(key, said.get(key, default.get(key)), kinds[key]) for key in kinds}
+        _check_values(read)
+        words = _WORDS[read.pop("rng")]
+        version, private = read.pop("mechanism_version"), read.pop("private")
+        private = private and words in (SYSTEM, KEYED)
+        return cls(version=version, words=words, private=private, **read)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "mechanism": self.mechanism,
+            "mechanism_version": self.version,
+            "epsilon": self.epsilon,
+            "params": dict(self.params),
+            "location_set_sha256": self.location_set_sha256,
+            "rng": self.words,
+            "private": self.private,
+            "linked": self.linked,
+            "path": self.path,
+            "nomadp_version": self.nomadp_version,
+        }
+
+    def to_json(self) -> bytes:
+        return json.dumps(self.as_dict(), indent=2, sort_keys=True).encode()
+
+    def mechanism_for(
+        self, locations: LocationSet, pinned: PinnedAtlases | None = None
+    ) -> Mechanism:
+        """The mechanism that made these reports, or a refusal if there is no such one here."""
+        check_locations(self.location_set_sha256, locations)
+        self._check_pinned(pinned)
+        options = {k: v for k, v in self.params.items() if k not in ("epsilon", "pinned")}
+        if pinned is not None:
+            options["pinned"] = pinned
+        try:
+            made = make_mechanism(self.mechanism, locations, self.epsilon, **options)
+        except NomadpError:
+            raise
+        except (TypeError, ValueError, ArithmeticError):
+            made = None
+        if made is None or not _of_its_kinds(made, options):
+            raise SchemaError(
+                f"the options of {self.mechanism} must be of its kinds, and a header says "
+                "others"
+            )
+        self.check_made_by(made)
+        return made
+
+    def check_made_by(self, mechanism: Mechanism) -> None:
+        """Refuse to read reports with another law than their own: they would say nothing."""
+        here = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
+        here |= {"epsilon": str(mechanism.epsilon)}
+        there: dict[str, Any] = {"mechanism": self.mechanism, "mechanism_version": self.version}
+        there |= {"epsilon": str(as_epsilon(self.epsilon))}
+        if self.params:  # hand-made headers of format 0 may leave them out
+            here, there = mechanism.get_params() | here, dict(self.params) | there
+        different = [
+            f"{key}={there.get(key)} and not {here.get(key)}"
+            for key in sorted({*here, *there})
+            if here.get(key) != there.get(key)
+        ]
+        if different:
+            raise DomainError(
+                "reports must be decoded with the mechanism that made them, and their header "
+                f"says {'; '.join(different)}"
+            )
+        check_locations(self.location_set_sha256, mechanism.locations)
+
+    def _check_pinned(self, pinned: PinnedAtlases | None) -> None:
+        made_with, given = self.params.get("pinned"), pinned and pinned.sha256
+        if made_with != given:
+            advice = (
+                f"sha256={made_with}; name its file with --atlas"
+                if made_with
+                else "a built one"
+            )
+            raise DomainError(
+                f"reports must be read with the atlas they were made with, {advice}"
+                + (f", got {given}" if given else "")
+            )
+
+
+def _of_its_kinds(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
+    """Whether only those options are decimals that may be."""
+    may_be = {each.name for each in fields(mechanism) if "float" in str(each.type)}
+    return all(name in may_be for name, value in options.items() if isinstance(value, float))
+
+
+def check_locations(claimed: Any, locations: LocationSet) -> None:
+    """Refuse another public set than the one that reports were made with."""
+    if claimed != locations.sha256:
+        raise DomainError(
+            "reports must be read with the locations they were made with, "
+            f"sha256={str(claimed)[:64]}, got {locations.sha256}"
+        )
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """A JSON object of bounded size, its names told apart."""
+    if len(content) > BYTES_MAX:
+        raise SchemaError(
+            f"the metadata of reports must have at most {BYTES_MAX} bytes, got {len(content)}"
+        )
+    try:
+        said = json.loads(content, object_pairs_hook=_object, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise SchemaError("the metadata of reports must be a readable JSON object, and is not")
+    return said
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _refused(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _check_format(said: Mapping[str, Any]) -> None:
+    number = _typed("format", said.get("format", 0), int)
+    if number not in (0, FORMAT):
+        raise SchemaError(
+            f"reports must be of format {FORMAT} or older, got {number}; use a newer nomadp"
+        )
+    known = {"format", *_KINDS, *_MAY_BE_ABSENT}
+    if number and (strange := len(set(said) - known)):
+        raise SchemaError(
+            f"a header of format {number} has no names but {', '.join(sorted(known))}, got "
+            f"{strange} others"
+        )
+
+
+def _typed(name: str, value: Any, kind: type) -> Any:
+    if type(value) is not kind or (isinstance(value, str) and len(value) > TEXT_MAX):
+        wanted = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
+        wanted |= {bool: "true or false", dict: "an object"}
+        raise SchemaError(f"{name} of a header must be {wanted[kind]}, and is not")
+    return value
+
+
+def _check_values(read: Mapping[str, Any]) -> None:
+    rules = {
+        "mechanism_version": 1 <= read["mechanism_version"] <= WHOLE_MAX,
+        "epsilon": _EPSILON.fullmatch(read["epsilon"]) is not None,
+        "location_set_sha256": re.fullmatch("[0-9a-f]{64}", read["location_set_sha256"]),
+        "rng": read["rng"] in _WORDS,
+        "params": len(read["params"]) <= OPTIONS_MAX
+        and read["params"].get("epsilon", read["epsilon"]) == read["epsilon"],
+    }
+    wrong = [key for key, holds in rules.items() if not holds]
+    wrong += [key for key, value in read["params"].items() if not _is_option(key, value)]
+    if wrong:
+        raise SchemaError(
+            "a header must say what a mechanism can be, and is out of range in "
+            f"{', '.join(key[:32] for key in wrong[:3])}"
+        )
+    as_epsilon(read["epsilon"])
+
+
+def _is_option(key: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return len(key) <= TEXT_MAX and len(value) <= TEXT_MAX
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return abs(value) <= CEILINGS.get(key, WHOLE_MAX)
+    return value is None

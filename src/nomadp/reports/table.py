@@ -1,0 +1,119 @@
+"""Reports as they are collected, and their look-alikes that experiments make.
+
+`Reports` are what people may send and somebody may keep. `SimulatedReports` have the same
+columns and can be decoded and evaluated, but their randomness can be repeated, or their
+mechanism is not private, or nobody knows: nothing that stores or sends reports takes them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nomadp.errors import DomainError, NotPrivateError
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.reports.header import Header, check_locations
+from nomadp.sequences import Sequences, joined
+
+__all__ = ["AnyReports", "Reports", "SimulatedReports", "made_by_experiment", "reports_as"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnyReports(Sequences):
+    """Reported locations over public ones, by report; `names` are the ids of the reports."""
+
+    header: Header
+    world: LocationSet
+    numbers: Ints | None = None
+    """What was released, where a report is one number: for ATLAS the row of its atlas."""
+    transcripts: tuple[tuple[int, ...], ...] | None = None
+    """Everything that the steps of the program released, where that was kept."""
+    refused: Mapping[str, int] = field(default_factory=dict)
+    """How many reports were left out, by reason."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_size(len(self.world))
+        check_locations(self.header.location_set_sha256, self.world)
+        for column in (self.numbers, self.transcripts):
+            if column is not None and len(column) != len(self):
+                raise DomainError(
+                    f"every report must have one number and one transcript or none, got "
+                    f"{len(column)} for {len(self)}"
+                )
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def refusals(self) -> int:
+        """How many reports were left out."""
+        return sum(self.refused.values())
+
+    def _columns(self, chosen: Ints) -> dict[str, Any]:
+        numbers, transcripts = self.numbers, self.transcripts
+        return {
+            "numbers": None if numbers is None else numbers[chosen],
+            "transcripts": transcripts and tuple(transcripts[k] for k in chosen.tolist()),
+        }
+
+    def without(self, bad: Any, reason: str) -> Self:
+        """All but some, which are counted."""
+        count = int(np.count_nonzero(bad))
+        if not count:
+            return self
+        refused = {**self.refused, reason: self.refused.get(reason, 0) + count}
+        return replace(self.select(np.flatnonzero(~bad)), refused=refused)
+
+    def __repr__(self) -> str:
+        made = f"{self.header.mechanism} at epsilon {self.header.epsilon}"
+        return f"{type(self).__name__}({len(self)} of {made})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AnyReports):
+            return NotImplemented
+        one, two = (None if r.numbers is None else r.numbers.tolist() for r in (self, other))
+        same = (self.header, self.transcripts, one) == (other.header, other.transcripts, two)
+        return same and super().__eq__(other)
+
+    __hash__ = None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Reports(AnyReports):
+    """Reports of people: private, drawn with words that nobody else can repeat."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.header.private:
+            raise NotPrivateError(
+                "Reports must come from a private mechanism and from secret words, and their "
+                "header says they do not; use SimulatedReports"
+            )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SimulatedReports(AnyReports):
+    """For experiments: not to be stored or sent for people."""
+
+
+def reports_as(
+    header: Header, world: LocationSet, rows: Sequences, **columns: Any
+) -> AnyReports:
+    """What a header allows them to be: `Reports`, or `SimulatedReports`."""
+    kind = Reports if header.private else SimulatedReports
+    parts = rows.offsets, rows.locations, rows.names
+    return kind(*parts, header=header, world=world, **columns)
+
+
+def made_by_experiment(
+    header: Header, world: LocationSet, rows: Sequence[ArrayLike], ids: Sequence[str] = ()
+) -> SimulatedReports:
+    """Reports from lists of locations, named by their position by default."""
+    offsets, locations = joined(rows)
+    names = tuple(ids) or tuple(map(str, range(len(rows))))
+    return SimulatedReports(offsets, locations, names, header=header, world=world)

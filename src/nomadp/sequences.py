@@ -1,0 +1,149 @@
+"""Rows of locations of different lengths, stored as columns.
+
+A location is an index into a public `LocationSet`. What may be printed is up to the kind of
+rows: trajectories are private (`trajectory.py`), reports are not (`reports/`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nomadp.errors import DomainError
+
+__all__ = ["Indices", "Pieces", "Sequences", "by_length", "joined", "whole_numbers"]
+
+Indices = NDArray[np.int64]
+
+
+class Pieces:
+    """What lies in one column piece after piece: piece k is from offset k to the next."""
+
+    offsets: Indices  # (n_pieces + 1,)
+
+    @property
+    def lengths(self) -> Indices:
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indices:
+        """The piece that each point belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+
+    @property
+    def seq(self) -> Indices:
+        """The position of each point in its piece, from 0."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sequences(Pieces):
+    """Row k is `locations[offsets[k]:offsets[k + 1]]` and is called `names[k]`."""
+
+    offsets: Indices  # (n_rows + 1,)
+    locations: Indices  # (n_points,)
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("offsets", "locations"):
+            column = np.array(getattr(self, name), dtype=np.int64)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        count = len(self.names)
+        if len(self.offsets) != count + 1 or self.offsets[0] != 0:
+            raise DomainError(
+                "offsets must start at 0 and have one entry more than there are trajectories, "
+                f"got {len(self.offsets)} for {count}"
+            )
+        if self.offsets[-1] != len(self.locations):
+            raise DomainError(
+                f"offsets must end at the number of points, {len(self.locations)}, and do not"
+            )
+        empty = int(np.count_nonzero(self.lengths < 1))
+        if empty:
+            raise DomainError(
+                f"a trajectory must have at least 1 location, got {empty} empty of {count}; "
+                "leave those out"
+            )
+
+    def check_size(self, size: int) -> None:
+        """Refuse locations outside a public set of this size."""
+        outside = int(np.count_nonzero((self.locations < 0) | (self.locations >= size)))
+        if outside:
+            raise DomainError(
+                f"every location must be an index into the public set of {size}, got "
+                f"{outside} outside among {len(self.locations)}, withheld as private"
+            )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, k: int) -> Indices:
+        """The locations of one row, as a read-only view."""
+        if not 0 <= k < len(self):
+            raise IndexError(f"trajectory must be in [0, {len(self)}), got {k}")
+        return self.locations[self.offsets[k] : self.offsets[k + 1]]
+
+    def select(self, indices: ArrayLike) -> Self:
+        """These rows, in this order."""
+        chosen = whole_numbers(indices)
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
+            raise IndexError(f"trajectories must be in [0, {len(self)})")
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        locations = self.locations[np.repeat(self.offsets[chosen], lengths) + within]
+        names = tuple(self.names[k] for k in chosen.tolist())
+        more = self._columns(chosen)
+        return replace(self, offsets=offsets, locations=locations, names=names, **more)
+
+    def between(self, start: int, stop: int) -> Self:
+        """The rows from number ``start`` to before ``stop``, without gathering."""
+        if not 0 <= start <= stop <= len(self):
+            raise IndexError(f"trajectories must be in [0, {len(self)})")
+        offsets = self.offsets[start : stop + 1]
+        points = self.locations[offsets[0] : offsets[-1]]
+        more = self._columns(np.arange(start, stop)) | {"names": self.names[start:stop]}
+        return replace(self, offsets=offsets - offsets[0], locations=points, **more)
+
+    def _columns(self, chosen: Indices) -> dict[str, Any]:
+        """What else these rows have, by the name of the field."""
+        return {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} rows)"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.locations, other.locations)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # content-equal and too large to hash
+
+
+def by_length(rows: Sequences) -> Iterator[tuple[int, Indices]]:
+    """Each length that occurs, and the rows that have it."""
+    lengths = rows.lengths
+    for length in np.unique(lengths).tolist():
+        yield length, np.flatnonzero(lengths == length)
+
+
+def joined(rows: Sequence[ArrayLike]) -> tuple[Indices, Indices]:
+    """Offsets and locations of lists of indices."""
+    arrays = [whole_numbers(row) for row in rows]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in arrays], dtype=np.int64)])
+    return offsets, np.concatenate([np.empty(0, dtype=np.int64), *arrays])
+
+
+def whole_numbers(values: ArrayLike) -> Indices:
+    """One sequence of indices, or a refusal that quotes none."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise DomainError("a trajectory must be one sequence of whole numbers; it is withheld")
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,116 @@
+"""Headers came from anybody: what cannot be is refused in one sentence, and soon."""
+
+import json
+
+import pytest
+from worlds import scattered
+
+from nomadp.errors import BudgetError, DomainError, NomadpError, SchemaError
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
+from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.reports.header import BYTES_MAX, FORMAT, Header
+
+WORLD = scattered(9)
+ATLAS = make_mechanism("atlas", WORLD, 4, size=16)
+GOOD = Header.of(ATLAS, None, path="numba").as_dict()
+NEEDED = set(GOOD) - {"format", "params", "linked", "path"}
+
+
+def read(**changes):
+    return Header.from_json(json.dumps(GOOD | changes).encode())
+
+
+@pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL])
+@pytest.mark.parametrize("words", [None, KeyedWords(), SeededWords(1)])
+def test_a_header_survives_its_json_and_makes_its_mechanism_again(name, words):
+    mechanism = make_mechanism(name, WORLD, "7/2")
+    header = Header.of(mechanism, words, linked=True, path="reference")
+    again = Header.from_json(header.to_json())
+    assert again == header
+    assert again.mechanism_for(WORLD).identity == mechanism.identity
+    assert header.private is (mechanism.private and not isinstance(words, SeededWords))
+
+
+@pytest.mark.parametrize("key", sorted(NEEDED))
+def test_a_header_must_say_how_reports_were_made(key):
+    said = {name: value for name, value in GOOD.items() if name != key}
+    with pytest.raises(SchemaError, match=f"missing: {key}"):
+        Header.from_json(json.dumps(said).encode())
+
+
+BAD = {
+    "an atlas without end": {"params": GOOD["params"] | {"size": 10**12}},
+    "a negative atlas": {"params": GOOD["params"] | {"size": -5}},
+    "an atlas of text": {"params": GOOD["params"] | {"size": "many"}},
+    "half an atlas": {"params": GOOD["params"] | {"size": 1.5}},
+    "a list of options": {"params": ["size"]},
+    "an option in an option": {"params": {"size": {"a": 1}}},
+    "too many options": {"params": {f"o{k}": 1 for k in range(99)}},
+    "an unknown option": {"params": GOOD["params"] | {"colour": "red"}},
+    "long text": {"params": GOOD["params"] | {"size": "9" * 300}},
+    "an unknown mechanism": {"mechanism": "atlantis"},
+    "another version": {"mechanism_version": 2},
+    "a version in text": {"mechanism_version": "1"},
+    "a version that is true": {"mechanism_version": True},
+    "epsilon as a number": {"epsilon": 4},
+    "an epsilon without end": {"epsilon": "1e99999999"},
+    "an epsilon with a loop": {"epsilon": "9" * 200},
+    "no epsilon": {"epsilon": "0"},
+    "a division by nothing": {"epsilon": "1/0"},
+    "another epsilon than its options": {"epsilon": "5"},
+    "no hash": {"location_set_sha256": "abc"},
+    "unknown words": {"rng": "dice"},
+    "private as text": {"private": "yes"},
+    "linked as a number": {"linked": 0},
+    "an unknown name": {"surprise": 1},
+    "a newer format": {"format": FORMAT + 1},
+    "a format that is true": {"format": True},
+    "estimates": {"level": 0.9},
+    "a long name": {"mechanism": "a" * 10_000},
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_header_that_cannot_be_is_refused_in_one_sentence(what):
+    with pytest.raises(NomadpError) as told:
+        read(**BAD[what]).mechanism_for(WORLD)
+    assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b" " * (BYTES_MAX + 1),
+        b"[" * 50_000,
+        b'{"a":' * 9_000,
+        b"7" * 9_000,
+        b'{"mechanism": "exp", "mechanism": "tp"}',
+        b'{"level": Infinity}',
+        b"\xff\xfe",
+    ],
+)
+def test_json_without_measure_is_refused(content):
+    with pytest.raises(SchemaError, match="the metadata of reports must"):
+        Header.from_json(content)
+
+
+def test_simulated_words_are_never_private_whatever_a_header_says():
+    assert not read(rng="simulated", private=True).private
+    assert not read(rng="unknown", private=True).private
+    assert read(rng="keyed", private=True).private
+
+
+def test_reports_of_another_mechanism_are_refused():
+    header = Header.from_json(json.dumps(GOOD).encode())
+    header.check_made_by(ATLAS)
+    for other in (ATLAS.with_params(epsilon=5), ATLAS.with_params(size=17)):
+        with pytest.raises(DomainError, match="with the mechanism that made them"):
+            header.check_made_by(other)
+    with pytest.raises(DomainError, match="the locations they were made with"):
+        header.mechanism_for(scattered(10))
+
+
+def test_an_epsilon_beyond_what_may_be_spent_is_refused():
+    with pytest.raises(BudgetError):
+        read(epsilon="99999999999", params={})

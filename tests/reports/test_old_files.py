@@ -1,0 +1,45 @@
+"""Reports written before headers had a format number, byte for byte as they were written."""
+
+from pathlib import Path
+
+import pytest
+
+from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.inference import decode
+from nomadp.reports import Counts, read_reports
+
+OLD = Path(__file__).parent / "old"
+EVERY = {
+    "points.csv": ("exp", True),
+    "points.parquet": ("atlas", False),
+    "lists.parquet": ("brr", True),
+    "folder.parquet": ("brr", True),
+}
+
+
+@pytest.fixture(scope="module")
+def world():
+    return read_locations(OLD / "places.csv")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_old_files_are_read_decoded_and_counted(name, world):
+    reports = read_reports(OLD / name, world)
+    mechanism = reports.header.mechanism_for(world)
+    assert (mechanism.name, reports.header.private) == EVERY[name]
+    assert reports.header.linked
+    assert reports.ids == tuple(f"t{k}" for k in range(6))
+    assert reports.lengths.tolist() == [2, 3, 4, 2, 3, 4]
+    assert len(decode(mechanism, reports)) == 18
+    assert Counts.of(mechanism, reports).refused == 0
+
+
+def test_a_folder_holds_what_its_file_held(world):
+    one, two = (read_reports(OLD / name, world) for name in ("lists.parquet", "folder.parquet"))
+    assert one == two
+
+
+def test_old_reports_belong_to_their_trajectories(world):
+    true, _ = read_trajectories(OLD / "trips.csv", world)
+    for name in EVERY:
+        assert read_reports(OLD / name, world).ids == true.tids
