@@ -19,7 +19,7 @@ from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
 from nomadp.errors import NomadpError
 from nomadp.mechanisms.paths import fastest, perturb_many
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords
 
 __all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]
 
@@ -263,7 +263,7 @@ def uniforms(words):
 
 def stream(source, bound_to, names, index, count):
     """The words of a stream."""
-    words = SeededWords(source["seed"]) if "seed" in source else _keyed(source["key"])
+    words = SimulatedWords(source["seed"]) if "seed" in source else _keyed(source["key"])
     if bound_to is not None:
         words = words.bound_to(bound_to)
     if names is not None:
@@ -276,7 +276,7 @@ def many(world, mechanism, epsilon, options, trajectories, seed):
     """Reports of many trajectories at once, by whatever program is fastest."""
     made = make_mechanism(mechanism, world, epsilon, **options)
     some = TrajectorySet.from_lists(trajectories, size=len(world))
-    words = SeededWords(seed).bound_to(made.identity)
+    words = SimulatedWords(seed).bound_to(made.identity)
     return perturb_many(made, some, words, fastest(made)).locations.tolist()
 
 

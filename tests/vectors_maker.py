@@ -14,7 +14,7 @@ from law_homes import MECHANISMS
 
 from nomadp import make_mechanism
 from nomadp.drawing import draw
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 HOW_TO_READ = (
     "Each case asks something (ask) about a kind of thing (kind), and answer is what the law "
@@ -79,7 +79,7 @@ class Aiming:
 
     def __init__(self, seed, wanted):
         self.words, self._wanted = [], wanted
-        self._stream = SeededWords(seed).stream(0)
+        self._stream = SimulatedWords(seed).stream(0)
 
     def __call__(self, step, channel, secret):
         word, wanted = self._stream.next(), self._wanted.get(len(self.words))

@@ -231,9 +231,6 @@ class SimulatedWords(KeyedWords):
         return f"SimulatedWords({self.seed})"
 
 
-SeededWords = SimulatedWords  # until the tests on other branches have its new name
-
-
 def check_names(names: Sequence[str]) -> None:
     """Refuse names, such as tids, of which one comes twice; none of them is shown."""
     if again := len(names) - len({*names}):

@@ -32,7 +32,7 @@ from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SystemWords
+from nomadp.randomness import KeyedWords, SystemWords, new_key
 from nomadp.reports.batches import batch_of, rows_of
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
@@ -170,7 +170,9 @@ def test_random_ids_stand_in_their_order_in_every_partition(frame, city) -> None
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
     alone = alone_on(mechanism, KeyedWords(KEY), trips)
-    assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
+    assert rows(cluster.perturb(frame, mechanism, KeyedWords(new_key())).toArrow()) != rows(
+        alone
+    )
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:

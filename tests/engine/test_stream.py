@@ -26,7 +26,7 @@ from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.randomness import KeyedWords, SimulatedWords, Words
 from nomadp.reports import Header, read_reports
 from nomadp.reports.ids import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
@@ -113,7 +113,7 @@ def test_random_ids_stand_in_their_order_over_all_parts(
 
 
 @pytest.mark.parametrize(
-    "change", [{"words": SeededWords(1)}, {"name": "tp-as-published-not-private"}]
+    "change", [{"words": SimulatedWords(1)}, {"name": "tp-as-published-not-private"}]
 )
 def test_a_file_for_people_is_not_written_from_what_protects_nobody(
     change: dict[str, Any], job: MakeJob
@@ -283,7 +283,7 @@ def test_a_given_key_is_not_kept(job: MakeJob) -> None:
     [
         ({"name": "tp"}, "another mechanism"),
         ({"words": KeyedWords(KEY)}, "another key or seed"),
-        ({"words": SeededWords(1)}, "another key or seed"),
+        ({"words": SimulatedWords(1)}, "another key or seed"),
         ({"source": "other"}, "other trajectories"),
     ],
 )

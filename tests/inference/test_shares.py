@@ -17,7 +17,7 @@ from nomadp.inference.points import point_evidence
 from nomadp.inference.shares import survey, table_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -52,7 +52,7 @@ def trips(count, seed=0):
 
 def groups(name, epsilon, true, seed=1):
     mechanism = made(name, epsilon)
-    drawn = drawn_many(mechanism, true, SeededWords(seed))
+    drawn = drawn_many(mechanism, true, SimulatedWords(seed))
     rows = TrajectorySet(true.offsets, drawn, true.tids)
     return groups_of(mechanism, reported(mechanism, lists(rows)))
 
@@ -95,7 +95,7 @@ def test_visits_are_on_average_estimated_much_better_from_good_reports(name, eps
 def test_visits_are_estimated_better_than_counted():
     true = trips(2000)
     mechanism = made("atlas", 2)
-    reported = drawn_many(mechanism, true, SeededWords(1))
+    reported = drawn_many(mechanism, true, SimulatedWords(1))
     found = location_shares(
         survey(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
     )

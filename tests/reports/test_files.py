@@ -69,7 +69,7 @@ def test_parquet_has_one_row_to_a_report_and_its_header_inside(tmp_path):
 
 
 def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
-    simulated = made(words=nomadp.words_for(1))
+    simulated = made(words=nomadp.SimulatedWords(1))
     with pytest.raises(NotPrivateError, match="got SimulatedReports; write experiments with"):
         write_reports(tmp_path / "out.csv", simulated)
     assert listing(tmp_path) == []
@@ -78,7 +78,7 @@ def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
 
 
 def test_nobody_calls_simulated_reports_people_s():
-    simulated = made(words=nomadp.words_for(1))
+    simulated = made(words=nomadp.SimulatedWords(1))
     with pytest.raises(NotPrivateError, match="use SimulatedReports"):
         nomadp.Reports(
             simulated.offsets,

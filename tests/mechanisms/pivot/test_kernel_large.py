@@ -29,7 +29,7 @@ from nomadp.mechanisms.pivot import many as pivot_many
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
 from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
 from nomadp.mechanisms.pivot.many import pivot_plan
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 
@@ -298,7 +298,7 @@ def test_what_is_drawn_follows_the_law_of_the_reference(make, pivots, small_is_l
     room = marks_of(balls, domain), covers.new_cover(balls), scratch
     count = 20_000
     seen = np.zeros(size)
-    for words in SeededWords(1).rows(np.arange(count), 256):
+    for words in SimulatedWords(1).rows(np.arange(count), 256):
         drawn, used = proposals.inside(words, 0, task, balls, room)
         assert used <= 256
         seen[place.order[drawn]] += 1
@@ -315,7 +315,7 @@ def test_a_disc_spans_twice_its_radius_but_not_more_than_the_set(radius_km, smal
     _, balls = balls_of(locations, mechanism.sectors)
     plan = pivot_plan(mechanism, np.array([2]))
     secret = np.array([1, 2]), 3, discs.new_disc_room(balls)
-    row = SeededWords(0).rows(np.arange(1), 64)[0]
+    row = SimulatedWords(0).rows(np.arange(1), 64)[0]
     disc, _ = discs.draw_disc(row, 0, secret, balls, plan)
     assert disc[1:] == (radius_km, min(2 * radius_km, locations.diameter_km))
 
@@ -346,9 +346,9 @@ def test_room_for_larger_tables_changes_no_report(monkeypatch):
     locations = city(4100)
     mechanism = make_mechanism("atp", locations, 2)
     some = TrajectorySet.from_lists([[k, 4000 - k, 7 * k] for k in range(200)], size=4100)
-    before = drawn_many(mechanism, some, SeededWords(1)).tolist()
+    before = drawn_many(mechanism, some, SimulatedWords(1)).tolist()
     monkeypatch.setattr(limits, "TABLE_LIMIT", 8192)
-    assert drawn_many(mechanism, some, SeededWords(1)).tolist() == before
+    assert drawn_many(mechanism, some, SimulatedWords(1)).tolist() == before
 
 
 def test_the_calibrated_radius_is_the_references(small_is_large):
@@ -377,11 +377,11 @@ def test_odd_worlds_give_public_locations_and_long_rows_change_nothing(
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 50, n) for n in (1, 2, 3, 9, 30)], size=50)
     mechanism = make_mechanism(name, locations, 3)
-    generous = drawn_many(mechanism, some, SeededWords(4))
+    generous = drawn_many(mechanism, some, SimulatedWords(4))
     assert generous.min() >= 0
     assert generous.max() < 50
     monkeypatch.setattr(pivot_many, "draw_rows", partial(draw_rows, width=2))
-    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous.tolist()
+    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous.tolist()
 
 
 @pytest.mark.parametrize("lat", [(41.0, 42.0), (41.0, 41.0)])
@@ -390,7 +390,7 @@ def test_two_locations_are_a_large_set_too(name, lat, small_is_large, monkeypatc
     monkeypatch.setattr(limits, "TABLE_LIMIT", 1)
     mechanism = make_mechanism(name, world(lat, (3.0, 3.0)), 1)
     some = TrajectorySet.from_lists([[0, 1, 0]] * 200, size=2)
-    assert set(drawn_many(mechanism, some, SeededWords(0)).tolist()) == {0, 1}
+    assert set(drawn_many(mechanism, some, SimulatedWords(0)).tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
@@ -399,7 +399,7 @@ def test_every_merge_and_direction_is_offered_for_large_sets(merge, small_is_lar
         "atp", city(60), 4, merge=merge, directions="preceding", radius_km=30.0
     )
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 20, size=60)
-    assert len(drawn_many(mechanism, some, SeededWords(0))) == 80
+    assert len(drawn_many(mechanism, some, SimulatedWords(0))) == 80
 
 
 def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(small_is_large):
@@ -423,7 +423,7 @@ def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
     some = TrajectorySet.from_lists([[7, 9], [30, 1, 2]], size=40)
     mechanism, place = make_mechanism("atp", locations, 2), nested.sorted_places(locations)
     assert place.order.tolist() != sorted(place.order)
-    assert drawn_many(mechanism, some, SeededWords(0)).tolist() == some.locations.tolist()
+    assert drawn_many(mechanism, some, SimulatedWords(0)).tolist() == some.locations.tolist()
     means = pivot_many._mean_locations(locations, some)
     assert place.order[seen[0].means].tolist() == means.tolist()
 
@@ -438,8 +438,8 @@ def test_thousands_of_locations_err_like_the_reference(name):
     true = np.random.default_rng(5).integers(0, 5_000, count)
     some = TrajectorySet.from_lists([[k, k] for k in true.tolist()], size=5_000)
     mechanism = make_mechanism(name, locations, 20)
-    many = drawn_many(mechanism, some, SeededWords(1))
-    single = perturb_many(mechanism, some, SeededWords(2), REFERENCE).locations
+    many = drawn_many(mechanism, some, SimulatedWords(1))
+    single = perturb_many(mechanism, some, SimulatedWords(2), REFERENCE).locations
     bulk_km, reference_km = (
         locations.distances_between_km(some.locations, reported) for reported in (many, single)
     )
