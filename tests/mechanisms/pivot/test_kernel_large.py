@@ -242,13 +242,14 @@ def test_what_is_drawn_follows_the_law_of_the_reference(make, pivots, small_is_l
     assert_follows_the_law(rejection.inside, make, pivots, 10_000)
 
 
-@pytest.mark.parametrize("tries", [0, 1, 3])
+@pytest.mark.parametrize("tries", [0, 1, 3, 100])
 def test_scanning_after_some_tries_does_not_bend_the_law(tries, small_is_large, monkeypatch):
     # Compiled code has its tries as a constant: it is compiled anew.
     monkeypatch.setattr(rejection, "_TRIES", tries)
+    monkeypatch.setattr(rejection, "_FEWEST", tries)
     anew = pytest.importorskip("numba").njit(rejection.inside.py_func)
     used = assert_follows_the_law(anew, city, (3, 31), 4_000)
-    assert used.max() == tries + 1
+    assert used.max() == tries + 1 or (tries == 100 and used.max() > 10)
 
 
 def assert_follows_the_law(inside, make, pivots, count):

@@ -19,7 +19,8 @@ from nomadp.mechanisms.large.pairs import holds, km_between
 
 __all__ = ["anywhere", "inside"]
 
-_TRIES = 128  # proposals before cells are scanned
+_FEWEST, _TRIES = 4, 512  # proposals before cells are scanned: at least, and at most
+_EACH = 64  # in between, one for so many locations of the cells
 _ONE = np.uint64(1)
 
 
@@ -52,8 +53,10 @@ def inside(
 
     ``cells`` hold the domain; ``scratch`` has two numbers for each location.
     """
-    # No more tries than there are locations to scan.
-    for _ in range(min(_TRIES, cell_count(cells) * largest_cell(balls))):
+    if cell_count(cells) == 0:
+        return np.int64(-1), used
+    # The number of tries is public, as the cells are: they cost less than the scan would.
+    for _ in range(min(_TRIES, _FEWEST + cell_count(cells) * largest_cell(balls) // _EACH)):
         if used >= len(words):
             return np.int64(0), len(words) + 1
         proposed, rest = uniform_location(balls, cells, words[used])
