@@ -72,16 +72,22 @@ def inside(
         return np.int64(-1), used
     if used >= len(words):
         return np.int64(0), len(words) + 1
+    return _listed(words[used], found, scratch), used + 1
+
+
+@part
+def _listed(word: Any, count: int, scratch: Any) -> Any:
+    """One of the listed members, by their cumulated weights: `drawing.draw`, by halving."""
     members, ends = scratch
-    target = high_product(words[used], ends[found - 1])
-    low, high = 0, found - 1
+    target = high_product(word, ends[count - 1])
+    low, high = 0, count - 1
     while low < high:
         middle = (low + high) // 2
         if target < ends[middle]:
             high = middle
         else:
             low = middle + 1
-    return np.int64(members[low]), used + 1
+    return np.int64(members[low])
 
 
 @part

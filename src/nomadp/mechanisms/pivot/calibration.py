@@ -19,6 +19,7 @@ from nomadp.laws import Ints, SquareWave
 __all__ = [
     "ALL_UP_TO",
     "SAMPLE",
+    "TEST_VALUES",
     "calibrated_radii_km",
     "calibrated_radius_km",
     "calibration_sample",
@@ -69,8 +70,8 @@ def calibrated_radii_km(
     return np.where(farthest_km == 0, 0.0, found)
 
 
-def plausible(channel: SquareWave, cells: Ints) -> Floats:
-    """The least and greatest test value that explain each cell, or the nearest: (cells, 2)."""
+def plausible(channel: SquareWave, cells: Ints) -> Ints:
+    """The first and the last test value that explain each cell, or the nearest: (cells, 2)."""
     reported, width = _reported(channel, cells)
     off = np.abs(TEST_VALUES - reported[:, None])
     explains = off <= width
@@ -78,11 +79,11 @@ def plausible(channel: SquareWave, cells: Ints) -> Floats:
     nearest = off.argmin(axis=1)
     some = explains.any(axis=1)
     ends = np.where(some, first, nearest), np.where(some, 10 - last, nearest)
-    return TEST_VALUES[np.stack(ends, axis=1)]
+    return np.stack(ends, axis=1)
 
 
 def centres_km(
-    channel: SquareWave, ends: Floats, distances_km: Floats, farthest_km: Floats
+    channel: SquareWave, ends: Ints, distances_km: Floats, farthest_km: Floats
 ) -> Floats:
     """Weighted mean distances, heavier for locations that could explain a report.
 
@@ -92,7 +93,8 @@ def centres_km(
     width = channel.reach / channel.resolution
     safe_km = np.where(farthest_km == 0, 1.0, farthest_km)[:, None]
     as_reported = (2 * width + 1) * distances_km / safe_km - width
-    candidate = (ends[:, :1] <= as_reported) & (as_reported <= ends[:, 1:])
+    first, last = TEST_VALUES[ends[:, :1]], TEST_VALUES[ends[:, 1:]]
+    candidate = (first <= as_reported) & (as_reported <= last)
     odds = math.exp(float(channel.share))
     density = min(1.0, odds / (2 * width * odds + 1))
     weight = np.where(candidate, density, 1 - density)

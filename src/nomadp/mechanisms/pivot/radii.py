@@ -19,6 +19,7 @@ from nomadp.mechanisms.fast.limits import has_tables
 from nomadp.mechanisms.fast.values import Batch
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.pivot.calibration import (
+    TEST_VALUES,
     calibrated_radii_km,
     calibration_sample,
     centres_km,
@@ -72,9 +73,10 @@ def centres_around(
     locations: LocationSet, channel: SquareWave, anchors: Ints, cells: Ints, farthest_km: Floats
 ) -> Floats:
     """The centre that each anchor's reported cell is pulled to."""
+    ends = plausible(channel, cells)
     if has_tables(locations):
-        return _known_centres(locations, channel, anchors, cells)
-    sample, ends = calibration_sample(len(locations)), plausible(channel, cells)
+        return _known_centres(locations, channel, anchors, ends)
+    sample = calibration_sample(len(locations))
     found, rows = np.empty(len(anchors)), max(1, _AT_ONCE // len(sample))
     for start in range(0, len(anchors), rows):
         some = slice(start, start + rows)
@@ -84,26 +86,30 @@ def centres_around(
 
 
 def _known_centres(
-    locations: LocationSet, channel: SquareWave, anchors: Ints, cells: Ints
+    locations: LocationSet, channel: SquareWave, anchors: Ints, ends: Ints
 ) -> Floats:
-    """From a table that is filled for an anchor when it is first drawn."""
-    sample = calibration_sample(len(locations))
+    """From a table that is filled for an anchor and its ends when they are first drawn."""
+    sample, width = calibration_sample(len(locations)), len(TEST_VALUES)
+    which = ends[:, 0] * width + ends[:, 1]
     with _MEASURING:
-        ends, which, table, is_known = _table(locations, channel, len(sample))
-        for anchor in np.unique(anchors[~is_known[anchors]]).tolist():
-            row_km, far_km = locations.distances_km(anchor), locations.farthest_km(anchor)
-            far_each = np.full(len(ends), far_km)
-            table[anchor] = centres_km(channel, ends, row_km[None, sample], far_each)
-            is_known[anchor] = True
-    return table[anchors, which[cells]]
+        table, is_known = _table(locations, channel, len(sample))
+        missing = ~is_known[anchors, which]
+        wanted = np.unique(anchors[missing] * width**2 + which[missing])
+        new, start = np.unique(wanted // width**2, return_index=True)
+        # Where nothing is missing there still is one part, an empty one.
+        for anchor, some in zip(new.tolist(), np.split(wanted, start[1:]), strict=False):
+            columns, row_km = some % width**2, locations.distances_km(anchor)
+            pairs = np.stack([columns // width, columns % width], axis=1)
+            farthest_km = np.full(len(columns), row_km.max())
+            found_km = centres_km(channel, pairs, row_km[None, sample], farthest_km)
+            table[anchor, columns], is_known[anchor, columns] = found_km, True
+    return table[anchors, which]
 
 
 @lru_cache(maxsize=4)
 def _table(
     locations: LocationSet, channel: SquareWave, sample: int
-) -> tuple[Floats, Ints, Floats, NDArray[np.bool_]]:
-    """Every pair of plausible ends, which one each cell has, and space for their centres."""
-    pairs = plausible(channel, channel.outputs)
-    ends, which = np.unique(pairs, axis=0, return_inverse=True)
-    size = len(locations)
-    return ends, which.reshape(-1), np.empty((size, len(ends))), np.zeros(size, dtype=np.bool_)
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Centres by anchor and ends, and which of them are known."""
+    shape = len(locations), len(TEST_VALUES) ** 2
+    return np.empty(shape), np.zeros(shape, dtype=np.bool_)
