@@ -74,19 +74,22 @@ def one_of_nearest(balls: Balls, index: Any, secret: Any, scratch: Scratch) -> A
     scratch.node[0, 0], scratch.low[0, 0], scratch.high[0, 0] = 0, low, high
     side, waiting, divided = 0, 1, True
     while divided:
-        waiting, divided = _divide(balls, here, (side, waiting), scratch)
+        # One level down the ball tree, then limits for how far the last of the nearest is.
+        waiting, divided = _divide(balls, here, side, waiting, scratch)
         side = 1 - side
-        low, high = _edge(balls.nodes, (side, waiting), count, (low, high), scratch)
-        state = (waiting, count, number)
-        found, state = _told(balls.nodes, side, state, (low, high), scratch)
+        low, high = _edge(balls.nodes, side, waiting, count, low, high, scratch)
+        # What is surely near takes the lowest numbers, what is surely far goes.
+        found, waiting, count, number = _told(
+            balls.nodes, side, waiting, count, number, low, high, scratch
+        )
         if found >= 0:
             return found
-        waiting, count, number = state
-    listed = _list(balls, place, (side, waiting), scratch)
-    found, left = _nearer(scratch, listed, count, number)
+    # Leaves that cross the edge are left: their locations are told apart one by one.
+    listed = _list(balls, place, side, waiting, scratch)
+    found, doubtful, count, number = _nearer(listed, count, number, scratch)
     if found >= 0:
         return found
-    return _tied(balls.rows, index, place, left, scratch)
+    return _tied(balls.rows, index, place, doubtful, count, number, scratch)
 
 
 @part
@@ -110,9 +113,8 @@ def _apart(ball: Any, node: int, here: Any) -> float:
 
 
 @part
-def _divide(balls: Balls, here: Any, waiting: Any, scratch: Scratch) -> Any:
+def _divide(balls: Balls, here: Any, side: int, count: int, scratch: Scratch) -> Any:
     """Every node that waits replaced by its children; how many wait now, and if any is new."""
-    side, count = waiting
     other, found, divided = 1 - side, 0, False
     for k in range(count):
         node = scratch.node[side, k]
@@ -135,10 +137,10 @@ def _divide(balls: Balls, here: Any, waiting: Any, scratch: Scratch) -> Any:
 
 
 @part
-def _edge(nodes: Any, waiting: Any, count: int, known: Any, scratch: Scratch) -> Any:
+def _edge(
+    nodes: Any, side: int, size: int, count: int, low: float, beyond: float, scratch: Scratch
+) -> Any:
     """Limits around the last of the ``count`` nearest, inside of those that are known."""
-    side, size = waiting
-    low, beyond = known
     high, before = beyond, low
     node, lows, highs = scratch.node[side], scratch.low[side], scratch.high[side]
     for _ in range(_HALVINGS):
@@ -160,27 +162,34 @@ def _edge(nodes: Any, waiting: Any, count: int, known: Any, scratch: Scratch) ->
 
 
 @part
-def _told(nodes: Any, side: int, state: Any, edge: Any, scratch: Scratch) -> Any:
+def _told(
+    nodes: Any,
+    side: int,
+    waiting: int,
+    count: int,
+    number: int,
+    nearest: float,
+    farthest: float,
+    scratch: Scratch,
+) -> Any:
     """Give numbers to near nodes and drop far ones: the location, or -1 and what is left."""
-    waiting, count, number = state
     node, low, high = scratch.node[side], scratch.low[side], scratch.high[side]
     kept = 0
     for k in range(waiting):
-        if high[k] < edge[0]:
+        if high[k] < nearest:
             first, size = nodes[node[k], 0], nodes[node[k], 1] - nodes[node[k], 0]
             if number < size:
-                return np.int64(first + number), (kept, count, number)
+                return np.int64(first + number), kept, count, number
             count, number = count - size, number - size
-        elif low[k] <= edge[1]:
+        elif low[k] <= farthest:
             node[kept], low[kept], high[kept] = node[k], low[k], high[k]
             kept += 1
-    return np.int64(-1), (kept, count, number)
+    return np.int64(-1), kept, count, number
 
 
 @part
-def _list(balls: Balls, place: int, waiting: Any, scratch: Scratch) -> int:
+def _list(balls: Balls, place: int, side: int, count: int, scratch: Scratch) -> int:
     """Write the locations of the nodes that wait, and how near they are; returns how many."""
-    side, count = waiting
     found = 0
     for k in range(count):
         node = scratch.node[side, k]
@@ -192,25 +201,32 @@ def _list(balls: Balls, place: int, waiting: Any, scratch: Scratch) -> int:
 
 
 @kernel
-def _nearer(scratch: Scratch, listed: int, count: int, number: int) -> Any:
+def _nearer(listed: int, count: int, number: int, scratch: Scratch) -> Any:
     """The same for locations: the one with this number, or what is left in doubt."""
     last = np.partition(scratch.near[:listed], count - 1)[count - 1]
     doubtful = 0
     for k in range(listed):
         if scratch.near[k] < last * (1 - _DOUBT):
             if number == 0:
-                return np.int64(scratch.spot[k]), (doubtful, count, number)
+                return np.int64(scratch.spot[k]), doubtful, count, number
             count, number = count - 1, number - 1
         elif scratch.near[k] <= last * (1 + _DOUBT):
             scratch.spot[doubtful] = scratch.spot[k]
             doubtful += 1
-    return np.int64(-1), (doubtful, count, number)
+    return np.int64(-1), doubtful, count, number
 
 
 @kernel
-def _tied(rows: Any, index: Any, place: int, left: Any, scratch: Scratch) -> Any:
+def _tied(
+    rows: Any,
+    index: Any,
+    place: int,
+    doubtful: int,
+    count: int,
+    number: int,
+    scratch: Scratch,
+) -> Any:
     """Of locations in doubt: all if all are near, the first in the set if they are level."""
-    doubtful, count, number = left
     if doubtful == count:
         return np.int64(scratch.spot[number])
     near, far = haversines(rows, place, scratch.spot[0])
