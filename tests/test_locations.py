@@ -1,6 +1,7 @@
 """The public location set: what it accepts, and that every reader of it sees the same."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -331,6 +332,19 @@ def test_nearest_crosses_the_date_line():
 def test_the_lowest_index_wins_among_locations_that_share_a_coordinate(copies):
     locations = made([5.0, *[1.0] * copies], [5.0, *[2.0] * copies])
     assert locations.nearest([1.0, 1.1], [2.0, 2.0]).tolist() == [1, 1]
+
+
+def test_many_coincident_locations_cost_no_memory():
+    lat, lng = np.random.default_rng(0).uniform(1, 2, (2, 4_096))
+    lat[:4_000] = lng[:4_000] = 1.5
+    locations = LocationSet.from_columns([f"p{k}" for k in range(4_096)], lat, lng)
+    locations.nearest(1.5, 1.5)  # makes the tree
+    tracemalloc.start()
+    found = locations.nearest(np.full(500, 1.5), np.full(500, 1.5))
+    used_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.tolist() == [0] * 500
+    assert used_bytes < 1_000_000  # it was 476 MB: a list of 4,000 for each point
 
 
 def test_nearest_keeps_the_shape_it_is_given():

@@ -1,6 +1,6 @@
 """The public set of locations: ids, coordinates, content hash, and what is near what.
 
-No query needs a table of all pairs: rows are made on demand and kept only for small sets.
+No query needs a table of all pairs: rows are made on demand, kept only for small sets.
 """
 
 import hashlib
@@ -153,22 +153,25 @@ class LocationSet:
         """The nearest location to each point; the lowest index wins a tie."""
         points, vectors = places(lat, lng), unit_vectors(lat, lng).reshape(-1, 3)
         flat = Places(*(column.reshape(-1) for column in points))
-        chords, indices = self._tree.query(vectors, k=2)
-        chord, best = np.asarray(chords), np.asarray(indices, dtype=np.int64)[:, 0]
+        tree, first = self._tree
+        chord, index = tree.query(vectors, k=2)
+        best: Indices = first[index[:, 0]]
         # Where the tree's own rounding could decide, our distance decides.
         doubtful = np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK)
         if len(doubtful):
             near = chord[doubtful, 0] + CHORD_SLACK
-            close = self._tree.query_ball_point(vectors[doubtful], near)
+            close = tree.query_ball_point(vectors[doubtful], near)
             point = np.repeat(doubtful, [len(each) for each in close])
-            tied = np.concatenate(close).astype(np.int64)
+            tied = first[np.concatenate(close).astype(np.int64)]
             order = np.lexsort((tied, distance_km(flat.at(point), self._at(tied)), point))
             best[doubtful] = tied[order][np.unique(point[order], return_index=True)[1]]
         return best.reshape(points.sin_lat.shape)
 
     @cached_property
-    def _tree(self) -> Any:
-        return search_tree(unit_vectors(self.lat, self.lng))
+    def _tree(self) -> tuple[Any, Indices]:
+        """A tree of the distinct places, and the first location at each of them."""
+        first = np.sort(np.unique(self.lat + 1j * self.lng, return_index=True)[1])
+        return search_tree(unit_vectors(self.lat, self.lng)[first]), first
 
     @cached_property
     def diameter_km(self) -> float:
@@ -195,20 +198,20 @@ class LocationSet:
 
     def _from_antipodes(self, at_least_km: float) -> float:
         """The diameter: the farthest from a location is the nearest to its antipode."""
-        antipodes = -unit_vectors(self.lat, self.lng)
-        chord = np.empty(len(self))
+        tree, first = self._tree
+        antipodes, chord = -np.asarray(tree.data), np.empty(len(first))
         bound = float(km_to_chord(HALF_ROUND_KM - at_least_km)) + CHORD_SLACK
-        for start in range(0, len(self), CACHED_ROWS_MAX):
+        for start in range(0, len(first), CACHED_ROWS_MAX):
             some = slice(start, start + CACHED_ROWS_MAX)
-            chord[some] = self._tree.query(antipodes[some], distance_upper_bound=bound)[0]
+            chord[some] = tree.query(antipodes[some], distance_upper_bound=bound)[0]
             bound = min(bound, float(chord[some].min()) + CHORD_SLACK)
         ends = np.flatnonzero(chord <= bound)
-        chords, others = map(np.asarray, self._tree.query(antipodes[ends], k=2))
-        best = float(distance_km(self._at(ends), self._at(others[:, 0])).max())
+        chords, others = tree.query(antipodes[ends], k=2)
+        best = float(distance_km(self._at(first[ends]), self._at(first[others[:, 0]])).max())
         # Where the tree's own rounding could decide, our distance decides.
         for k in ends[chords[:, 1] <= bound]:
-            close = self._tree.query_ball_point(antipodes[k], bound)
-            best = max(best, float(distance_km(self._at(k), self._at(close)).max()))
+            close = first[tree.query_ball_point(antipodes[k], bound)]
+            best = max(best, float(distance_km(self._at(first[k]), self._at(close)).max()))
         return best
 
     @cached_property

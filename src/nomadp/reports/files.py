@@ -223,9 +223,9 @@ def _of_points(path: Path, locations: LocationSet) -> Rows:
     seq = table.column["seq"]
     order = np.lexsort((seq, tid.codes))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(tid.codes))])
-    rows = Sequences(
-        offsets, locations.find_known(place.values)[0][place.codes][order], tid.values
-    )
+    index, known = locations.find_known(place.values)
+    index = np.where(known, index, -1)[place.codes]
+    rows = Sequences(offsets, index[order], tid.values)
     again = np.diff(seq[order], prepend=-1) == 0
     again[offsets[:-1]] = False
     bad = {AMBIGUOUS: np.add.reduceat(again, offsets[:-1]) > 0}

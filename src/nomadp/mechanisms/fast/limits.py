@@ -5,7 +5,7 @@ from nomadp.locations import LocationSet
 __all__ = ["TABLE_LIMIT", "has_tables"]
 
 TABLE_LIMIT = 4096
-"""Locations up to which square tables are kept: 340 MB a set, and 17 MB a granularity."""
+"""Locations up to which square tables are kept: 200 MB a set, and 17 MB a granularity."""
 
 
 def has_tables(locations: LocationSet) -> bool:
