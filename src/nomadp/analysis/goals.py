@@ -1,4 +1,4 @@
-"""Which epsilon reaches a goal: calibration the other way round.
+"""Which epsilon reaches a goal: worth the other way round.
 
 Searched on a stated grid by halving, which takes for granted that more epsilon does not make
 answers worse. The one that is found was simulated, and so was the one below it.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from nomadp.analysis.calibration import Calibration, Quality, calibrate
+from nomadp.analysis.worth import Quality, Worth, worth_of
 from nomadp.budget import MAX_EPSILON
 from nomadp.mechanisms import Mechanism
 
@@ -58,9 +58,9 @@ class Needed:
 
     verdict: Literal["found", "not needed", "out of reach"]
     epsilon: Fraction | None
-    at: Calibration
+    at: Worth
     """At that epsilon; at the largest one where none was found or needed."""
-    below: Calibration | None = None
+    below: Worth | None = None
     """One step below, where the goal is missed."""
 
 
@@ -72,9 +72,9 @@ def needed_epsilon(
     The mechanism's own epsilon is not used.
     """
 
-    def at(step: int) -> Calibration:
+    def at(step: int) -> Worth:
         tried = mechanism.with_params(epsilon=STEP * step)
-        found = calibrate(tried, length, goal.radii_km)
+        found = worth_of(tried, length, goal.radii_km)
         if progress is not None:
             progress(1)
         return found

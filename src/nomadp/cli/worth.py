@@ -8,8 +8,8 @@ import click
 from nomadp.cli.output import print_table
 
 if TYPE_CHECKING:
-    from nomadp.analysis.calibration import Calibration
     from nomadp.analysis.goals import Goal, Needed
+    from nomadp.analysis.worth import Worth
 
 __all__ = ["needed_as_dict", "print_needed", "print_worth", "said_of_walks"]
 
@@ -21,7 +21,7 @@ ANSWERS = {
 }
 
 
-def print_worth(found: "Calibration", epsilon: "Fraction | int") -> None:
+def print_worth(found: "Worth", epsilon: "Fraction | int") -> None:
     """One row per answer: its error, and how many of its points are nearly right."""
     click.echo(
         f"What epsilon {float(epsilon):g} buys on this map, whose largest distance is "
@@ -43,7 +43,7 @@ def print_worth(found: "Calibration", epsilon: "Fraction | int") -> None:
     click.echo(said_of_walks(found))
 
 
-def said_of_walks(found: "Calibration") -> str:
+def said_of_walks(found: "Worth") -> str:
     """What such numbers are, and what they are not."""
     words = (
         "Public walks are not people: what real reports are worth depends on where people go. "

@@ -2,25 +2,25 @@
 
 import numpy as np
 
-from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
+from nomadp.inference.shares import Learned, Shares, estimated_shares, table_of
 from nomadp.unit_square import UnitSquare
 
 __all__ = ["cell_shares", "location_shares"]
 
 
-def location_shares(survey: Survey) -> Shares:
+def location_shares(learned: Learned) -> Shares:
     """The share of visits at each location, (m,); flat is the same everywhere.
 
     Of a long trajectory, its control points are the visits.
     """
-    size = len(survey.locations)
+    size = len(learned.locations)
     every = np.ones(size, dtype=np.int64)
-    return estimated_shares(survey, lambda rows: table_of(rows, size), every)
+    return estimated_shares(learned, lambda rows: table_of(rows, size), every)
 
 
-def cell_shares(survey: Survey, granularity: int) -> Shares:
+def cell_shares(learned: Learned, granularity: int) -> Shares:
     """The share of visits in each cell of a grid; flat is as dense as the set itself."""
-    cell = UnitSquare(survey.locations).cells(granularity)
+    cell = UnitSquare(learned.locations).cells(granularity)
     size = granularity**2
     places = np.bincount(cell, minlength=size)
-    return estimated_shares(survey, lambda rows: table_of(cell[rows], size), places)
+    return estimated_shares(learned, lambda rows: table_of(cell[rows], size), places)

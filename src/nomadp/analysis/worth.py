@@ -25,7 +25,7 @@ from nomadp.mechanisms.points.exp import PointByPoint
 from nomadp.randomness import SeededWords
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["WALKS", "Calibration", "Quality", "calibrate", "default_radii_km", "public_tracks"]
+__all__ = ["WALKS", "Worth", "Quality", "worth_of", "default_radii_km", "public_tracks"]
 
 WALKS = 2000
 TURNS = 16
@@ -52,7 +52,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Worth:
     """What reports of one mechanism are worth on public walks of one length."""
 
     length: int
@@ -72,14 +72,14 @@ class Calibration:
         return asdict(self)
 
 
-def calibrate(
+def worth_of(
     mechanism: Mechanism,
     length: int,
     radii_km: Sequence[float] = RADII_KM,
     *,
     walks: int = WALKS,
     progress: Progress | None = None,
-) -> Calibration:
+) -> Worth:
     """Report public tracks with this mechanism, decode them, and see how far off they are."""
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
@@ -92,7 +92,7 @@ def calibrate(
     if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
         found["without noise"] = _through_control_points(mechanism, true, length)
     found["constant"] = np.full(len(reported), locations.medoid)
-    return Calibration(
+    return Worth(
         length,
         walks,
         locations.diameter_km,
