@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.density import jensen_shannon
+from nomadp.analysis.flows import jensen_shannon
 from nomadp.analysis.hotspots import visit_counts
 from nomadp.inference import groups_of
 from nomadp.inference.flows import trip_shares

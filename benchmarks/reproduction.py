@@ -113,7 +113,7 @@ def leak(results: Results) -> str:
     for name in results.plan.audited_published:
         for epsilon in ("1", "4"):
             if epsilon in results.plan.audited_epsilons:
-                loss = results.loss(Audit(name, epsilon, results.plan.audited_length))
+                loss = results.of(Audit(name, epsilon, results.plan.audited_length))
                 final = format_epsilon(float(loss["final_loss"]), 4)
                 what = f"{loss['transcript_loss']} and {final} at a claimed ε = {epsilon}"
                 found.append(f"{label_of(name)}: {what}")

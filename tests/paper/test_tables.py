@@ -30,7 +30,7 @@ def test_what_is_worse_than_no_information_is_marked(results: Results) -> None:
     assert len(row) == len(metrics)
     for metric, (kind, _) in zip(metrics, row, strict=True):
         score = results.value(Setting(SetKey("north"), "atp", (), "4"), metric).mean
-        beaten = is_better(metric)(score, better_floor(floors, metric)[1])
+        beaten = is_better(metric, score, better_floor(floors, metric)[1])
         assert ("worse" not in kind) == beaten
 
 

@@ -39,17 +39,16 @@ def curve_tables(experiment: Experiment, results: Results) -> str:
 def _curve_table(experiment: Experiment, results: Results, base: str, metric: str) -> str:
     curves = results.curves(experiment, base, metric)
     floors = results.floor_curves(experiment, base, metric)
-    beats = is_better(metric)
-    best = [_best(scores, metric) for scores in zip(*floors.values(), strict=True)]
+    at = list(zip(*floors.values(), strict=True))
     printed = results.printed_counts(base) if metric == "acd" else {}
     rows = []
     for curve in curves:
         cells = [
             number(
                 f"{shown(metric, value.mean)} ± {shown(metric, value.sd)}",
-                "" if beats(value.mean, floor) else "worse",
+                "" if all(is_better(metric, value.mean, floor) for floor in here) else "worse",
             )
-            for value, floor in zip(curve.values, best, strict=True)
+            for value, here in zip(curve.values, at, strict=True)
         ]
         if printed:
             value = printed.get(curve.series.mechanism)
@@ -125,7 +124,7 @@ def score_table(results: Results, base: str, epsilon: str) -> str:
             cells = []
             for metric in metrics:
                 score = results.value(setting, metric).mean
-                worse = not is_better(metric)(score, better_floor(floors, metric)[1])
+                worse = not is_better(metric, score, better_floor(floors, metric)[1])
                 cells.append(number(shown(metric, score), "worse" if worse else ""))
             rows.append([Cell(label_of(name)), *cells])
     for floor in FLOORS:
@@ -142,7 +141,7 @@ def audit_table(experiment: Experiment, results: Results) -> str:
     """Exact losses on the auditor's maps."""
     rows = []
     for audit in experiment.audits(results.plan):
-        found = results.loss(audit)
+        found = results.of(audit)
         losses = [str(found[name]).replace("infinite", "∞") for name in LOSSES]
         cells = [number(audit.epsilon), *map(number, losses)]
         flags = ", ".join(found["flags"])
@@ -174,10 +173,3 @@ def shown(metric: str, score: float) -> str:
     """As many digits as a score deserves."""
     percent_or_count = metric.startswith("prq_") or metric in ("acd", "step_w1_km", "error_km")
     return f"{score:.{2 if percent_or_count else 4}f}"
-
-
-def _best(scores: Sequence[float], metric: str) -> float:
-    beats, best = is_better(metric), scores[0]
-    for score in scores[1:]:
-        best = score if beats(score, best) else best
-    return best
