@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.flows import jensen_shannon
+from nomadp.analysis.density import jensen_shannon
 from nomadp.analysis.hotspots import visit_counts
 from nomadp.inference import groups_of
 from nomadp.inference.flows import trip_shares
 from nomadp.inference.hotspots import cell_shares, location_shares
-from nomadp.inference.shares import Shares, learned_from
+from nomadp.inference.shares import Shares, learned_from_groups
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.trajectory import TrajectorySet
@@ -66,7 +66,7 @@ class Truth:
 
 def _estimated(truth: Truth, mechanism: Mechanism, reports: TrajectorySet) -> dict[str, float]:
     groups, rng = groups_of(mechanism, reports), np.random.default_rng(1)
-    asked = learned_from(mechanism.locations, groups, rng)
+    asked = learned_from_groups(mechanism.locations, groups, rng)
     visits, density = location_shares(asked), cell_shares(asked, DENSITY_GRID)
     trips = trip_shares(asked, FLOW_GRID) if mechanism.name == "atlas" else None
     found = truth.scores(visits.values, density.values, trips.values if trips else None)

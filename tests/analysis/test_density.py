@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from nomadp.analysis.flows import (
+from nomadp.analysis.density import (
     density_distance,
     jensen_shannon,
     uniform_density_distance,

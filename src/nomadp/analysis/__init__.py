@@ -1,21 +1,31 @@
 """What reports are worth: scores of reported against true trajectories."""
 
+from nomadp.analysis.measures import Yardstick, measure_all, zero_information
 from nomadp.analysis.metrics import (
     Evaluation,
     Scores,
     constant_answer,
+    error_km_each,
     evaluate,
     matched_by_tid,
     normalised_error,
+    range_query,
     uniform_answer,
+    within_percent_each,
 )
 
 __all__ = [
     "Evaluation",
     "Scores",
+    "Yardstick",
     "constant_answer",
+    "error_km_each",
     "evaluate",
     "matched_by_tid",
+    "measure_all",
     "normalised_error",
+    "range_query",
     "uniform_answer",
+    "within_percent_each",
+    "zero_information",
 ]

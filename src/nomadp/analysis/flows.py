@@ -1,4 +1,4 @@
-"""How people move, as reports tell it: areas, trips between them, and lengths of steps.
+"""How people move, as reports tell it: trips between areas, and lengths of steps.
 
 A trip goes from the first to the last point of a trajectory, a step from one point to the
 next; trajectories of one point have neither.
@@ -15,47 +15,15 @@ from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
 __all__ = [
-    "density_distance",
     "flow_error",
-    "jensen_shannon",
     "step_error_km",
     "steps_km",
-    "uniform_density_distance",
     "uniform_flow_error",
     "uniform_step_error_km",
 ]
 
 LAW_BINS = 20_000
 """Distances of all pairs are counted to this part of the largest."""
-
-
-def density_distance(
-    locations: LocationSet, true: TrajectorySet, reported: TrajectorySet, granularity: int
-) -> float:
-    """Jensen-Shannon distance of the two densities: 0 if equal, 1 if nowhere alike."""
-    check_same_shape(true, reported)
-    cell = UnitSquare(locations).cells(granularity)
-    first, second = (
-        np.bincount(cell[each.locations], minlength=granularity**2) for each in (true, reported)
-    )
-    return jensen_shannon(first / first.sum(), second / second.sum())
-
-
-def uniform_density_distance(
-    locations: LocationSet, true: TrajectorySet, granularity: int
-) -> float:
-    """The floor of uniform answers and of a flat estimate: both are as dense as P itself."""
-    cell = UnitSquare(locations).cells(granularity)
-    density = np.bincount(cell[true.locations], minlength=granularity**2)
-    public = np.bincount(cell, minlength=granularity**2)
-    return jensen_shannon(density / density.sum(), public / public.sum())
-
-
-def jensen_shannon(first: Floats, second: Floats) -> float:
-    """The square root of the Jensen-Shannon divergence in bits: a metric in [0, 1]."""
-    middle = (first + second) / 2
-    divergence = (_divergence_bits(first, middle) + _divergence_bits(second, middle)) / 2
-    return float(np.sqrt(max(divergence, 0.0)))  # rounding may fall below zero
 
 
 def flow_error(
@@ -105,11 +73,6 @@ def steps_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
     return locations.distances_between_km(
         trajectories.locations[start], trajectories.locations[start + 1]
     )
-
-
-def _divergence_bits(first: Floats, second: Floats) -> float:
-    seen = first > 0
-    return float(np.sum(first[seen] * np.log2(first[seen] / second[seen])))
 
 
 def _flows(trajectories: TrajectorySet, cell: Indices, granularity: int) -> Indices:

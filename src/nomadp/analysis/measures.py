@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nomadp.analysis.density import density_distance, uniform_density_distance
 from nomadp.analysis.flows import (
-    density_distance,
     flow_error,
     step_error_km,
-    uniform_density_distance,
     uniform_flow_error,
     uniform_step_error_km,
 )

@@ -37,11 +37,11 @@ __all__ = [
     "Goal",
     "Needed",
     "Quality",
-    "Worth",
+    "Calibration",
     "default_radii_km",
     "needed_epsilon",
     "public_tracks",
-    "worth_of",
+    "calibrate",
 ]
 
 WALKS = 2000
@@ -73,7 +73,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class Worth:
+class Calibration:
     """What reports of one mechanism are worth on public walks of one length."""
 
     length: int
@@ -127,20 +127,20 @@ class Needed:
 
     verdict: Literal["found", "not needed", "out of reach"]
     epsilon: Fraction | None
-    at: Worth
+    at: Calibration
     """At that epsilon; at the largest one where none was found or needed."""
-    below: Worth | None = None
+    below: Calibration | None = None
     """One step below, where the goal is missed."""
 
 
-def worth_of(
+def calibrate(
     mechanism: Mechanism,
     length: int,
     radii_km: Sequence[float] = RADII_KM,
     *,
     walks: int = WALKS,
     progress: Progress | None = None,
-) -> Worth:
+) -> Calibration:
     """Report public tracks with this mechanism, decode them, and see how far off they are."""
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
@@ -153,7 +153,7 @@ def worth_of(
     if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
         found["without noise"] = _through_control_points(mechanism, true, length)
     found["constant"] = np.full(len(reported), locations.medoid)
-    return Worth(
+    return Calibration(
         length,
         walks,
         locations.diameter_km,
@@ -170,9 +170,9 @@ def needed_epsilon(
     The mechanism's own epsilon is not used.
     """
 
-    def at(step: int) -> Worth:
+    def at(step: int) -> Calibration:
         tried = mechanism.with_params(epsilon=STEP * step)
-        found = worth_of(tried, length, goal.radii_km)
+        found = calibrate(tried, length, goal.radii_km)
         if progress is not None:
             progress(1)
         return found

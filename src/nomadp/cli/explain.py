@@ -130,14 +130,14 @@ def _explain(options: dict[str, Any]) -> None:
 
 
 def _explain_on_a_map(options: dict[str, Any]) -> None:
-    from nomadp.analysis.worth import WALKS, default_radii_km, worth_of
+    from nomadp.analysis.worth import WALKS, calibrate, default_radii_km
     from nomadp.cli.worth import print_worth
 
     subject = _on_this_map(options, options["epsilon"])
     length = options["length"] or USUAL_LENGTH
     radii_km = options["within_km"] or default_radii_km(subject.locations)
     with progress_bar("walking", WALKS) as bar:
-        found = worth_of(subject, length, radii_km, progress=bar.advance)
+        found = calibrate(subject, length, radii_km, progress=bar.advance)
     if options["as_json"]:
         told = _as_dict(subject, subject.split(length), length)
         print_json({**told, "calibration": found.as_dict()})

@@ -8,7 +8,7 @@ import click
 from nomadp.cli.output import print_table
 
 if TYPE_CHECKING:
-    from nomadp.analysis.worth import Goal, Needed, Worth
+    from nomadp.analysis.worth import Calibration, Goal, Needed
 
 __all__ = ["needed_as_dict", "print_needed", "print_worth", "said_of_walks"]
 
@@ -20,7 +20,7 @@ ANSWERS = {
 }
 
 
-def print_worth(found: "Worth", epsilon: "Fraction | int") -> None:
+def print_worth(found: "Calibration", epsilon: "Fraction | int") -> None:
     """One row per answer: its error, and how many of its points are nearly right."""
     click.echo(
         f"What epsilon {float(epsilon):g} buys on this map, whose largest distance is "
@@ -42,7 +42,7 @@ def print_worth(found: "Worth", epsilon: "Fraction | int") -> None:
     click.echo(said_of_walks(found))
 
 
-def said_of_walks(found: "Worth") -> str:
+def said_of_walks(found: "Calibration") -> str:
     """What such numbers are, and what they are not."""
     words = (
         "Public walks are not people: what real reports are worth depends on where people go. "

@@ -114,9 +114,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.
-    every = [one[k] for one in (true, again) for k in range(len(one))]
-    joined = TrajectorySet.from_lists(every, size=len(locations))
-    reported = perturb_set(mechanism, joined, words)
+    reported = perturb_set(mechanism, _joined(true, again), words)
     scored = reported.select(range(len(true)))
     error_km = error_km_each(locations, true, scored)
     return Run(
@@ -133,6 +131,14 @@ def _perturbed(setting: Setting, study: Study) -> Run:
 def _half_width(score: Floats) -> float:
     """Of the 95 % interval of a mean over journeys."""
     return 1.96 * float(score.std(ddof=1)) / math.sqrt(len(score))
+
+
+def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
+    return TrajectorySet(
+        np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+        np.concatenate([first.locations, second.locations]),
+        tuple(str(k) for k in range(len(first) + len(second))),
+    )
 
 
 def _audited(request: AuditRequest, study: Study) -> AuditReport:

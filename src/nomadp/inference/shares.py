@@ -21,7 +21,7 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["Learned", "Shares", "Tally", "estimated_shares", "learned_from", "table_of"]
+__all__ = ["Learned", "Shares", "Tally", "estimated_shares", "learned_from_groups", "table_of"]
 
 REPEATS = 10
 """How often the reports are resampled."""
@@ -59,7 +59,7 @@ class Learned:
     again: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def learned_from(
+def learned_from_groups(
     locations: LocationSet,
     groups: Sequence[Group],
     rng: Generator,

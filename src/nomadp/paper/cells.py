@@ -132,14 +132,18 @@ def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Traje
     """Estimates from the reports of some repetitions, one after another."""
     first = several * TOGETHER
     drawn = [_reported(catalogue, Cell(reports, first + k)) for k in range(TOGETHER)]
-    mechanism = _build(catalogue, reports)
-    every = [one[k] for one in drawn for k in range(len(one))]
-    joined = TrajectorySet.from_lists(every, size=len(mechanism.locations))
-    estimate = Decoders(mechanism, None, LEVEL).decode(joined)
+    estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(_joined(drawn))
     return [
         TrajectorySet(one.offsets, locations, one.tids)
         for one, locations in zip(drawn, np.split(estimate.locations, TOGETHER), strict=True)
     ]
+
+
+def _joined(sets: list[TrajectorySet]) -> TrajectorySet:
+    lengths = np.concatenate([np.diff(one.offsets) for one in sets])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    locations = np.concatenate([one.locations for one in sets])
+    return TrajectorySet(offsets, locations, tuple(map(str, range(len(lengths)))))
 
 
 @dataclass(frozen=True)
