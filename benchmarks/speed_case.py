@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import speed_plain  # noqa: F401
 import speed_sets
 from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks, memory_gb_s
 

@@ -2,9 +2,7 @@
 
 import importlib
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -215,25 +213,6 @@ def test_documents_get_tables_with_as_many_cells_in_every_row() -> None:
     for name, value in script("speed_tables").facts(made).items():
         assert "-->" not in value
         assert len({row.count("|") for row in value.strip().splitlines()}) <= 1, name
-
-
-def test_figures_without_numba_have_a_table_of_their_own() -> None:
-    made = report(exp=4.0) | {"scaling": {}, "start_up": []}
-    made["run"] = made["run"] | {"numba": False}
-    (name,) = script("speed_tables").facts(made)
-    assert name == "speed-without-numba"
-
-
-def test_the_environment_hides_numba_from_a_case() -> None:
-    told = "import speed_plain, importlib.util as u; print(u.find_spec('numba') is None)"
-    ran = subprocess.run(
-        [sys.executable, "-c", told],
-        cwd=ROOT / "benchmarks",
-        env=os.environ | {script("speed_plain").WITHOUT: "1"},
-        capture_output=True,
-        check=True,
-    )
-    assert ran.stdout.strip() == b"True"
 
 
 def test_a_regression_fails_the_run_and_documents_get_its_figures(

@@ -37,8 +37,7 @@ CACHED_ROWS_MAX = 4096
 MEDOID_EXACT_MAX = 65_536
 """Above this size the medoid is that of a sample: of all it would take minutes."""
 
-# Far above any rounding, far below any difference that matters.
-SLACK_KM = 1e-6
+SLACK_KM = 1e-6  # far above any rounding, far below any difference that matters
 CHORD_SLACK = 1e-12
 HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 

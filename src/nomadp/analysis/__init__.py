@@ -1,6 +1,5 @@
 """What reports are worth: scores of reported against true trajectories."""
 
-from nomadp.analysis.calibration import calibrate
 from nomadp.analysis.measures import Yardstick, measure_all, zero_information
 from nomadp.analysis.metrics import (
     Evaluation,
@@ -15,6 +14,7 @@ from nomadp.analysis.metrics import (
     within_percent_each,
 )
 from nomadp.analysis.promise import explain
+from nomadp.analysis.worth import calibrate
 
 __all__ = [
     "Evaluation",

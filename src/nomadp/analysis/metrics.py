@@ -5,8 +5,9 @@ whatever its length. A score means little alone: the floors say what an answer t
 looked at the data would have got (the best constant, a uniformly random location).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,7 @@ def scores(
 ) -> Scores:
     """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors."""
     distance_km = _point_errors_km(locations, true, reported)
-    return _scores(locations, true, distance_km, radii_km)
+    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
 
 
 def normalised_error(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
@@ -152,7 +153,7 @@ def constant_answer(
 ) -> Scores:
     """The floor of always answering the medoid of the public set: no data, no randomness."""
     distance_km = locations.distances_km(locations.medoid)[true.locations]
-    return _scores(locations, true, distance_km, radii_km)
+    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
 
 
 def uniform_answer(
@@ -167,14 +168,7 @@ def uniform_answer(
         row_km = locations.distances_km(location)
         mean_km[k] = row_km.mean()
         share[:, k] = [(row_km <= radius).mean() for radius in radii_km]
-    error_km = float(_mean_per_trajectory(true, mean_km[of_point]).mean())
-    return Scores(
-        error_km=error_km,
-        normalised_error=_normalised(locations, error_km),
-        range_query=tuple(
-            100 * float(_mean_per_trajectory(true, row[of_point]).mean()) for row in share
-        ),
-    )
+    return _scores(locations, true, mean_km[of_point], share[:, of_point])
 
 
 def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
@@ -192,17 +186,13 @@ def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
 
 
 def _scores(
-    locations: LocationSet, true: TrajectorySet, distance_km: Floats, radii_km: Sequence[float]
+    locations: LocationSet, true: TrajectorySet, distance_km: Floats, within: Iterable[Any]
 ) -> Scores:
+    """From the error of each point, and for each radius how much of it lies within."""
     error_km = float(_mean_per_trajectory(true, distance_km).mean())
-    within = [(distance_km <= radius).astype(np.float64) for radius in radii_km]
-    return Scores(
-        error_km=error_km,
-        normalised_error=_normalised(locations, error_km),
-        range_query=tuple(
-            100 * float(_mean_per_trajectory(true, hit).mean()) for hit in within
-        ),
-    )
+    hits = (_mean_per_trajectory(true, np.asarray(each, np.float64)) for each in within)
+    range_query = tuple(100 * float(each.mean()) for each in hits)
+    return Scores(error_km, _normalised(locations, error_km), range_query)
 
 
 def _point_errors_km(

@@ -21,8 +21,8 @@ from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.analysis.goals import Goal
     from nomadp.analysis.promise import Explanation
+    from nomadp.analysis.worth import Goal
     from nomadp.budget import Split
     from nomadp.mechanisms import Mechanism
 
@@ -111,7 +111,7 @@ def _goal(options: dict[str, Any]) -> "Goal | None":
         raise click.UsageError("--error-km needs no --within-km")
     if not asked:
         return None
-    from nomadp.analysis.goals import Goal
+    from nomadp.analysis.worth import Goal
 
     return Goal(error_km, percent, radii[0] if radii else None)
 
@@ -129,8 +129,8 @@ def _explain(options: dict[str, Any]) -> None:
 
 
 def _explain_on_a_map(options: dict[str, Any]) -> None:
-    from nomadp.analysis.calibration import WALKS, calibrate, default_radii_km
     from nomadp.analysis.promise import explain
+    from nomadp.analysis.worth import WALKS, calibrate, default_radii_km
     from nomadp.cli.worth import print_worth
 
     subject = _on_this_map(options, options["epsilon"])
@@ -148,7 +148,7 @@ def _explain_on_a_map(options: dict[str, Any]) -> None:
 
 
 def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
-    from nomadp.analysis.goals import ROUNDS, needed_epsilon
+    from nomadp.analysis.worth import ROUNDS, needed_epsilon
     from nomadp.cli.worth import needed_as_dict, print_needed
 
     subject = _on_this_map(options, "1")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomadp.errors import OutputError
 
-__all__ = ["moved_whole", "written_whole"]
+__all__ = ["moved_whole", "write_whole", "written_whole"]
 
 Write = Callable[[Path], None]
 
@@ -32,6 +32,17 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
     except OSError as error:
         last = list(writes)[-1]
         raise OutputError(f"{last} cannot be written: {error.strerror or error}") from error
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """One file with this content, in a folder that is made if there is none."""
+
+    def write(part: Path) -> None:
+        part.write_bytes(content)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written_whole({path: write})
+    return path
 
 
 def moved_whole(ready: Path, path: Path) -> None:

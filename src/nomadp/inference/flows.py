@@ -8,7 +8,7 @@ import numpy as np
 from nomadp.errors import DomainError
 from nomadp.inference.hotspots import learned_from
 from nomadp.inference.learning import Progress
-from nomadp.inference.shares import Shares, Survey, estimated_shares, table_of
+from nomadp.inference.shares import Learned, Shares, estimated_shares, table_of
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.reports.table import AnyReports
@@ -42,33 +42,33 @@ def flows(
     return trip_shares(learned_from(mechanism, reports, progress), granularity)
 
 
-def trip_shares(survey: Survey, granularity: int) -> Shares:
+def trip_shares(learned: Learned, granularity: int) -> Shares:
     """The share of trips from each cell (first point) to each (last point), flattened.
 
     Only reports of whole journeys tell of trips. Flat: both ends anywhere, independently.
     """
-    moving = [k for k, group in enumerate(survey.groups) if _moves(group.evidence.support)]
+    moving = [k for k, group in enumerate(learned.groups) if _moves(group.evidence.support)]
     if not moving:
         raise DomainError(
             "trips need reports of whole journeys of at least 2 locations, got none; "
             "mechanisms that perturb each point on its own do not report any"
         )
-    cell = UnitSquare(survey.locations).cells(granularity)
+    cell = UnitSquare(learned.locations).cells(granularity)
     cells = granularity**2
     places = np.bincount(cell, minlength=cells)
 
     def tally(rows: Ints) -> Any:
         return table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2)
 
-    return estimated_shares(_only(survey, moving), tally, np.outer(places, places).reshape(-1))
+    return estimated_shares(_only(learned, moving), tally, np.outer(places, places).reshape(-1))
 
 
 def _moves(support: Ints) -> bool:
     return bool(support.shape[1] > 1)
 
 
-def _only(survey: Survey, chosen: list[int]) -> Survey:
-    """The same survey, asked about some of its groups."""
-    again = tuple((tuple(groups[k] for k in chosen), prior) for groups, prior in survey.again)
-    groups = tuple(survey.groups[k] for k in chosen)
-    return replace(survey, groups=groups, again=again)
+def _only(learned: Learned, chosen: list[int]) -> Learned:
+    """The same, asked about some of its groups."""
+    again = tuple((tuple(groups[k] for k in chosen), prior) for groups, prior in learned.again)
+    groups = tuple(learned.groups[k] for k in chosen)
+    return replace(learned, groups=groups, again=again)

@@ -4,7 +4,13 @@ import numpy as np
 
 from nomadp.inference.decode import groups_of
 from nomadp.inference.learning import Progress
-from nomadp.inference.shares import Shares, Survey, estimated_shares, survey, table_of
+from nomadp.inference.shares import (
+    Learned,
+    Shares,
+    estimated_shares,
+    learned_from_groups,
+    table_of,
+)
 from nomadp.mechanisms.base import Mechanism
 from nomadp.reports.table import AnyReports
 from nomadp.unit_square import UnitSquare
@@ -44,25 +50,27 @@ def hotspots(
 
 def learned_from(
     mechanism: Mechanism, reports: AnyReports, progress: Progress | None = None
-) -> Survey:
+) -> Learned:
     """What reports tell, once for all questions; the same reports tell the same."""
     rng = np.random.default_rng(0)  # resamples public reports: nothing private is drawn
-    return survey(mechanism.locations, groups_of(mechanism, reports), rng, progress)
+    return learned_from_groups(
+        mechanism.locations, groups_of(mechanism, reports), rng, progress
+    )
 
 
-def location_shares(survey: Survey) -> Shares:
+def location_shares(learned: Learned) -> Shares:
     """The share of visits at each location, (m,); flat is the same everywhere.
 
     Of a long trajectory, its control points are the visits.
     """
-    size = len(survey.locations)
+    size = len(learned.locations)
     every = np.ones(size, dtype=np.int64)
-    return estimated_shares(survey, lambda rows: table_of(rows, size), every)
+    return estimated_shares(learned, lambda rows: table_of(rows, size), every)
 
 
-def cell_shares(survey: Survey, granularity: int) -> Shares:
+def cell_shares(learned: Learned, granularity: int) -> Shares:
     """The share of visits in each cell of a grid; flat is as dense as the set itself."""
-    cell = UnitSquare(survey.locations).cells(granularity)
+    cell = UnitSquare(learned.locations).cells(granularity)
     size = granularity**2
     places = np.bincount(cell, minlength=size)
-    return estimated_shares(survey, lambda rows: table_of(cell[rows], size), places)
+    return estimated_shares(learned, lambda rows: table_of(cell[rows], size), places)

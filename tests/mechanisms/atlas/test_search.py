@@ -12,8 +12,7 @@ from nomadp.drawing import draw
 from nomadp.inference.near import near_of, near_of_reference
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts
-from nomadp.mechanisms.atlas import kernel_select as journey_doubt
+from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts, kernel_select
 from nomadp.mechanisms.atlas.kernel import pick, report_journeys
 from nomadp.mechanisms.atlas.kernel_rough import rough_totals
 from nomadp.mechanisms.atlas.many import _rows
@@ -210,7 +209,7 @@ values = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0000001, 7.0, 1e3]), min_siz
 def test_a_bracket_holds_the_value_it_is_for(values, data):
     count = data.draw(st.integers(1, len(values)))
     some = np.array(values, dtype=np.float32)
-    low, high = journey_doubt.bracket(some, count, np.float32(0), np.float32(2e3))
+    low, high = kernel_select.bracket(some, count, np.float32(0), np.float32(2e3))
     assert np.count_nonzero(some < low) < count <= np.count_nonzero(some < high)
 
 

@@ -3,6 +3,9 @@
 Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
 point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
 response over a public book of journeys, heavier for the k nearest to the truth.
+
+Its ancestors: k-closest encoding over a shared codebook (Isik, Chen, Ozgur, Weissman and No,
+arXiv 2306.04924), subset selection, and BRR, whose ranks of single points it takes to journeys.
 """
 
 from collections.abc import Sequence
@@ -44,7 +47,8 @@ class WholeJourney(Mechanism):
     size: int = SIZE
     """Journeys in the atlas of each length; of pinned ones, their own."""
     near_count: int | None = None
-    """Journeys that count as near; by default what errs least on the atlas' own journeys."""
+    """Journeys that count as near; by default what errs least on fresh walks of the atlas'
+    recipe, never on the journeys that are in it."""
     control_points: int = 8
     """Longer trajectories are reported through so many of their points, evenly spaced."""
     pinned: PinnedAtlases | None = None
