@@ -13,6 +13,8 @@ from nomadp.errors import BudgetError
 
 __all__ = [
     "MAX_EPSILON",
+    "MIN_EPSILON",
+    "MIN_SHARE",
     "Split",
     "Step",
     "as_epsilon",
@@ -22,6 +24,10 @@ __all__ = [
 
 MAX_EPSILON = 20
 """Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway."""
+
+MIN_EPSILON = Fraction(1, 10**6)
+MIN_SHARE = Fraction(1, 2**28)
+"""What a single draw may cost at least: the 2^-30 that laws give away must stay below it."""
 
 _EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the laws give away
 
@@ -89,9 +95,13 @@ class Split:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if any(step.count < 1 or step.share <= 0 for step in self.steps):
+        if any(step.count < 1 for step in self.steps):
+            raise BudgetError("every step of a split must draw at least once")
+        if any(step.share < MIN_SHARE for step in self.steps):
             raise BudgetError(
-                "every step of a split must draw at least once and cost something"
+                "every draw of a split must be allowed at least 2^-28 of privacy loss, got "
+                f"{float(min(step.share for step in self.steps)):.2g}; use a larger epsilon or "
+                "shorter trajectories"
             )
         spent = sum((step.total for step in self.steps), Fraction())
         if spent != self.epsilon:
