@@ -15,7 +15,12 @@ from nomadp.laws import RandomizedResponse
 @pytest.fixture(scope="module")
 def report():
     return run_audit(
-        AuditRequest(epsilons=(Fraction(1, 10), Fraction(4)), lengths=(1, 2), draws=100_000)
+        AuditRequest(
+            epsilons=(Fraction(1, 10), Fraction(4)),
+            lengths=(1, 2),
+            draws=100_000,
+            path_draws=0,  # test_paths.py
+        )
     )
 
 
@@ -64,6 +69,16 @@ def test_each_is_caught_for_its_own_reason(report, name, rule):
     assert all(rule in row.flagged_by for row in report.gallery if row.name == name)
 
 
+@pytest.mark.parametrize("name", ["squared-score", "stale-scale", "overspent-split"])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(4)])
+def test_a_transcript_that_costs_less_than_twice_epsilon_is_flagged_as_well(
+    report, name, epsilon
+):
+    (row,) = [row for row in report.gallery if (row.name, row.epsilon) == (name, epsilon)]
+    assert epsilon < row.transcript_loss < 2 * epsilon
+    assert "transcript" in row.flagged_by
+
+
 def test_the_report_is_json_and_its_verdict_covers_everything(report):
     told = json.loads(json.dumps(report.as_dict(), allow_nan=False))
     assert told["ok"] is report.ok is True
@@ -73,7 +88,7 @@ def test_the_report_is_json_and_its_verdict_covers_everything(report):
 
 def test_progress_is_told_to_the_end():
     seen = []
-    request = AuditRequest(("exp",), (Fraction(1),), (1,), (), ("union",), draws=0)
+    request = AuditRequest(("exp",), (Fraction(1),), (1,), (), ("union",), 0, 100)
     run_audit(request, lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] == len(seen)
 
