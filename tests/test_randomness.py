@@ -111,7 +111,6 @@ def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones(
         ("Anna", "anna"),  # folded in case
         ("STRASSE", "straße"),
         ("x" * 32 + "1", "x" * 32 + "2"),  # cut off
-        ("x" * 5000 + "1", "x" * 5000 + "2"),
         ("trip", "trip "),
         ("\u00e9", "e\u0301"),  # the same to look at
         ("1", "01"),

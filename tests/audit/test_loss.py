@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from worlds import small_map
 
-from nomadp.audit import measure
+from nomadp.audit import GALLERY, measure
 from nomadp.laws import RandomizedResponse
 from nomadp.mechanisms.points.exp import IndependentPoints
 
@@ -45,3 +45,11 @@ def test_the_final_output_may_not_lose_more_than_the_transcript(monkeypatch):
     assert measure(mechanism, 1).flags == ()
     monkeypatch.setattr("nomadp.audit.loss._spread", lambda law: 0.99)
     assert measure(mechanism, 1).flags == ("final",)
+
+
+@pytest.mark.parametrize("name", ["squared-score", "stale-scale", "overspent-split"])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(4)])
+def test_a_transcript_that_costs_less_than_twice_epsilon_is_flagged_too(name, epsilon):
+    found = measure(GALLERY[name].build(epsilon), GALLERY[name].length)
+    assert epsilon < found.transcript_loss < 2 * epsilon
+    assert "transcript" in found.flags

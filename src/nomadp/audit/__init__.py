@@ -1,7 +1,8 @@
-"""The exact privacy loss of what runs: walk every choice, compare every pair of inputs."""
+"""The exact privacy loss: walk every choice, compare every pair of inputs, sample fast paths."""
 
 from nomadp.audit.gallery import GALLERY
 from nomadp.audit.loss import Measurement, measure
+from nomadp.audit.paths import FullSizeRow, PathRow
 from nomadp.audit.plan import AuditRequest
 from nomadp.audit.run import AuditReport, AuditRow, GalleryRow, run_audit
 
@@ -10,8 +11,10 @@ __all__ = [
     "AuditReport",
     "AuditRequest",
     "AuditRow",
+    "FullSizeRow",
     "GalleryRow",
     "Measurement",
+    "PathRow",
     "measure",
     "run_audit",
 ]
