@@ -1,4 +1,4 @@
-"""The exact privacy loss: walk every choice, compare every pair of inputs, sample fast paths."""
+"""The exact privacy loss: walk every choice, compare all pairs of inputs, sample fast paths."""
 
 from nomadp.audit.gallery import GALLERY
 from nomadp.audit.loss import Measurement, measure
