@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.budget import Split, Step, as_epsilon, exp_lower, format_epsilon
+from nomadp.budget import MIN_SHARE, Split, Step, as_epsilon, exp_lower, format_epsilon
 from nomadp.errors import BudgetError
 
 
@@ -99,7 +99,13 @@ def test_refuses_a_split_that_spends_another_sum():
         Split(Fraction(1), (step,))
 
 
-@pytest.mark.parametrize("step", [Step("p", 0, 0, Fraction(1)), Step("p", 0, 1, Fraction(0))])
-def test_refuses_a_step_that_does_nothing(step):
+def test_refuses_a_step_that_does_nothing():
     with pytest.raises(BudgetError, match="at least once"):
-        Split(Fraction(1), (step,))
+        Split(Fraction(1), (Step("p", 0, 0, Fraction(1)),))
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(-1), MIN_SHARE * Fraction(99, 100)])
+def test_refuses_a_draw_that_may_cost_less_than_laws_give_away(share):
+    with pytest.raises(BudgetError, match=r"at least 2\^-28"):
+        Split(share, (Step("p", 0, 1, share),))
+    assert Split(MIN_SHARE, (Step("p", 0, 1, MIN_SHARE),)).epsilon == MIN_SHARE

@@ -126,6 +126,28 @@ def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones(
     ].all()
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Anna", "anna"),  # folded in case
+        ("STRASSE", "straße"),
+        ("x" * 32 + "1", "x" * 32 + "2"),  # cut off
+        ("trip", "trip "),
+        ("\u00e9", "e\u0301"),  # the same to look at
+        ("1", "01"),
+    ],
+)
+def test_names_that_differ_at_all_have_words_of_their_own(name, other):
+    words = SimulatedWords(1).named([name, other])
+    assert words.stream(0).next() != words.stream(1).next()
+
+
+def test_no_two_of_many_names_share_their_words():
+    many = 20_000  # of 16 bits, two would be the same by now; of 95 bits, never
+    first = SimulatedWords(1).named([f"trip {k}" for k in range(many)]).rows(np.arange(many), 2)
+    assert len(np.unique(first, axis=0)) == many
+
+
 def test_naming_and_binding_go_in_any_order():
     words = SimulatedWords(1)
     one, other = words.named(["a"]).bound_to("tp"), words.bound_to("tp").named(["a"])

@@ -16,6 +16,8 @@ from nomadp.errors import BudgetError
 
 __all__ = [
     "MAX_EPSILON",
+    "MIN_EPSILON",
+    "MIN_SHARE",
     "Split",
     "Step",
     "as_epsilon",
@@ -34,6 +36,9 @@ TEXT_MAX = 80
 _NUMBER = re.compile(
     r"[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?)", re.ASCII | re.IGNORECASE
 )
+MIN_EPSILON = Fraction(1, 10**6)
+MIN_SHARE = Fraction(1, 2**28)
+"""What a single draw may cost at least: the 2^-30 that laws give away must stay below it."""
 
 _EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the laws give away
 
@@ -136,9 +141,13 @@ class Split:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if any(step.count < 1 or step.share <= 0 for step in self.steps):
+        if any(step.count < 1 for step in self.steps):
+            raise BudgetError("every step of a split must draw at least once")
+        if any(step.share < MIN_SHARE for step in self.steps):
             raise BudgetError(
-                "every step of a split must draw at least once and cost something"
+                "every draw of a split must be allowed at least 2^-28 of privacy loss, got "
+                f"{float(min(step.share for step in self.steps)):.2g}; use a larger epsilon or "
+                "shorter trajectories"
             )
         spent = sum((step.total for step in self.steps), Fraction())
         if spent != self.epsilon:

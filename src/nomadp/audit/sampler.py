@@ -25,7 +25,7 @@ from nomadp.laws import (
 )
 from nomadp.randomness import SimulatedWords, Words
 
-__all__ = ["SamplerRow", "check_sampler", "specimens"]
+__all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
 
 ALPHA = 1e-6
 """How rarely a right sampler may be called wrong."""
@@ -107,12 +107,16 @@ def check_sampler(
 
 
 def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
+    return math.sqrt(noncentrality(freedom, ALPHA) * chance * (1 - chance) / draws)
+
+
+def noncentrality(freedom: int, alpha: float) -> float:
+    """How far off counts must be on average to exceed the limit with probability `POWER`."""
     from scipy import optimize, stats
 
-    limit = stats.chi2.isf(ALPHA, freedom)
+    limit = stats.chi2.isf(alpha, freedom)
 
     def missed(excess: float) -> float:
         return float(stats.ncx2.cdf(limit, freedom, excess)) - (1 - POWER)
 
-    excess = optimize.brentq(missed, 1e-3, 100 * limit)
-    return math.sqrt(excess * chance * (1 - chance) / draws)
+    return float(optimize.brentq(missed, 1e-3, 100 * limit))

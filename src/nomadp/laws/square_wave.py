@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heaviest
+from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, check_words, heaviest
 
 __all__ = ["SquareWave", "square_wave_half_width"]
 
@@ -31,6 +31,7 @@ class SquareWave(Channel):
         check_share(self.share)
         if self.resolution < 1:
             raise ValueError(f"resolution must be at least 1, got {self.resolution}")
+        check_words(UNIT, self._total)
 
     @cached_property
     def reach(self) -> int:
@@ -52,6 +53,16 @@ class SquareWave(Channel):
     @property
     def bound(self) -> Fraction:
         return Fraction(heaviest(UNIT, self.share), UNIT)
+
+    @property
+    def _total(self) -> int:
+        near = 2 * self.reach + 1
+        return near * heaviest(UNIT, self.share) + (self.resolution - 1) * UNIT
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        heavy = heaviest(UNIT, self.share)
+        return Fraction(UNIT, self._total), Fraction(heavy, self._total)
 
 
 def square_wave_half_width(share: float) -> float:

@@ -7,23 +7,25 @@ secret that part reads, and finishes them without seeing the trajectory again: w
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from nomadp.budget import Split, as_epsilon
+from nomadp.budget import MAX_EPSILON, MIN_EPSILON, Split, as_epsilon
 from nomadp.drawing import Choose, Drawing, Task
-from nomadp.errors import DomainError, NotPrivateError
+from nomadp.errors import BudgetError, DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.report_law import ReportLaw
 from nomadp.randomness import SimulatedWords, SystemWords, WordStream
 
 __all__ = [
+    "MOST",
     "Mechanism",
+    "Range",
     "Report",
     "Reported",
     "SimulatedReport",
@@ -34,6 +36,12 @@ __all__ = [
 
 Trajectory = Ints
 """Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
+
+
+MOST = 2**20
+"""Of locations, of points in a trajectory, of journeys: so many weights add up in 63 bits."""
+Range = tuple[int, int] | tuple[Fraction, int] | tuple[float, float]
+"""The least and the greatest value of an option; whole numbers if both are."""
 
 
 class Reported(NamedTuple):
@@ -113,12 +121,47 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "epsilon": (MIN_EPSILON, MAX_EPSILON),
+        "locations": (1, MOST),
+        "length": (1, MOST),
+    }
+    """Where the arithmetic is proved: for numbers among the options, the number of locations
+    and that of a trajectory's points. Nothing beyond is drawn. (A share may not fall below
+    `MIN_SHARE` either, nor outgrow what words keep apart: `Split` and the laws refuse it.)"""
 
     epsilon: Fraction
     locations: LocationSet
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", as_epsilon(self.epsilon))
+        asked: Any = self.epsilon
+        if isinstance(asked, bool):
+            raise BudgetError(f"epsilon must be a number, got epsilon={asked}")
+        object.__setattr__(self, "epsilon", as_epsilon(asked))
+        self._check_range("locations", len(self.locations))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            # What is left out, or said by a word (a rule), is its mechanism's to check.
+            by_default = value is None or isinstance(value, str)
+            if by_default and isinstance(field.default, type(value)):
+                continue
+            if field.name in self.ranges and field.name != "locations":
+                self._check_range(field.name, value)
+
+    def _check_range(self, name: str, value: Any) -> None:
+        low, high = self.ranges[name]
+        whole = isinstance(low, int)
+        kinds = int if whole else (int, float, Fraction)
+        if isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high:
+            return
+        kind = "a whole number" if whole else "a number"
+        error = BudgetError if name == "epsilon" else DomainError
+        least = f"{float(low):g}" if isinstance(low, Fraction) else low
+        raise error(f"{name} must be {kind} from {least} to {high}, got {name}={value!r}")
+
+    def check_length(self, length: Any) -> None:
+        """Refuse a public length outside of `ranges`: what every `split` begins with."""
+        self._check_range("length", int(length) if isinstance(length, np.integer) else length)
 
     @abstractmethod
     def split(self, length: int) -> Split:

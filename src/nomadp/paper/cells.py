@@ -185,6 +185,7 @@ class Audit:
             lengths=(self.length,),
             gallery=(),
             draws=0,
+            path_draws=0,
         )
         (row,) = run_audit(request).rows
         return row.as_dict()

@@ -8,6 +8,7 @@ from exact_laws import assert_bulk_follows
 from many import drawn_many
 from worlds import scattered, triangle
 
+from nomadp.budget import MIN_SHARE
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.fast import limits, rows
@@ -31,7 +32,7 @@ LAWS = [
     ("l-srr", {"groups": 7}),
     ("l-srr", {"groups": 99}),  # every location is a group
 ]
-SHARES = [Fraction(1, 10**12), Fraction(1, 10), Fraction(1), Fraction(9), Fraction(20)]
+SHARES = [MIN_SHARE, Fraction(1, 10), Fraction(1), Fraction(9), Fraction(19)]
 
 
 @pytest.mark.parametrize("share", SHARES)
