@@ -69,7 +69,7 @@ def perturb_set(
     Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
     default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
     Reports come under random ids and in their order, which tell nothing of the tids; see
-    `How` for what else may be asked. What simulated words or a mechanism that is not private
+    `How` for ``how`` else. What simulated words or a mechanism that is not private
     draw are `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set
     and `SchemaError` for a tid that comes twice, before anything is drawn.
 
@@ -77,7 +77,7 @@ def perturb_set(
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
     >>> nomadp.perturb_set(exp, city.trajectories)
-    Reports(10 rows)
+    Reports(10 of exp at epsilon 4)
     >>> experiment = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
     >>> type(experiment).__name__, len(experiment)
     ('SimulatedReports', 10)
