@@ -159,16 +159,7 @@ def calibrate(
     """
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
-    reported = _reported(mechanism, true, progress)
-    found: dict[str, Ints] = {}
-    if can_decode(mechanism):
-        rows = Sequences(true.offsets, reported, true.tids)
-        made = reports_as(Header.made_by(mechanism), locations, rows)
-        found["decoded"] = decode(mechanism, made).locations
-    found["reported"] = reported
-    if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
-        found["without noise"] = _through_control_points(mechanism, true, length)
-    found["constant"] = np.full(len(reported), locations.medoid)
+    found = _answers(mechanism, true, length, _reported(mechanism, true, progress))
     return Calibration(
         length,
         walks,
@@ -207,6 +198,22 @@ def needed_epsilon(
         else:
             missed, below = middle, found
     return Needed("found", STEP * reached, above, below)
+
+
+def _answers(
+    mechanism: Mechanism, true: TrajectorySet, length: int, reported: Ints
+) -> dict[str, Ints]:
+    """What may be answered for every point, best first."""
+    found: dict[str, Ints] = {}
+    if can_decode(mechanism):
+        rows = Sequences(true.offsets, reported, true.tids)
+        made = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
+        found["decoded"] = decode(mechanism, made).locations
+    found["reported"] = reported
+    if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
+        found["without noise"] = _through_control_points(mechanism, true, length)
+    found["constant"] = np.full(len(reported), mechanism.locations.medoid)
+    return found
 
 
 def public_tracks(locations: LocationSet, length: int, count: int) -> TrajectorySet:

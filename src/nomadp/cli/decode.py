@@ -44,7 +44,7 @@ def share_of_mass(text: str) -> float:
     "--mechanism",
     cls=MechanismOption,
     metavar="NAME",
-    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}.",
+    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. One of",
 )
 @click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
 @click.option(

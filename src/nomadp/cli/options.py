@@ -81,7 +81,7 @@ DEFAULT_MECHANISM = "atlas"
 
 
 class MechanismOption(click.Option):
-    """Names every registered mechanism, other packages' too, to whoever asks for help."""
+    """Its help goes on with every registered mechanism, other packages' too."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from nomadp.mechanisms import EXPERIMENTAL, PUBLISHED, mechanism_names
@@ -89,9 +89,9 @@ class MechanismOption(click.Option):
         said = super().get_help_record(ctx)
         if said is None:
             return None
+        names = ", ".join(dict.fromkeys((DEFAULT_MECHANISM, *mechanism_names())))
         experiments = ", ".join((*EXPERIMENTAL, *PUBLISHED))
-        names = f"{', '.join(mechanism_names())}; for experiments only: {experiments}."
-        return said[0], f"{names}  {said[1]}".rstrip()
+        return said[0], f"{said[1]} {names}; for experiments only: {experiments}."
 
 
 mechanism_option = click.option(

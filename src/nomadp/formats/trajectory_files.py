@@ -52,9 +52,10 @@ def read_trajectories(
     *,
     max_snap_km: float = MAX_SNAP_KM,
 ) -> tuple[TrajectorySet, ReadSummary]:
-    """Trajectories over `locations` from one or more files and folders, in their order.
+    """Trajectories over ``locations`` from one or more files and folders, in their order.
 
-    Points that name one of the locations are there, others at the nearest within max_snap_km.
+    Points that name one of the locations are there, others at the nearest within
+    ``max_snap_km``. ``reading`` says how the files at ``paths`` are to be understood.
     Raises `SchemaError` for a file of another shape and `DomainError` for unknown ids or points
     too far from every location, which it does not show.
 

@@ -59,7 +59,16 @@ MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
 def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
-    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones."""
+    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
+
+    The end of ``path`` says which; how ``reports`` were made is written with them. Raises
+    `NotPrivateError` for `SimulatedReports`.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> nomadp.write_reports("reports.csv", nomadp.perturb_set(exp, city.trajectories))
+    """
     if not isinstance(reports, Reports):
         raise NotPrivateError(
             "only Reports are written for people, drawn by a private mechanism with secret "
@@ -69,7 +78,16 @@ def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
 
 
 def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
-    """The same for experiments; the header says that nobody is protected."""
+    """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> nomadp.write_simulated("simulated.csv", simulated)
+    >>> nomadp.read_reports("simulated.csv", city.locations)
+    SimulatedReports(10 of exp at epsilon 4)
+    """
     _write(file_path(path), reports)
 
 
@@ -79,7 +97,16 @@ def read_reports(
     """The reports of a file or folder; what cannot be read is left out and counted.
 
     They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
-    are taken to be ``made_by`` a mechanism, and simulated.
+    are taken to be ``made_by`` a mechanism, and simulated. ``path`` is CSV, Parquet or a folder
+    of Parquet, ``locations`` the set they were made with. Raises `SchemaError` for a file or a
+    header of another shape, `DomainError` for another set.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> nomadp.write_reports("reports.csv", nomadp.perturb_set(exp, city.trajectories))
+    >>> nomadp.read_reports("reports.csv", city.locations)
+    Reports(10 of exp at epsilon 4)
     """
     found = Path(fspath(path))
     about = _header_bytes(found)
