@@ -43,6 +43,7 @@ MECHANISMS = (*DECODED, *PIVOTS, *RAW)
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
 NEW_SETS = ("new-city", "new-scatter")
 SEED, HALVES = 20261115, 5
+LINKED = {"jobs": 2, "keep_tids": True}  # reports in the order of their trips
 TRIPS_OF_PIVOTS = 200
 RATIO_DRAWS = 5
 
@@ -127,15 +128,13 @@ def measure(
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
-        reports = perturb_set(
-            mechanism, subject.true, SimulatedWords(SEED), jobs=2, keep_tids=True
-        )
+        reports = perturb_set(mechanism, subject.true, SimulatedWords(SEED), **LINKED)
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
             _decoded(subject, mechanism, reports, found)
         if name in PIVOTS:
-            asked = {"keep_tids": True, "transcripts": True}
-            released = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), **asked)
+            asked = mechanism, subject.sample, SimulatedWords(SEED)
+            released = perturb_set(*asked, transcripts=True, keep_tids=True)
             answers = decode_released(mechanism, released)[1].locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
         if epsilon in COUNTED_AT:
@@ -153,11 +152,9 @@ def ratios(name: str, folder: Path | None) -> dict[str, Any]:
     whole, found = Subject(name, locations, often, often), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), jobs=2, keep_tids=True)
+        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), **LINKED)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(
-            atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), jobs=2, keep_tids=True)
-        )
+        answers = decode(atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), **LINKED))
         ours = whole.scores(answers.locations)
         found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
     return found
@@ -178,9 +175,7 @@ def _decoded(
         )
         found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
         if mechanism.name == "atlas":
-            same = perturb_set(
-                mechanism, subject.sample, SimulatedWords(SEED), jobs=2, keep_tids=True
-            )
+            same = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), **LINKED)
             answers = decode(mechanism, same, prior).locations
             found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 

@@ -62,3 +62,11 @@ def test_the_order_is_the_one_the_readers_are_told() -> None:
     order += ["analysis", "demo", "cli"]
     assert sorted(order, key=LAYER.__getitem__) == order
     assert len({LAYER[name] for name in order}) == len(order)
+
+
+COLLECTING = [*PACKAGE.glob("reports/*.py"), *PACKAGE.glob("inference/*.py")]
+
+
+@pytest.mark.parametrize("module", COLLECTING, ids=lambda m: str(m.relative_to(PACKAGE)))
+def test_whoever_collects_needs_no_private_type(module: Path) -> None:
+    assert "trajectory" not in imported_names(module)

@@ -16,10 +16,12 @@ from nomadp.analysis import (
     uniform_answer,
     within_percent_each,
 )
+from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import LocationSet
+from nomadp.mechanisms import make_mechanism
 from nomadp.trajectory import TrajectorySet
 
 DEGREE_KM = EARTH_RADIUS_KM * math.pi / 180
@@ -165,3 +167,11 @@ def test_floors_of_the_papers_sets(name: str, paper_data: Path) -> None:
     assert constant_answer(world, true).normalised_error == pytest.approx(constant, abs=5e-5)
     assert uniform_answer(world, true).normalised_error == pytest.approx(uniform, abs=5e-5)
     assert world.diameter_km == pytest.approx(diameter_km, abs=5e-4)
+
+
+def test_reports_under_random_ids_are_compared_with_nothing(line: LocationSet) -> None:
+    true, mechanism = journeys([A], [C]), make_mechanism("exp", line, 1)
+    with pytest.raises(DomainError, match="perturb with keep_tids=True"):
+        evaluate(line, true, perturb_set(mechanism, true), (1.0,))
+    linked = perturb_set(mechanism, true, keep_tids=True)
+    assert evaluate(line, true, linked, (1.0,)).trajectories == 2
