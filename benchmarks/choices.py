@@ -26,7 +26,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import book, mechanism
 from nomadp.mechanisms.atlas.near_count import best_near_count
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
@@ -94,7 +94,7 @@ def error(
         near = max(1, round(near_part * best_near_count(atlas, Fraction(epsilon))))
         chosen = {"size": size, "near_count": min(near, atlas.size)}
         made = make_mechanism("atlas", locations, epsilon, **chosen)
-        reports = perturb_set(made, of_length, SeededWords(SEED), keep_tids=True)
+        reports = perturb_set(made, of_length, SimulatedWords(SEED), keep_tids=True)
         answers = decode(made, reports).locations
         found = TrajectorySet(of_length.offsets, answers, of_length.tids)
         total += error_km_each(locations, of_length, found).sum()

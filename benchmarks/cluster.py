@@ -32,7 +32,7 @@ from nomadp.engine.spark_session import session
 from nomadp.engine.spark_tasks import ROWS
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.paths import FEW, path_of
-from nomadp.randomness import KeyedWords
+from nomadp.randomness import KeyedWords, new_key
 from nomadp.reports.batches import batch_of
 
 BILLION = 1_000_000_000
@@ -78,7 +78,7 @@ def measured(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "input_bytes": many.stat().st_size,
         "engines": {},
     }
-    job = mechanism, KeyedWords(), few, many, folder
+    job = mechanism, KeyedWords(new_key()), few, many, folder
     found["engines"]["local, 1 core"] = timed(lambda path, out: alone(*job[:2], path, out), job)
     found["report_bytes"] = size(folder / "out")
     for name, master, settings in clusters():

@@ -23,9 +23,9 @@ from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import Disc, SquareWave
 from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
 from nomadp.mechanisms.pivot import calibration
-from nomadp.mechanisms.pivot.calibration import centre_km
+from nomadp.mechanisms.pivot.calibration import centres_km, plausible
 from nomadp.mechanisms.pivot.tp import Region
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"
@@ -47,7 +47,9 @@ def error(mechanism, trajectories, runs=RUNS) -> str:
         normalised_error(
             mechanism.locations,
             trajectories,
-            perturb_set(mechanism, trajectories, SeededWords(seed), jobs=CORES, keep_tids=True),
+            perturb_set(
+                mechanism, trajectories, SimulatedWords(seed), jobs=CORES, keep_tids=True
+            ),
         )
         for seed in range(runs)
     ]
@@ -118,7 +120,8 @@ def printed_form_below_zero(places) -> str:
         for cell in channel.outputs:
             reported = (cell + 0.5) / channel.resolution - width
             radius = (reported + width) * farthest / (2 * width + 1)
-            centre = centre_km((reported, width), share, distances_km, farthest)
+            ends, far = plausible(channel, np.array([cell])), np.array([farthest])
+            (centre,) = centres_km(channel, ends, distances_km[None], far)
             beta = (
                 (centre - radius) / centre
                 if radius <= centre

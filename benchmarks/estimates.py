@@ -28,7 +28,7 @@ from nomadp.inference import Prior, decode, learn_prior
 from nomadp.inference.pivots import decode_released
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.reports import AnyReports
 from nomadp.trajectory import TrajectorySet
 
@@ -128,12 +128,12 @@ def measure(
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
-        reports = perturb_set(mechanism, subject.true, SeededWords(SEED), **LINKED)
+        reports = perturb_set(mechanism, subject.true, SimulatedWords(SEED), **LINKED)
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
             _decoded(subject, mechanism, reports, found)
         if name in PIVOTS:
-            asked = mechanism, subject.sample, SeededWords(SEED)
+            asked = mechanism, subject.sample, SimulatedWords(SEED)
             released = perturb_set(*asked, transcripts=True, keep_tids=True)
             answers = decode_released(mechanism, released)[1].locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
@@ -152,9 +152,9 @@ def ratios(name: str, folder: Path | None) -> dict[str, Any]:
     whole, found = Subject(name, locations, often, often), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SeededWords(SEED + 1), **LINKED)
+        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), **LINKED)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(atlas, perturb_set(atlas, often, SeededWords(SEED + 1), **LINKED))
+        answers = decode(atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), **LINKED))
         ours = whole.scores(answers.locations)
         found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
     return found
@@ -175,7 +175,7 @@ def _decoded(
         )
         found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
         if mechanism.name == "atlas":
-            same = perturb_set(mechanism, subject.sample, SeededWords(SEED), **LINKED)
+            same = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), **LINKED)
             answers = decode(mechanism, same, prior).locations
             found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 

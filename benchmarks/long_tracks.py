@@ -21,7 +21,7 @@ from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 LENGTHS = (20, 60, 200)
@@ -92,7 +92,7 @@ def in_pieces(locations: LocationSet, rows: Ints, epsilon: int) -> Ints:
 
 def estimated(mechanism: WholeJourney, rows: Ints) -> Ints:
     true = as_set(rows)
-    reports = perturb_set(mechanism, true, SeededWords(0), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(0), keep_tids=True)
     return decode(mechanism, reports).locations.reshape(rows.shape)
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from nomadp.budget import format_epsilon
+from nomadp.page import listed
 from nomadp.paper import EXPERIMENTS, reopened
 from nomadp.paper.cells import REGISTERED, Audit
 from nomadp.paper.claims import claims
@@ -25,7 +26,7 @@ from nomadp.paper.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
 from nomadp.paper.panels import series_label
 from nomadp.paper.report import amount
 from nomadp.paper.results import Results
-from nomadp.paper.sentences import listed, verdict
+from nomadp.paper.sentences import verdict
 from nomadp.paper.style import FLOOR_LABELS, label_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,7 +113,7 @@ def leak(results: Results) -> str:
     for name in results.plan.audited_published:
         for epsilon in ("1", "4"):
             if epsilon in results.plan.audited_epsilons:
-                loss = results.loss(Audit(name, epsilon, results.plan.audited_length))
+                loss = results.of(Audit(name, epsilon, results.plan.audited_length))
                 final = format_epsilon(float(loss["final_loss"]), 4)
                 what = f"{loss['transcript_loss']} and {final} at a claimed ε = {epsilon}"
                 found.append(f"{label_of(name)}: {what}")

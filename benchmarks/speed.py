@@ -6,7 +6,6 @@
     python3 dev.py bench --rounds 2            twice as long, where others use the machine too
     python3 dev.py bench --record              also append to benchmarks/history.jsonl
     python3 dev.py bench --docs                also write docs/measured.json
-    NOMADP_WITHOUT_NUMBA=1 python3 dev.py bench    as for those who have not installed numba
 
 The sets are the paper's, where they are (NOMADP_DATA or ../shared/data), and generated ones.
 Each case runs in a process of its own; speed_case.py measures it, speed_bound.py says what the
@@ -24,7 +23,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import speed_plain  # noqa: F401
 from speed_history import HISTORY, changes, commit, read_history, record
 from speed_runs import Plan, all_cases, exponent, machine, start_ups
 from speed_sets import GLOBES, PAPER_SETS, TRIPS, paper_folder, size_of

@@ -102,6 +102,9 @@ class TimedWords(Words):
     def bound_to(self, purpose: str) -> Words:
         return TimedWords(self._source.bound_to(purpose), self._tally)
 
+    def named(self, names):
+        return TimedWords(self._source.named(names), self._tally)
+
 
 class _TimedStream(WordStream):
     def __init__(self, inner: WordStream, tally: Tally) -> None:

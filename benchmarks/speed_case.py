@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import speed_plain  # noqa: F401
 import speed_sets
 from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks, memory_gb_s
 
@@ -24,7 +23,7 @@ from nomadp.formats.tables import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import REFERENCE, fastest
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["main"]
@@ -35,7 +34,7 @@ GROWTH = 8
 PASSES = 15
 """At most, while time is left: the fastest counts, for what disturbs only slows down."""
 REFERENCES = 64
-WORDS = SeededWords(1)
+WORDS = SimulatedWords(1)
 FIRST_BATCH = 1000
 SMALL = 300
 

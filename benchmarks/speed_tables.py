@@ -130,9 +130,6 @@ def change_lines(report: Facts) -> list[str]:
 
 def facts(report: Facts) -> dict[str, str]:
     """What documents show, by the name under which docs/measured.json keeps it."""
-    if not report["run"]["numba"]:
-        what = "µs per trajectory, one core, without numba"
-        return {"speed-without-numba": by_set(report, "us", what)}
     return {
         "speed-run": of_the_run(report),
         "speed-us": by_set(report, "us", "µs per trajectory, one core"),

@@ -2,9 +2,7 @@
 
 import importlib
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 
 from nomadp.mechanisms import make_mechanism, perturb_one
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 ROOT = Path(__file__).resolve().parent.parent
 RATES = {"aes_gb_s": 4.0, "memory_gb_s": 10.0}
@@ -93,7 +91,7 @@ def test_ratios_are_taken_of_the_measured_times() -> None:
 
 def test_counting_and_timing_change_no_words() -> None:
     bound = script("speed_bound")
-    words, tally = SeededWords(3), bound.Tally()
+    words, tally = SimulatedWords(3), bound.Tally()
     timed = bound.TimedWords(words, tally).bound_to("x")
     rows = words.bound_to("x").rows(np.arange(4), 6)
     assert np.array_equal(timed.rows(np.arange(4), 6), rows)
@@ -106,7 +104,7 @@ def test_counting_and_timing_change_no_words() -> None:
 def test_the_words_a_law_needs_are_counted_by_the_reference() -> None:
     city = script("speed_sets").generated(50, trips=1)
     mechanism = make_mechanism("exp", city.locations, 1)
-    stream = script("speed_bound").CountedStream(SeededWords(1).stream(0))
+    stream = script("speed_bound").CountedStream(SimulatedWords(1).stream(0))
     perturb_one(mechanism, city.trajectories[0], stream)
     assert stream.drawn == len(city.trajectories[0])
 
@@ -215,25 +213,6 @@ def test_documents_get_tables_with_as_many_cells_in_every_row() -> None:
     for name, value in script("speed_tables").facts(made).items():
         assert "-->" not in value
         assert len({row.count("|") for row in value.strip().splitlines()}) <= 1, name
-
-
-def test_figures_without_numba_have_a_table_of_their_own() -> None:
-    made = report(exp=4.0) | {"scaling": {}, "start_up": []}
-    made["run"] = made["run"] | {"numba": False}
-    (name,) = script("speed_tables").facts(made)
-    assert name == "speed-without-numba"
-
-
-def test_the_environment_hides_numba_from_a_case() -> None:
-    told = "import speed_plain, importlib.util as u; print(u.find_spec('numba') is None)"
-    ran = subprocess.run(
-        [sys.executable, "-c", told],
-        cwd=ROOT / "benchmarks",
-        env=os.environ | {script("speed_plain").WITHOUT: "1"},
-        capture_output=True,
-        check=True,
-    )
-    assert ran.stdout.strip() == b"True"
 
 
 def test_a_regression_fails_the_run_and_documents_get_its_figures(

@@ -4,11 +4,12 @@ import math
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.budget import Split, Step, as_epsilon, exp_lower, format_epsilon
+from nomadp.budget import MIN_SHARE, Split, Step, as_epsilon, exp_lower, format_epsilon
 from nomadp.errors import BudgetError
 
 
@@ -23,6 +24,47 @@ def test_a_tenth_is_a_tenth_however_it_is_written(value):
 def test_refuses_an_epsilon_nobody_can_promise(value):
     with pytest.raises(BudgetError, match="epsilon must be a number above 0"):
         as_epsilon(value)
+
+
+ODD = {
+    "an underscore": "1_0",
+    "wide digits": "\uff11\uff10",
+    "Arabic digits": "\u0663",
+    "a superscript": "\u00b2",
+    "a space": "1 0",
+    "hexadecimal": "0x1",
+    "nearly nothing": "1e-5000",
+    "finer than anybody means": "1e-31",
+    "the finest float": 1e-320,
+    "too much": "1e400",
+    "no end below": "1e-999999999",
+    "no end above": "1e999999999",
+    "many digits": "9" * 5000,
+    "a huge integer": 10**5000,
+    "a tiny fraction": Fraction(1, 10**5000),
+    "no number": Decimal("NaN"),
+}
+PLAIN = [
+    (" 4 ", 4),
+    ("+.5", Fraction(1, 2)),
+    ("1E-2", Fraction(1, 100)),
+    ("20.", 20),
+    (Decimal("0.3"), Fraction(3, 10)),
+    (np.float64(0.1), Fraction(1, 10)),
+    (np.int64(2), 2),
+]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_epsilon_written_oddly_is_refused_in_a_line(name):
+    with pytest.raises(BudgetError, match="epsilon must") as refusal:
+        as_epsilon(ODD[name])
+    assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize(("value", "meant"), PLAIN)
+def test_a_number_is_read_as_people_write_it(value, meant):
+    assert as_epsilon(value) == meant
 
 
 @given(st.fractions(min_value=0, max_value=20, max_denominator=10**6))
@@ -57,7 +99,13 @@ def test_refuses_a_split_that_spends_another_sum():
         Split(Fraction(1), (step,))
 
 
-@pytest.mark.parametrize("step", [Step("p", 0, 0, Fraction(1)), Step("p", 0, 1, Fraction(0))])
-def test_refuses_a_step_that_does_nothing(step):
+def test_refuses_a_step_that_does_nothing():
     with pytest.raises(BudgetError, match="at least once"):
-        Split(Fraction(1), (step,))
+        Split(Fraction(1), (Step("p", 0, 0, Fraction(1)),))
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(-1), MIN_SHARE * Fraction(99, 100)])
+def test_refuses_a_draw_that_may_cost_less_than_laws_give_away(share):
+    with pytest.raises(BudgetError, match=r"at least 2\^-28"):
+        Split(share, (Step("p", 0, 1, share),))
+    assert Split(MIN_SHARE, (Step("p", 0, 1, MIN_SHARE),)).epsilon == MIN_SHARE

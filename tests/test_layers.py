@@ -58,7 +58,7 @@ def test_every_module_has_its_place() -> None:
 
 
 def test_the_order_is_the_one_the_readers_are_told() -> None:
-    order = ["errors", "budget", "locations", "trajectory", "drawing", "mechanisms", "data"]
+    order = ["errors", "budget", "locations", "trajectory", "drawing", "mechanisms", "formats"]
     order += ["analysis", "demo", "cli"]
     assert sorted(order, key=LAYER.__getitem__) == order
     assert len({LAYER[name] for name in order}) == len(order)

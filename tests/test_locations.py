@@ -1,6 +1,7 @@
 """The public location set: what it accepts, and that every reader of it sees the same."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -257,7 +258,9 @@ def test_refuses_a_disc_without_a_radius(radius_km):
 @settings(deadline=None)
 def test_the_diameter_is_the_largest_of_all_distances_exactly(locations):
     assert locations.diameter_km == all_distances(locations).max()
-    assert locations.diameter_km == max(map(locations.farthest_km, range(len(locations))))
+    assert locations.diameter_km == max(
+        locations.distances_km(i).max() for i in range(len(locations))
+    )
 
 
 @pytest.mark.parametrize("spread", [1e-7, 0.1, 60.0])
@@ -281,7 +284,7 @@ def test_the_diameter_is_exact_for_a_large_set_that_spans_the_earth(around):
     if around == "two continents":
         lat, lng = lat / 3, lng / 9 + 120.0 * (lng > 0)
     locations = made(lat, lng)
-    assert locations.diameter_km == max(map(locations.farthest_km, range(size)))
+    assert locations.diameter_km == max(locations.distances_km(i).max() for i in range(size))
 
 
 def test_the_diameter_of_a_large_set_needs_no_table():
@@ -331,6 +334,19 @@ def test_the_lowest_index_wins_among_locations_that_share_a_coordinate(copies):
     assert locations.nearest([1.0, 1.1], [2.0, 2.0]).tolist() == [1, 1]
 
 
+def test_many_coincident_locations_cost_no_memory():
+    lat, lng = np.random.default_rng(0).uniform(1, 2, (2, 4_096))
+    lat[:4_000] = lng[:4_000] = 1.5
+    locations = LocationSet.from_columns([f"p{k}" for k in range(4_096)], lat, lng)
+    locations.nearest(1.5, 1.5)  # makes the tree
+    tracemalloc.start()
+    found = locations.nearest(np.full(500, 1.5), np.full(500, 1.5))
+    used_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.tolist() == [0] * 500
+    assert used_bytes < 1_000_000  # it was 476 MB: a list of 4,000 for each point
+
+
 def test_nearest_keeps_the_shape_it_is_given():
     locations = scattered(9)
     assert locations.nearest(1.0, 2.0).shape == ()
@@ -342,13 +358,21 @@ def test_nearest_keeps_the_shape_it_is_given():
 
 
 def test_ids_become_indices():
-    assert scattered(4).index_of(["p3", "p0", "p3"]).tolist() == [3, 0, 3]
-    assert scattered(4).find(["p3", "nowhere"]).tolist() == [3, -1]
+    assert scattered(4).find(["p3", "p0", "p3"]).tolist() == [3, 0, 3]
+
+
+def test_whoever_asks_which_ids_are_known_gets_no_index_that_could_be_used():
+    locations = scattered(4)
+    index, known = locations.find_known(["p3", "nowhere"])
+    assert (index[0], known.tolist()) == (3, [True, False])
+    with pytest.raises(IndexError):
+        locations.lat[index[1]]
+    assert [len(found) for found in locations.find_known([])] == [0, 0]
 
 
 def test_unknown_ids_are_counted_and_not_named():
     with pytest.raises(DomainError, match="set of 4, got 2 unknown among 3") as refusal:
-        scattered(4).index_of(["p1", "her-home", "his-home"])
+        scattered(4).find(["p1", "her-home", "his-home"])
     assert "home" not in str(refusal.value)
 
 

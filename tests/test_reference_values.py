@@ -11,7 +11,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +98,7 @@ def test_tp_and_atp_agree_within_four_thousandths(paper_data, mechanism, name, e
         normalised_error(
             locations,
             trajectories,
-            perturb_set(perturbing, trajectories, SeededWords(seed), keep_tids=True),
+            perturb_set(perturbing, trajectories, SimulatedWords(seed), keep_tids=True),
         )
         for seed in range(RUNS)
     ]
@@ -118,7 +118,7 @@ def test_the_other_baselines_agree_within_one_hundredth(paper_data, mechanism, n
         normalised_error(
             locations,
             trajectories,
-            perturb_set(perturbing, trajectories, SeededWords(seed), keep_tids=True),
+            perturb_set(perturbing, trajectories, SimulatedWords(seed), keep_tids=True),
         )
         for seed in range(RUNS)
     ]

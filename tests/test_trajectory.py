@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.errors import DomainError
+from nomadp.mechanisms.atlas.long import control_positions
 from nomadp.trajectory import TrajectorySet
 
 lists = st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=6), min_size=1, max_size=8)
@@ -124,3 +125,31 @@ def test_a_stretch_is_the_same_as_its_selection():
     for start, stop in ((-1, 2), (3, 2), (0, 6)):
         with pytest.raises(IndexError, match=r"\[0, 5\)"):
             some.between(start, stop)
+
+
+@given(lists, st.integers(1, 12))
+def test_resampled_trajectories_have_one_length_and_their_own_points_in_order(rows, length):
+    trajectories = TrajectorySet.from_lists(rows, size=9)
+    found = trajectories.resampled(length)
+    assert (found.tids, set(found.lengths.tolist())) == (trajectories.tids, {length})
+    for k, row in enumerate(rows):
+        step = (len(row) - 1) / max(length - 1, 1)
+        for j, place in enumerate(found[k].tolist()):
+            # The nearest position, and of two equally near ones either.
+            assert place in {row[int(j * step + 0.5)], row[round(j * step)]}
+
+
+@given(st.integers(2, 400), st.integers(2, 20))
+def test_longer_trajectories_are_resampled_at_control_points(size, length):
+    if size >= length:
+        found = TrajectorySet.from_lists([range(size)], size=size).resampled(length)
+        assert found[0].tolist() == control_positions(size, length).tolist()
+
+
+def test_resampling_keeps_what_has_the_length_and_repeats_what_is_shorter():
+    trajectories = TrajectorySet.from_lists([[5, 6, 7], [1, 2], [3]], size=9)
+    found = trajectories.resampled(3)
+    assert [found[k].tolist() for k in range(3)] == [[5, 6, 7], [1, 1, 2], [3, 3, 3]]
+    assert len(TrajectorySet.from_lists([], size=4).resampled(3)) == 0
+    with pytest.raises(DomainError, match="at least 1, got length=0"):
+        trajectories.resampled(0)

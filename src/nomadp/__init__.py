@@ -7,8 +7,10 @@ The public names, in the order the data flows. Each is imported when first used,
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nomadp.analysis import evaluate
+    from nomadp.analysis import calibrate, evaluate, explain
+    from nomadp.audit import measure_loss
     from nomadp.budget import as_epsilon
+    from nomadp.conformance import check_conformance
     from nomadp.datasets.city import synthetic_city
     from nomadp.engine import perturb_set
     from nomadp.errors import (
@@ -23,9 +25,17 @@ if TYPE_CHECKING:
     from nomadp.formats.tables import read_locations, read_trajectories, write_locations
     from nomadp.inference import Estimate, Prior
     from nomadp.inference.decode import decode, learn_prior
+    from nomadp.inference.flows import flows
+    from nomadp.inference.hotspots import hotspots
     from nomadp.locations import LocationSet
-    from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
-    from nomadp.randomness import words_for
+    from nomadp.mechanisms import (
+        Mechanism,
+        Report,
+        SimulatedReport,
+        make_mechanism,
+        mechanism_names,
+    )
+    from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
     from nomadp.reports import (
         Counts,
         Reports,
@@ -46,8 +56,16 @@ else:
         "as_epsilon": "nomadp.budget",
         "Mechanism": "nomadp.mechanisms",
         "make_mechanism": "nomadp.mechanisms",
-        "words_for": "nomadp.randomness",
-        "perturb_one": "nomadp.mechanisms",
+        "mechanism_names": "nomadp.mechanisms",
+        "explain": "nomadp.analysis",
+        "calibrate": "nomadp.analysis",
+        "measure_loss": "nomadp.audit",
+        "check_conformance": "nomadp.conformance",
+        "Report": "nomadp.mechanisms",
+        "SimulatedReport": "nomadp.mechanisms",
+        "SystemWords": "nomadp.randomness",
+        "KeyedWords": "nomadp.randomness",
+        "SimulatedWords": "nomadp.randomness",
         "perturb_set": "nomadp.engine",
         "Reports": "nomadp.reports",
         "SimulatedReports": "nomadp.reports",
@@ -57,6 +75,8 @@ else:
         "read_reports": "nomadp.reports",
         "decode": "nomadp.inference.decode",
         "learn_prior": "nomadp.inference.decode",
+        "hotspots": "nomadp.inference.hotspots",
+        "flows": "nomadp.inference.flows",
         "Estimate": "nomadp.inference",
         "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",
@@ -93,8 +113,16 @@ __all__ = [
     "as_epsilon",
     "Mechanism",
     "make_mechanism",
-    "words_for",
-    "perturb_one",
+    "mechanism_names",
+    "explain",
+    "calibrate",
+    "measure_loss",
+    "check_conformance",
+    "Report",
+    "SimulatedReport",
+    "SystemWords",
+    "KeyedWords",
+    "SimulatedWords",
     "perturb_set",
     "Reports",
     "SimulatedReports",
@@ -104,6 +132,8 @@ __all__ = [
     "read_reports",
     "decode",
     "learn_prior",
+    "hotspots",
+    "flows",
     "Estimate",
     "Prior",
     "evaluate",

@@ -5,40 +5,92 @@ the split refuses to exist, and a printed loss is rounded up, never down.
 """
 
 import math
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Rational
 
 from nomadp.errors import BudgetError
 
 __all__ = [
     "MAX_EPSILON",
+    "MIN_EPSILON",
+    "MIN_SHARE",
     "Split",
     "Step",
     "as_epsilon",
+    "as_fraction",
     "exp_lower",
     "format_epsilon",
+    "shown",
 ]
 
 MAX_EPSILON = 20
 """Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway."""
 
+DECIMALS_MAX = 30
+"""Far finer than anybody promises, and coarse enough for floats to follow."""
+TEXT_MAX = 80
+_NUMBER = re.compile(
+    r"[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?)", re.ASCII | re.IGNORECASE
+)
+MIN_EPSILON = Fraction(1, 10**6)
+MIN_SHARE = Fraction(1, 2**28)
+"""What a single draw may cost at least: the 2^-30 that laws give away must stay below it."""
+
 _EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the laws give away
 
 
 def as_epsilon(value: int | float | str | Fraction) -> Fraction:
-    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth."""
-    try:
-        epsilon = Fraction(repr(value) if isinstance(value, float) else value)
-    except (ValueError, ZeroDivisionError, TypeError):
-        raise BudgetError(_epsilon_rule(value)) from None
-    if not 0 < epsilon <= MAX_EPSILON:
-        raise BudgetError(_epsilon_rule(value))
+    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth.
+
+    ``value`` is a number or its text, above 0 and at most 20, of a whole trajectory. Raises
+    `BudgetError` for anything else.
+
+    >>> import nomadp
+    >>> nomadp.as_epsilon(0.1), nomadp.as_epsilon("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    epsilon = as_fraction(value)
+    if epsilon is None or not 0 < epsilon <= MAX_EPSILON:
+        raise BudgetError(
+            f"epsilon must be a number above 0 and at most {MAX_EPSILON}, "
+            f"got epsilon={shown(value)}"
+        )
+    if epsilon.denominator > 10**DECIMALS_MAX:
+        raise BudgetError(
+            f"epsilon must have at most {DECIMALS_MAX} decimals, got epsilon={shown(value)}"
+        )
     return epsilon
 
 
-def _epsilon_rule(value: object) -> str:
-    return f"epsilon must be a number above 0 and at most {MAX_EPSILON}, got epsilon={value}"
+def as_fraction(value: object) -> Fraction | None:
+    """The number a person means, exactly; None if it is none.
+
+    Python would also read 1_0 as ten, and digits of other scripts as ours; a typing error must
+    not buy another epsilon.
+    """
+    if isinstance(value, str | float | Decimal):
+        value = str(value).strip()
+        if len(value) > TEXT_MAX or not _NUMBER.fullmatch(value):
+            return None
+    elif not isinstance(value, Rational):
+        return None
+    try:
+        return Fraction(value)
+    except ZeroDivisionError:
+        return None
+
+
+def shown(value: object) -> str:
+    """A value that was given, no longer than a line."""
+    try:
+        text = str(value)
+    except ValueError:  # Python prints no number of thousands of digits
+        return "a huge number"
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
 
 
 @lru_cache(maxsize=4096)
@@ -89,9 +141,13 @@ class Split:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if any(step.count < 1 or step.share <= 0 for step in self.steps):
+        if any(step.count < 1 for step in self.steps):
+            raise BudgetError("every step of a split must draw at least once")
+        if any(step.share < MIN_SHARE for step in self.steps):
             raise BudgetError(
-                "every step of a split must draw at least once and cost something"
+                "every draw of a split must be allowed at least 2^-28 of privacy loss, got "
+                f"{float(min(step.share for step in self.steps)):.2g}; use a larger epsilon or "
+                "shorter trajectories"
             )
         spent = sum((step.total for step in self.steps), Fraction())
         if spent != self.epsilon:

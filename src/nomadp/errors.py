@@ -7,6 +7,8 @@ NomadpError
  +-- RandomnessUnavailable  (also RuntimeError)  no random words, so no output
  +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
  +-- AuditFailed            (also RuntimeError)  a mechanism loses more than it claims
+ +-- OutputError            (also RuntimeError)  an output cannot be written
+ +-- ExtraMissing           (also ImportError)   an optional package is not installed
 
 A message says what must hold, what came, and what to do; it never holds a private location.
 """
@@ -17,50 +19,107 @@ __all__ = [
     "AuditFailed",
     "BudgetError",
     "DomainError",
+    "ExtraMissing",
     "NomadpError",
     "NotPrivateError",
+    "OutputError",
     "RandomnessUnavailable",
     "SchemaError",
 ]
 
 
 class NomadpError(Exception):
-    """Base of every refusal; ``code`` is stable across versions and appears in ``--json``."""
+    """Base of every refusal; ``code`` is stable across versions and appears in ``--json``.
+
+    >>> import nomadp
+    >>> try:
+    ...     nomadp.as_epsilon(0)
+    ... except nomadp.NomadpError as refusal:
+    ...     print(refusal.code)
+    budget
+    """
 
     code: ClassVar[str] = "refused"
 
 
 class SchemaError(NomadpError, ValueError):
-    """A file or table cannot be read as what it was said to be."""
+    """A file or table cannot be read as what it was said to be.
+
+    >>> import nomadp
+    >>> nomadp.LocationSet.from_columns(["a", "a"], [1, 2], [3, 4])
+    Traceback (most recent call last):
+    nomadp.errors.SchemaError: location ids must be unique, got 1 repeated among 2; drop them
+    """
 
     code = "schema"
 
 
 class DomainError(NomadpError, ValueError):
-    """Locations or trajectories do not fit the public location set."""
+    """Locations or trajectories do not fit the public location set.
+
+    >>> import nomadp
+    >>> nomadp.TrajectorySet.from_lists([[7]], size=3)
+    Traceback (most recent call last):
+    nomadp.errors.DomainError: every location must be an index into the public set of 3, ...
+    """
 
     code = "domain"
 
 
 class BudgetError(NomadpError, ValueError):
-    """An epsilon is out of range, or shares of it do not add up to the whole."""
+    """An epsilon is out of range, or shares of it do not add up to the whole.
+
+    >>> import nomadp
+    >>> nomadp.as_epsilon(100)
+    Traceback (most recent call last):
+    nomadp.errors.BudgetError: epsilon must be a number above 0 and at most 20, ...
+    """
 
     code = "budget"
 
 
 class RandomnessUnavailable(NomadpError, RuntimeError):
-    """The source of random words failed, so nothing may be released."""
+    """The source of random words failed, so nothing may be released.
+
+    >>> import nomadp
+    >>> issubclass(nomadp.RandomnessUnavailable, RuntimeError)
+    True
+    """
 
     code = "randomness"
 
 
 class NotPrivateError(NomadpError, RuntimeError):
-    """A variant that is not private was reached without asking for it by its full name."""
+    """A variant that is not private was reached without asking for it by its full name.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(places=50, trips=1)
+    >>> nomadp.make_mechanism("cgm", city.locations, epsilon=1).report([3])
+    Traceback (most recent call last):
+    nomadp.errors.NotPrivateError: a report must be private, and cgm is for experiments only...
+    """
 
     code = "not-private"
 
 
 class AuditFailed(NomadpError, RuntimeError):
-    """A mechanism loses more privacy than the epsilon it claims."""
+    """A mechanism loses more privacy than the epsilon it claims.
+
+    >>> import nomadp
+    >>> issubclass(nomadp.AuditFailed, RuntimeError)
+    True
+    """
 
     code = "audit"
+
+
+class ExtraMissing(NomadpError, ImportError):
+    """A package that only some people need is not installed; see `nomadp.extras`."""
+
+    code = "extra"
+
+
+class OutputError(NomadpError, RuntimeError):
+    """An output cannot be written: the disk is full or read-only, or the place not ours."""
+
+    code = "output"

@@ -7,11 +7,15 @@ sector. Only a distance or a bearing in radians ends in one arctan2.
 """
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 __all__ = [
     "EARTH_RADIUS_KM",
@@ -25,6 +29,7 @@ __all__ = [
     "km_to_chord",
     "mean_lat_lng",
     "places",
+    "search_tree",
     "sector",
     "sector_borders",
     "sector_seen",
@@ -37,6 +42,7 @@ Sectors = NDArray[np.uint8]
 EARTH_RADIUS_KM = 6371.0088
 MAX_GRANULARITY = 256
 _AT_HAND = 2**14  # places at a time
+_PAIRS_AT_HAND = 2**20
 
 
 class Places(NamedTuple):
@@ -177,6 +183,57 @@ def mean_lat_lng(lat: ArrayLike, lng: ArrayLike, axis: int = 0) -> tuple[Floats,
     mean_lng = np.squeeze(first, axis=axis) + offset.mean(axis=axis)
     mean_lng = mean_lng - 360.0 * np.round(mean_lng / 360.0)
     return np.asarray(np.asarray(lat, dtype=np.float64).mean(axis=axis)), np.asarray(mean_lng)
+
+
+def search_tree(points: Floats) -> "cKDTree | _AllPoints":
+    """What finds the points nearest to others: scipy's k-d tree or, without scipy, all pairs.
+
+    Both take the same squares in the same order.
+    """
+    try:
+        from scipy.spatial import cKDTree  # slow to import, and few ask for it
+    except ImportError:
+        return _AllPoints(points)
+    # Halves by place instead of by number are found sooner, and searched as fast.
+    return cKDTree(points, balanced_tree=False)
+
+
+class _AllPoints:
+    """The two questions we ask a k-d tree, answered by looking at every pair."""
+
+    def __init__(self, points: Floats) -> None:
+        self._points = points
+
+    def query(
+        self, vectors: Floats, k: int = 1, distance_upper_bound: float = math.inf
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Distances and indices of the ``k`` nearest, shape (n,) or (n, k); inf beyond."""
+        found = [self._nearest(row, k) for row in self._rows(vectors)]
+        index = np.concatenate([index for _, index in found])
+        distance = np.concatenate([distance for distance, _ in found])
+        distance[distance >= distance_upper_bound] = np.inf
+        return (distance[:, 0], index[:, 0]) if k == 1 else (distance, index)
+
+    def query_ball_point(self, vectors: Floats, radius: ArrayLike) -> NDArray[np.object_]:
+        """Of each, the indices of all at most ``radius`` away."""
+        reach = np.broadcast_to(np.asarray(radius), len(vectors))
+        rows = (distance for block in self._rows(vectors) for distance in block)
+        close = [np.flatnonzero(row <= r) for row, r in zip(rows, reach, strict=True)]
+        return np.array([*close, None], dtype=object)[:-1]  # never a table, if all are as long
+
+    def _rows(self, vectors: Floats) -> Iterator[Floats]:
+        step = max(1, _PAIRS_AT_HAND // len(self._points))
+        for start in range(0, max(1, len(vectors)), step):
+            axes = zip(vectors[start : start + step].T, self._points.T, strict=True)
+            square = sum(_square(theirs[:, None] - ours) for theirs, ours in axes)
+            yield np.sqrt(square)
+
+    @staticmethod
+    def _nearest(distance: Floats, k: int) -> tuple[Floats, NDArray[np.int64]]:
+        some = np.argpartition(distance, min(k, distance.shape[1]) - 1, axis=1)[:, :k]
+        near = np.take_along_axis(distance, some, axis=1)
+        order = np.lexsort((some, near))
+        return np.take_along_axis(near, order, 1), np.take_along_axis(some, order, 1)
 
 
 def _square(x: Floats) -> Floats:

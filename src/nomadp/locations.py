@@ -1,6 +1,6 @@
 """The public set of locations: ids, coordinates, content hash, and what is near what.
 
-No query needs a table of all pairs: rows are made on demand and kept only for small sets.
+No query needs a table of all pairs: rows are made on demand, kept only for small sets.
 """
 
 import hashlib
@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +23,10 @@ from nomadp.geometry import (
     km_to_chord,
     mean_lat_lng,
     places,
+    search_tree,
     sector_seen,
     unit_vectors,
 )
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 __all__ = ["CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"]
 
@@ -39,15 +37,23 @@ CACHED_ROWS_MAX = 4096
 MEDOID_EXACT_MAX = 65_536
 """Above this size the medoid is that of a sample: of all it would take minutes."""
 
-# Far above any rounding, far below any difference that matters.
-SLACK_KM = 1e-6
+SLACK_KM = 1e-6  # far above any rounding, far below any difference that matters
 CHORD_SLACK = 1e-12
 HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocationSet:
-    """Public locations in a fixed order; a location is an index into it."""
+    """Public locations in a fixed order; a location is an index into it.
+
+    `from_columns` makes one of unique ids and degrees (WGS84); distances are in km. Raises
+    `SchemaError` or `DomainError` for columns that cannot be that.
+
+    >>> import nomadp
+    >>> two = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> round(two.diameter_km, 1), two.find(["b"]).tolist()
+    (11.1, [1])
+    """
 
     ids: tuple[str, ...]
     lat: Floats
@@ -76,11 +82,9 @@ class LocationSet:
             )
         if set(map(type, self.ids)) != {str} or "" in self.ids:
             raise SchemaError("location ids must be non-empty strings, and some are not")
-        repeated = count - len(set(self.ids))
-        if repeated:
+        if repeated := count - len(set(self.ids)):
             raise SchemaError(
-                f"location ids must be unique, got {repeated} repeated among {count}; "
-                "remove the duplicates"
+                f"location ids must be unique, got {repeated} repeated among {count}; drop them"
             )
 
     def __len__(self) -> int:
@@ -144,33 +148,29 @@ class LocationSet:
             raise ValueError(f"radius_km must be at least 0, got radius_km={radius_km}")
         return np.flatnonzero(self.distances_km(i) <= radius_km)
 
-    def farthest_km(self, i: int) -> float:
-        """Distance from `i` to the location farthest from it."""
-        return float(self.distances_km(i).max())
-
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
         """The nearest location to each point; the lowest index wins a tie."""
         points, vectors = places(lat, lng), unit_vectors(lat, lng).reshape(-1, 3)
         flat = Places(*(column.reshape(-1) for column in points))
-        chords, indices = self._tree.query(vectors, k=2)
-        chord, best = np.asarray(chords), np.asarray(indices, dtype=np.int64)[:, 0]
+        tree, first = self._tree
+        chord, index = tree.query(vectors, k=2)
+        best: Indices = first[index[:, 0]]
         # Where the tree's own rounding could decide, our distance decides.
         doubtful = np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK)
         if len(doubtful):
             near = chord[doubtful, 0] + CHORD_SLACK
-            close = self._tree.query_ball_point(vectors[doubtful], near)
+            close = tree.query_ball_point(vectors[doubtful], near)
             point = np.repeat(doubtful, [len(each) for each in close])
-            tied = np.concatenate(close).astype(np.int64)
+            tied = first[np.concatenate(close).astype(np.int64)]
             order = np.lexsort((tied, distance_km(flat.at(point), self._at(tied)), point))
             best[doubtful] = tied[order][np.unique(point[order], return_index=True)[1]]
         return best.reshape(points.sin_lat.shape)
 
     @cached_property
-    def _tree(self) -> "cKDTree":
-        from scipy.spatial import cKDTree  # slow to import, and only snapping needs it
-
-        # Halves by place instead of by number are found sooner, and searched as fast.
-        return cKDTree(unit_vectors(self.lat, self.lng), balanced_tree=False)
+    def _tree(self) -> tuple[Any, Indices]:
+        """A tree of the distinct places, and the first location at each of them."""
+        first = np.sort(np.unique(self.lat + 1j * self.lng, return_index=True)[1])
+        return search_tree(unit_vectors(self.lat, self.lng)[first]), first
 
     @cached_property
     def diameter_km(self) -> float:
@@ -197,20 +197,20 @@ class LocationSet:
 
     def _from_antipodes(self, at_least_km: float) -> float:
         """The diameter: the farthest from a location is the nearest to its antipode."""
-        antipodes = -unit_vectors(self.lat, self.lng)
-        chord = np.empty(len(self))
+        tree, first = self._tree
+        antipodes, chord = -np.asarray(tree.data), np.empty(len(first))
         bound = float(km_to_chord(HALF_ROUND_KM - at_least_km)) + CHORD_SLACK
-        for start in range(0, len(self), CACHED_ROWS_MAX):
+        for start in range(0, len(first), CACHED_ROWS_MAX):
             some = slice(start, start + CACHED_ROWS_MAX)
-            chord[some] = self._tree.query(antipodes[some], distance_upper_bound=bound)[0]
+            chord[some] = tree.query(antipodes[some], distance_upper_bound=bound)[0]
             bound = min(bound, float(chord[some].min()) + CHORD_SLACK)
         ends = np.flatnonzero(chord <= bound)
-        chords, others = map(np.asarray, self._tree.query(antipodes[ends], k=2))
-        best = float(distance_km(self._at(ends), self._at(others[:, 0])).max())
+        chords, others = tree.query(antipodes[ends], k=2)
+        best = float(distance_km(self._at(first[ends]), self._at(first[others[:, 0]])).max())
         # Where the tree's own rounding could decide, our distance decides.
         for k in ends[chords[:, 1] <= bound]:
-            close = self._tree.query_ball_point(antipodes[k], bound)
-            best = max(best, float(distance_km(self._at(k), self._at(close)).max()))
+            close = first[tree.query_ball_point(antipodes[k], bound)]
+            best = max(best, float(distance_km(self._at(first[k]), self._at(close)).max()))
         return best
 
     @cached_property
@@ -249,20 +249,21 @@ class LocationSet:
         return {location_id: index for index, location_id in enumerate(self.ids)}
 
     def find(self, ids: Sequence[str]) -> Indices:
-        """The index of each id, -1 where it is unknown."""
-        position = self._position
-        return np.fromiter((position.get(each, -1) for each in ids), np.int64, len(ids))
-
-    def index_of(self, ids: Sequence[str]) -> Indices:
         """The index of each id. Ids may be private, so a refusal only counts the unknown."""
-        index = self.find(ids)
-        unknown = int(np.count_nonzero(index < 0))
-        if unknown:
+        index, known = self.find_known(ids)
+        if not known.all():
             raise DomainError(
-                f"every location id must be in the public set of {len(self)}, got {unknown} "
-                f"unknown among {len(ids)}; they are withheld because they may be private"
+                f"every location id must be in the public set of {len(self)}, got "
+                f"{np.count_nonzero(~known)} unknown among {len(ids)}; they are withheld "
+                "because they may be private"
             )
         return index
+
+    def find_known(self, ids: Sequence[str]) -> tuple[Indices, NDArray[np.bool_]]:
+        """The index of each id, and whether it is known: an index out of range if not."""
+        position, none = self._position, len(self)  # -1 would be read as the last location
+        index = np.fromiter((position.get(each, none) for each in ids), np.int64, len(ids))
+        return index, index < none
 
     def subset(self, indices: ArrayLike) -> "LocationSet":
         """These locations, in this order, as a set of their own."""
@@ -290,8 +291,7 @@ def _coordinates(name: str, values: ArrayLike, limit: float) -> Floats:
         raise SchemaError(f"{name} must hold numbers in degrees, and some are not") from None
     if column.ndim != 1:
         raise SchemaError(f"{name} must be one column, got {column.ndim} dimensions")
-    bad = int(np.count_nonzero(~(np.abs(column) <= limit)))
-    if bad:
+    if bad := int(np.count_nonzero(~(np.abs(column) <= limit))):
         raise DomainError(
             f"{name} must be finite and in [-{limit:g}, {limit:g}] degrees, "
             f"got {bad} of {len(column)} outside"

@@ -1,13 +1,14 @@
-"""Where 64-bit random words come from.
+"""Where 64-bit random words come from: the system, a secret key, or a seed anybody may know.
 
-Every random choice of a mechanism consumes exactly one uniform word. A source hands out
-one stream of words per trajectory, so a result does not depend on the order or the number
-of cores in which trajectories are perturbed. Only `SeededWords` can be repeated by
-somebody else; it says so (`simulated`), and its outputs are for experiments.
+Every random choice of a mechanism consumes exactly one uniform word. A source hands out one
+stream of words per trajectory, so a result does not depend on the order or the number of cores
+in which trajectories are perturbed. Two reports drawn with the same words tell about each
+other: `SystemWords` never gives any twice, and is what people's trajectories are drawn with.
 """
 
 import hashlib
 import hmac
+import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,11 +17,20 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from nomadp.errors import RandomnessUnavailable
+from nomadp.errors import RandomnessUnavailable, SchemaError
 
-__all__ = ["KeyedWords", "SeededWords", "SystemWords", "WordStream", "Words", "words_for"]
+__all__ = [
+    "KeyedWords",
+    "SimulatedWords",
+    "SystemWords",
+    "WordStream",
+    "Words",
+    "check_names",
+    "new_key",
+]
 
 _WORD_BYTES = 8
+_KEY_BYTES = 32
 _BLOCK_WORDS = 64  # enough for most trajectories; the rest of a block is thrown away
 
 
@@ -65,17 +75,18 @@ class Words(ABC):
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         """The first ``width`` words of each of these streams, for bulk work."""
 
-    def bound_to(self, purpose: str) -> "Words":
+    @abstractmethod
+    def bound_to(self, purpose: str) -> "KeyedWords":
         """A source of its own for one purpose: no words may ever serve two mechanisms."""
-        return self
 
-    def named(self, names: Sequence[str]) -> "Words":
+    @abstractmethod
+    def named(self, names: Sequence[str]) -> "KeyedWords":
         """The same source, its streams told apart by name: stream k is that of ``names[k]``.
 
         Whoever perturbs the trajectory of a name again, in whatever order, batch or process,
-        draws the same words and spends nothing. So a name must stand for one trajectory only.
+        draws the same words and spends nothing. So a name must stand for one trajectory only:
+        one that comes twice here is refused.
         """
-        return self
 
 
 class _SystemStream(WordStream):
@@ -84,14 +95,31 @@ class _SystemStream(WordStream):
 
 
 class SystemWords(Words):
-    """The operating system's randomness, fresh at every call: what a client uses."""
+    """Fresh randomness of the operating system at every use: for people's trajectories.
+
+    `perturb_set` takes it when it is given no words. Every call draws under a new key, so one
+    source may serve any number of days: no two reports ever share their words. Raises
+    `RandomnessUnavailable` where the system has none; nothing is released then.
+
+    >>> import nomadp
+    >>> words = nomadp.SystemWords()
+    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
+    False
+    """
 
     def stream(self, index: int) -> WordStream:
         return _SystemStream()
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         # Asked again for more, the rows must begin with the same words: that takes a key.
-        raise TypeError("bulk work needs words it can ask for again; use KeyedWords()")
+        raise TypeError("bulk work needs words it can ask for again; bind SystemWords first")
+
+    def bound_to(self, purpose: str) -> "KeyedWords":
+        """Words under a new key, which nothing but the result holds."""
+        return KeyedWords(new_key())
+
+    def named(self, names: Sequence[str]) -> "KeyedWords":
+        return KeyedWords(new_key()).named(names)
 
 
 class _CipherStream(WordStream):
@@ -104,12 +132,24 @@ class _CipherStream(WordStream):
 
 
 class KeyedWords(Words):
-    """AES-256-CTR under a secret key: bulk work, and the same words again after a restart."""
+    """Words of a secret key of 32 bytes: repeatable by its holder, and by nobody else.
 
-    def __init__(self, key: bytes | None = None) -> None:
-        key = _system_bytes(32) if key is None else key
-        if len(key) != 32:
-            raise ValueError(f"key must have 32 bytes, got {len(key)}")
+    For jobs that may be interrupted: perturbing the same trajectories again gives the same
+    reports and spends nothing. So one key is for one set of trajectories; another day takes
+    another key, or a name for each day (`bound_to`), else who sees both days' reports learns
+    from them. Raises `ValueError` for a key of another size.
+
+    >>> import nomadp
+    >>> words = nomadp.KeyedWords(bytes(range(32)))
+    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
+    True
+    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 2").stream(0).next()
+    False
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY_BYTES:
+            raise ValueError(f"key must have {_KEY_BYTES} bytes, got {len(key)}")
         self._key = key
 
     def stream(self, index: int) -> WordStream:
@@ -134,12 +174,12 @@ class KeyedWords(Words):
         firsts[:, 0] = indices
         return firsts
 
-    def bound_to(self, purpose: str) -> Words:
+    def bound_to(self, purpose: str) -> "KeyedWords":
         bound = KeyedWords(hmac.digest(self._key, purpose.encode(), "sha256"))
         bound.simulated = self.simulated
         return bound
 
-    def named(self, names: Sequence[str]) -> Words:
+    def named(self, names: Sequence[str]) -> "KeyedWords":
         return _NamedWords(self, names)
 
     def __repr__(self) -> str:
@@ -152,6 +192,7 @@ class _NamedWords(KeyedWords):
     def __init__(self, source: KeyedWords, names: Sequence[str]) -> None:
         super().__init__(source._key)
         self.simulated, self._source, self._names = source.simulated, source, names
+        check_names(names)
         hashed = b"".join(
             hashlib.blake2b(name.encode(), digest_size=12).digest() + bytes(4) for name in names
         )
@@ -163,26 +204,45 @@ class _NamedWords(KeyedWords):
     def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         return self._starts[indices]
 
-    def bound_to(self, purpose: str) -> Words:
+    def bound_to(self, purpose: str) -> KeyedWords:
         return self._source.bound_to(purpose).named(self._names)
 
 
-class SeededWords(KeyedWords):
-    """Words anybody can repeat from a seed: for experiments and tests, never for people."""
+class SimulatedWords(KeyedWords):
+    """Words that anybody who knows the seed can repeat: for experiments, never for people.
+
+    What is drawn with them says so in its type (`SimulatedReport`), and nothing that sends or
+    stores people's reports accepts it. ``seed`` is any whole number.
+
+    >>> import nomadp
+    >>> nomadp.SimulatedWords(7).stream(0).next() == nomadp.SimulatedWords(7).stream(0).next()
+    True
+    >>> nomadp.SimulatedWords(7).simulated
+    True
+    """
 
     simulated = True
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
-        super().__init__(hashlib.sha256(b"nomadp simulated words v1:%d" % seed).digest())
+        self.seed = operator.index(seed)
+        super().__init__(hashlib.sha256(b"nomadp simulated words v1:%d" % self.seed).digest())
 
     def __repr__(self) -> str:
-        return f"SeededWords({self.seed})"
+        return f"SimulatedWords({self.seed})"
 
 
-def words_for(seed: int | None) -> Words:
-    """System randomness by default; a seed only when the caller names one."""
-    return KeyedWords() if seed is None else SeededWords(seed)
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names, such as tids, of which one comes twice; none of them is shown."""
+    if again := len(names) - len({*names}):
+        raise SchemaError(
+            "every tid must name one trajectory, as two of one tid would share their words, "
+            f"got {again} repeated of {len(names)}; number the trajectories"
+        )
+
+
+def new_key() -> bytes:
+    """A secret key of the system's randomness."""
+    return _system_bytes(_KEY_BYTES)
 
 
 def _system_bytes(count: int) -> bytes:

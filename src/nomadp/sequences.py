@@ -13,13 +13,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from nomadp.errors import DomainError
 
-__all__ = ["Indices", "Sequences", "by_length", "joined", "whole_numbers"]
+__all__ = ["Indices", "Pieces", "Sequences", "by_length", "joined", "whole_numbers"]
 
 Indices = NDArray[np.int64]
 
 
+class Pieces:
+    """What lies in one column piece after piece: piece k is from offset k to the next."""
+
+    offsets: Indices  # (n_pieces + 1,)
+
+    @property
+    def lengths(self) -> Indices:
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indices:
+        """The piece that each point belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+
+    @property
+    def seq(self) -> Indices:
+        """The position of each point in its piece, from 0."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Sequences:
+class Sequences(Pieces):
     """Row k is `locations[offsets[k]:offsets[k + 1]]` and is called `names[k]`."""
 
     offsets: Indices  # (n_rows + 1,)
@@ -56,10 +76,6 @@ class Sequences:
                 f"every location must be an index into the public set of {size}, got "
                 f"{outside} outside among {len(self.locations)}, withheld as private"
             )
-
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -7,9 +7,10 @@ not by `repr`, not by an error.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError
 from nomadp.sequences import Sequences, joined
 
 __all__ = ["TrajectorySet"]
@@ -17,7 +18,18 @@ __all__ = ["TrajectorySet"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrajectorySet(Sequences):
-    """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed."""
+    """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed.
+
+    `from_lists` makes one of indices into a set of ``size`` locations and, if there are any,
+    the ``tids`` that name the trajectories. Raises `DomainError` for a location outside.
+
+    >>> import nomadp
+    >>> trips = nomadp.TrajectorySet.from_lists([[0, 1], [2]], ["to work", "home"], size=3)
+    >>> trips
+    TrajectorySet(2 trajectories, contents withheld)
+    >>> trips.lengths.tolist()
+    [2, 1]
+    """
 
     @classmethod
     def from_lists(
@@ -44,14 +56,19 @@ class TrajectorySet(Sequences):
         """What each trajectory is called; its random words are found by it."""
         return self.names
 
-    def check_unique(self) -> None:
-        """Refuse a tid of two trajectories: they would share their words."""
-        repeated = len(self) - len(set(self.names))
-        if repeated:
-            raise SchemaError(
-                f"every tid must name one trajectory, got {repeated} repeated of {len(self)}; "
-                "number the trajectories, or keep only one of each tid"
-            )
+    def resampled(self, length: int) -> "TrajectorySet":
+        """Every trajectory at ``length`` evenly spaced positions, each the nearest there is.
+
+        A public length tells nothing of how long a journey was. Longer ones lose points,
+        shorter ones repeat some.
+        """
+        if length < 1:
+            raise DomainError(f"a length must be at least 1, got length={length}")
+        sizes, kind = np.unique(self.lengths, return_inverse=True)
+        position = [np.rint(np.linspace(0, size - 1, length)) for size in sizes]
+        within = np.array(position, dtype=np.int64).reshape(-1, length)[kind]
+        locations = self.locations[self.offsets[:-1, None] + within].ravel()
+        return TrajectorySet(np.arange(len(self) + 1) * length, locations, self.tids)
 
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"

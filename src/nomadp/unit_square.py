@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
@@ -52,6 +53,7 @@ class UnitSquare:
 
     @cached_property
     def _tree(self) -> "cKDTree":
+        require("analysis")
         from scipy.spatial import cKDTree  # slow to import, and only snapping needs it
 
         return cKDTree(self.points[self._first])

@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 from worlds import scattered
 
-from nomadp.analysis.calibration import calibrate
-from nomadp.analysis.goals import ROUNDS, STEP, STEPS, Goal, needed_epsilon
+from nomadp.analysis.worth import ROUNDS, STEP, STEPS, Goal, calibrate, needed_epsilon
 from nomadp.mechanisms import make_mechanism
 
 LOCATIONS = scattered(30)

@@ -15,7 +15,12 @@ from nomadp.laws import RandomizedResponse
 @pytest.fixture(scope="module")
 def report():
     return run_audit(
-        AuditRequest(epsilons=(Fraction(1, 10), Fraction(4)), lengths=(1, 2), draws=100_000)
+        AuditRequest(
+            epsilons=(Fraction(1, 10), Fraction(4)),
+            lengths=(1, 2),
+            draws=100_000,
+            path_draws=0,  # test_paths.py
+        )
     )
 
 
@@ -73,7 +78,7 @@ def test_the_report_is_json_and_its_verdict_covers_everything(report):
 
 def test_progress_is_told_to_the_end():
     seen = []
-    request = AuditRequest(("exp",), (Fraction(1),), (1,), (), ("union",), draws=0)
+    request = AuditRequest(("exp",), (Fraction(1),), (1,), (), ("union",), 0, 100)
     run_audit(request, lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] == len(seen)
 

@@ -53,12 +53,12 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def perturb(run: Run) -> Run:
-    """``nomadp perturb`` on the small world, with room for changes."""
+    """``nomadp perturb`` on the small world, as often as a test likes."""
 
     def invoke(*more: str) -> Result:
         return run(
             *("perturb", "trips.csv", "--locations", "places.csv", "--epsilon", "4"),
-            *("--out", "reports.csv", *more),
+            *("--out", "reports.csv", "--overwrite", *more),
         )
 
     return invoke

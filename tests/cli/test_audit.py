@@ -9,6 +9,8 @@ import pytest
 import nomadp.audit
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.mechanisms import MECHANISMS
+from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.points import exp_many
 from tests.cli.conftest import Run, as_json
 
 SMALL = ("audit", "--mechanism", "exp", "--epsilon", "1", "--length", "1", "2")
@@ -97,3 +99,33 @@ def test_a_claim_that_does_not_hold_is_exit_code_1(
     assert result.exit_code == 1
     assert "BROKEN (transcript)" in result.stdout
     assert result.stdout.endswith("A CHECK FAILED\n")
+
+
+def test_a_fast_path_that_releases_the_truth_is_exit_code_1(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def truth(mechanism: Any, trajectories: Any, words: Any) -> Reported:
+        return Reported(trajectories.locations.copy(), None)
+
+    monkeypatch.setattr(exp_many, "draw_many", truth)
+    result = run(*SMALL)
+    assert result.exit_code == 1
+    assert "holds" in result.stdout
+    assert "DOES NOT FIT" in result.stdout
+    assert result.stdout.endswith("A CHECK FAILED\n")
+
+
+def test_paths_are_listed_with_what_was_seen_of_them(run: Run) -> None:
+    report = as_json(run(*SMALL, "--json"))
+    walked, sampled = report["paths"]
+    assert (walked["path"], walked["seen"]) == ("reference", "walked")
+    assert (sampled["path"], sampled["seen"], sampled["draws"]) == ("numpy", "sampled", 20_000)
+    assert 0.5 < sampled["loss_ruled_out"] < 1.5
+    assert "is found with a probability of 0.99" in run(*SMALL).stdout
+
+
+def test_with_locations_the_loss_in_words_is_told_beside_epsilon(run: Run) -> None:
+    result = run(*SMALL, "--locations", "places.csv", "--json")
+    rows = as_json(result)["full_size"]
+    assert [row["length"] for row in rows] == [1, 2]
+    assert all(0 < row["loss"] <= 1 and row["locations"] == 9 and row["ok"] for row in rows)

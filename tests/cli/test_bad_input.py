@@ -25,6 +25,11 @@ def folder_for_a_file(folder: Path) -> None:
     (folder / "trips.csv").mkdir()
 
 
+def links_in_a_circle(folder: Path) -> None:
+    (folder / "trips.csv").unlink()
+    (folder / "trips.csv").symlink_to("trips.csv")
+
+
 BY_ID = "tid,seq,location_id"
 BY_COORDINATES = "uid,tid,datetime,lat,lng"
 SET = "location_id,lat,lng"
@@ -49,7 +54,7 @@ BAD_FILES: dict[str, tuple[Change, str]] = {
     "length 1": (trips(BY_ID, "t,0,place-a"), "at least 2 locations to have a direction"),
     "duplicate location ids": (places(SET, "a,1,1", "b,1,2", "a,1,3"), "must be unique"),
     "duplicate positions": (trips(BY_ID, "t,0,place-a", "t,0,place-b"), "seq must be unique"),
-    "missing trajectory column": (trips("tid,seq", "t,0"), "must have the columns"),
+    "missing trajectory column": (trips("tid,seq", "t,0"), "must say whose"),
     "missing location column": (places("location_id,lat", "a,1"), "missing: lng"),
     "a row too short": (trips(BY_ID, "t,0,place-a", "t,1"), "line 3: must have 3 fields"),
     "a quote left open": (trips(BY_ID, 't,0,"place-a'), "well-formed CSV"),
@@ -69,6 +74,8 @@ BAD_FILES: dict[str, tuple[Change, str]] = {
     ),
     "missing trajectory file": (lambda f: (f / "trips.csv").unlink(), "trips.csv"),
     "missing location file": (lambda f: (f / "places.csv").unlink(), "places.csv"),
+    "other digits in a file": (trips(BY_ID, "t,\u0663,place-a"), "line 2: seq must be a whole"),
+    "links in a circle": (links_in_a_circle, "trips.csv"),
     "a folder instead of a file": (folder_for_a_file, "trips.csv"),
 }
 
@@ -79,6 +86,18 @@ BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
     "infinite epsilon": (["--epsilon", "inf"], "got epsilon=inf"),
     "huge epsilon": (["--epsilon", "1e6"], "at most 20, got epsilon=1e6"),
     "epsilon in words": (["--epsilon", "low"], "got epsilon=low"),
+    "epsilon with an underscore": (["--epsilon", "1_0"], "got epsilon=1_0"),
+    "epsilon in other digits": (["--epsilon", "\uff11\uff10"], "got epsilon=\uff11\uff10"),
+    "epsilon of nearly nothing": (["--epsilon", "1e-5000"], "at most 30 decimals"),
+    "epsilon of a power of ten": (["--epsilon", "1e400"], "got epsilon=1e400"),
+    "epsilon that would never end": (["--epsilon", "1e-999999999"], "got epsilon=1e-9"),
+    "delta of nearly nothing": (["--mechanism", "cgm", "--delta", "1e-5000"], "delta must"),
+    "a seed with an underscore": (["--seed", "1_0"], "'1_0' is not a valid integer"),
+    "a count with an underscore": (["--near-count", "1_0"], "'1_0' is not a valid integer"),
+    "a count in other digits": (["--near-count", "\u0663"], "is not a valid integer"),
+    "a radius with an underscore": (["--radius-km", "1_0"], "a number of km above 0, got 1_0"),
+    "a radius beyond numbers": (["--radius-km", "1e400"], "a number of km above 0"),
+    "a bound with an underscore": (["--step-bound", "0_0.1"], "is not a finite number"),
     "unknown mechanism": (
         ["--mechanism", "APT"],
         "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram, atlas "
@@ -176,6 +195,19 @@ def test_evaluate_refuses_the_same_files(
         (["granularity", "--epsilon", "1", "nan"], "got epsilon=nan"),
         (["granularity", "--epsilon", "1", "1e6"], "got epsilon=1e6"),
         (["audit", "--epsilon", "-1"], "got epsilon=-1"),
+        (["audit", "--epsilon", "1_0"], "got epsilon=1_0"),
+        (["granularity", "--epsilon", "1e-5000"], "at most 30 decimals"),
+        (["explain", "--epsilon", "1", "--length", "1_0"], "'1_0' is not a valid integer"),
+        (["explain", "--percent", "5_0", "--within-km", "1", "--length", "2"], "got 5_0"),
+        (["data", "build", "city", "--places", "9" * 26, "--out", "x"], "is not in the range"),
+        (
+            ["data", "convert", "trips.csv", "--box=0,0,1_0,1", "--grid-km", "9", "--out", "x"],
+            "a box must be four numbers",
+        ),
+        (
+            ["data", "convert", "trips.csv", "--box=0,0,1,1", "--grid-km=1e-320", "--out=x"],
+            "at most 1000000 cells",
+        ),
         (["audit", "--length", "0"], "0 is not in the range"),
         (["audit", "--mechanism", "APT"], "did you mean atp?"),
         (["audit", "--variant", "unoin"], "unknown variant 'unoin'"),
@@ -184,6 +216,27 @@ def test_evaluate_refuses_the_same_files(
 )
 def test_other_commands_refuse_bad_options(arguments: list[str], says: str, run: Run) -> None:
     assert_refused(run(*arguments), says)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "out"),
+    [
+        ("perturb trips.csv --locations places.csv --epsilon 4", "circle.csv"),
+        ("data build city --trips 9 --places 9", "circle"),
+        ("demo --quick", "circle"),
+        ("paper table1", "circle"),
+    ],
+)
+def test_an_output_that_links_in_a_circle_is_refused_before_the_work(
+    arguments: str, out: str, folder: Path, run: Run
+) -> None:
+    (folder / out).symlink_to(out)
+    assert_refused(run(*arguments.split(), "--out", out), out)
+
+
+def test_a_name_that_is_no_text_can_be_written(folder: Path, run: Run) -> None:
+    arguments = ["perturb", "trips.csv", "--locations", "places.csv", "--epsilon", "4", "--out"]
+    assert run(*arguments, "caf\udce9.csv").exit_code == 0
 
 
 def test_json_says_the_same_on_stdout(perturb: Run) -> None:

@@ -175,6 +175,27 @@ def test_a_built_folder_and_a_file_by_place_names_get_coordinates(
     assert joined["points"] == 7
 
 
+def test_tracks_of_several_files_stay_apart_and_are_for_their_owner_alone(
+    folder: Path, run: Run
+) -> None:
+    track = '<gpx><trk><trkseg><trkpt lat="40" lon="-74"/></trkseg></trk></gpx>'
+    for name in ("monday.gpx", "tuesday.gpx"):
+        write(folder / name, track)
+    made = converted(run, "monday.gpx", "tuesday.gpx", "--out", "week.csv")
+    assert (made["trajectories"], made["points"]) == (2, 2)
+    assert (folder / "week.csv").stat().st_mode & 0o777 == 0o600
+    snapped = ("--locations", "places.csv", "--out", "week")
+    recipe = converted(run, "monday.gpx", "tuesday.gpx", *snapped)["recipe"]
+    assert list(recipe["inputs"]) == ["monday.gpx", "tuesday.gpx"]
+
+
+def test_snapping_is_refused_where_it_would_lead_far(folder: Path, run: Run) -> None:
+    write(folder / "away.csv", "tid,seq,lat,lng", "t,0,12.34567,8")
+    snapped = ("data", "convert", "away.csv", "--locations", "places.csv", "--out", "x")
+    assert_refused(run(*snapped), "within 50 km of a location, got 1 of 1")
+    assert run(*snapped, "--max-snap-km", "20100").exit_code == 0
+
+
 def test_snaps_to_a_grid_that_covers_the_box_whoever_was_where(folder: Path, run: Run) -> None:
     converted(run, "trips.csv", "--locations", "places.csv", "--out", "raw.csv")
     box = ("--box", "-74.01,39.99,-73.95,40.05")
@@ -202,7 +223,7 @@ def test_without_h3_the_line_that_installs_it_is_printed(
         "data", "convert", "trips.csv", "--h3", "8", "--box", "0,0,1,1", "--out", "cells"
     )
     assert result.exit_code == 1
-    assert "run: pip install 'nomadp[h3]'" in result.stderr
+    assert 'run: pip install "nomadp[h3]"' in result.stderr
 
 
 BAD: dict[str, tuple[list[str], str]] = {
@@ -234,7 +255,7 @@ BAD: dict[str, tuple[list[str], str]] = {
         "must be a foursquare file of 8 columns",
     ),
     "a folder with other data": (
-        ["build", "city", "--out", "theirs"],
+        ["build", "city", "--out", "theirs", "--overwrite"],
         "was not built here and is not overwritten",
     ),
     "a set without its folder": (["describe", "trips.csv"], "needs --locations FILE"),
@@ -255,7 +276,10 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["convert", "trips.csv", "--out", "x", "--grid-km", "1e-6", "--box", "0,0,1,1"],
         "at most 1000000 cells",
     ),
-    "the source as output": (["convert", "trips.csv", "--out", "trips.csv"], "got the source"),
+    "the source as output": (
+        ["convert", "trips.csv", "--out", "trips.csv"],
+        "got one of the inputs",
+    ),
     "an unknown zone": (
         ["convert", "trips.csv", "--out", "x.csv", "--time-zone", "Mars/Base"],
         "got Mars/Base",
@@ -278,7 +302,7 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "no hours": (
         ["convert", "trips.csv", "--out", "x.csv", "--split-hours", "0"],
-        "--split-hours must be a number of hours above 0",
+        "a number of hours above 0, got 0",
     ),
 }
 
@@ -328,5 +352,6 @@ def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
     pq.write_table(columns.select(["tid", "seq", "location_id"]), folder / "points.parquet")
     told = run("data", "nest", "points.parquet", "--out", "nested.parquet")
     assert told.stdout == "3 trajectories, one row each: nested.parquet\n"
-    again = as_json(run("data", "nest", "points.parquet", "--out", "nested.parquet", "--json"))
+    more = ("--out", "nested.parquet", "--overwrite", "--json")
+    again = as_json(run("data", "nest", "points.parquet", *more))
     assert again == {"trajectories": 3, "out": "nested.parquet"}

@@ -14,7 +14,16 @@ from tests.cli.conftest import PLACES, Run, as_json, write
 @pytest.fixture
 def decode(run: Run) -> Run:
     def invoke(*more: str, reports: str = "reports.csv"):
-        return run("decode", reports, "--locations", "places.csv", "--out", "where.csv", *more)
+        return run(
+            "decode",
+            reports,
+            "--locations",
+            "places.csv",
+            "--out",
+            "where.csv",
+            "--overwrite",
+            *more,
+        )
 
     return invoke
 

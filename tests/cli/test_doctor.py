@@ -1,12 +1,14 @@
 """``nomadp doctor``: what is here, and whether what privacy rests on works."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy
 import pytest
 
 import nomadp
+from nomadp.extras import EXTRAS
 from tests.cli.conftest import Run, as_json
 
 
@@ -17,7 +19,8 @@ def test_tells_versions_and_that_all_is_ready(run: Run) -> None:
     assert found["numpy"] == numpy.__version__
     assert found["randomness"] == "works"
     assert found["cores"] >= 1
-    assert "numba" in found
+    assert {extra.package for extra in EXTRAS.values()} <= found.keys()
+    assert found["extras"]["tables"]["remedy"] == 'pip install "nomadp[tables]"'
 
 
 def test_the_table_ends_with_a_verdict(run: Run) -> None:
@@ -32,6 +35,15 @@ def test_failing_randomness_is_exit_code_1(run: Run, monkeypatch: pytest.MonkeyP
     result = run("doctor")
     assert result.exit_code == 1
     assert "fails (RandomnessUnavailable)" in result.stdout
+
+
+def test_a_missing_extra_is_named_with_its_remedy(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h3", None)
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert 'absent: pip install "nomadp[h3]"  (H3 cells)' in result.stdout
 
 
 def test_a_missing_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

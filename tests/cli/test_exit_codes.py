@@ -48,6 +48,6 @@ def test_an_interruption_writes_nothing(
 
     monkeypatch.setattr(nomadp.engine, "perturb_set", interrupted)
     result = perturb()
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert result.stderr.strip() == "nomadp: interrupted; the output was not written"
     assert not list(folder.glob("*reports*"))

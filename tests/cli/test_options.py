@@ -6,6 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from nomadp.cli import main
 from nomadp.cli.options import VARIANTS, ManyNumbers, chosen_options
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED
 
@@ -43,6 +44,17 @@ def test_only_what_was_asked_for_is_passed_on() -> None:
     }
     assert chosen_options({"granularity": "12"}) == {"granularity": 12}
     assert chosen_options({"granularity": "table"}) == {"granularity": "table"}
+
+
+@pytest.mark.parametrize("command", ["perturb", "decode", "explain"])
+def test_the_help_lists_every_mechanism_that_is_registered(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MECHANISMS, "theirs", MECHANISMS["exp"])
+    text = "".join(CliRunner().invoke(main, [command, "--help"]).stdout.split())
+    others = ",".join([*EXPERIMENTAL, *PUBLISHED])
+    assert "Oneofatlas,exp,tp" in text  # lines are broken anywhere
+    assert f"theirs;forexperimentsonly:{others}." in text
 
 
 def test_the_options_are_those_of_the_mechanisms() -> None:

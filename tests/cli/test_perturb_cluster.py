@@ -33,11 +33,20 @@ def test_options_of_the_local_engine_are_refused(on_cluster: Run, option: list[s
     assert "belong to the local engine" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "option", [["--length", "3"], ["--columns", "who=tid"], ["more.parquet"]]
+)
+def test_a_cluster_reads_one_source_as_it_stands(on_cluster: Run, option: list[str]) -> None:
+    done = on_cluster(*option)
+    assert done.exit_code == 2
+    assert "reads one file or folder just as it stands" in done.stderr
+
+
 def test_reports_never_join_what_is_there(on_cluster: Run, folder: Path) -> None:
     (folder / "reports.parquet").mkdir()
     done = on_cluster()
     assert done.exit_code == 2
-    assert "must name a new folder" in done.stderr
+    assert "must name a new file or folder" in done.stderr
 
 
 def test_a_cluster_writes_parquet(on_cluster: Run) -> None:

@@ -40,7 +40,8 @@ def streamed(run: Run, trips: Path) -> Run:
     def invoke(*more: str):
         return run(
             *("perturb", "trips.parquet", "--locations", "places.csv", "--mechanism", "exp"),
-            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", *more),
+            *("--epsilon", "4", "--out", "reports.parquet", "--jobs", "1", "--overwrite"),
+            *more,
         )
 
     return invoke
@@ -68,6 +69,22 @@ def test_the_metadata_is_that_of_any_reports(folder: Path, streamed: Run, pertur
     assert metadata.items() <= summary.items()
     perturb("--mechanism", "exp")
     assert metadata == json.loads((folder / "reports.csv.meta.json").read_text())
+
+
+def test_people_are_counted_before_the_first_draw(folder: Path, streamed: Run) -> None:
+    summary = as_json(streamed("--json"))
+    assert (summary["people"], summary["epsilon_per_person_max"]) == (COUNT, "4")
+    table = pq.read_table(folder / "trips.parquet")
+    nobody = pa.array([None] * COUNT, pa.string())
+    pq.write_table(table.set_column(2, "uid", nobody), folder / "trips.parquet")
+    (folder / "reports.parquet").unlink()
+    assert "uid must not hold missing values" in streamed().stderr
+    assert not list(folder.glob("reports*"))
+
+
+def test_a_length_is_that_of_every_report(folder: Path, streamed: Run) -> None:
+    assert as_json(streamed("--length", "4", "--json"))["points"] == 4 * COUNT
+    assert len(pq.read_table(folder / "reports.parquet")) == 4 * COUNT
 
 
 def test_the_reports_can_be_evaluated(streamed: Run, run: Run) -> None:
@@ -172,7 +189,7 @@ def test_an_interrupted_run_says_where_it_stopped_and_goes_on(
     folder: Path, streamed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = stopped(streamed, monkeypatch)
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert "kept in reports.parquet.partial; the same command goes on" in result.stderr
     assert not (folder / "reports.parquet").exists()
     again = streamed("--json")

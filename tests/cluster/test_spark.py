@@ -32,7 +32,7 @@ from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SystemWords
+from nomadp.randomness import KeyedWords, SystemWords, new_key
 from nomadp.reports import read_reports
 from nomadp.reports.batches import batch_of, rows_of
 from nomadp.reports.header import Header
@@ -53,6 +53,11 @@ SMALL = {
     "spark.sql.shuffle.partitions": "4",
     "spark.default.parallelism": "4",
 }
+
+
+def one_batch(mechanism, words, trips):
+    """What one machine reports, by the path that as many trajectories take everywhere."""
+    return perturb_batch(mechanism, words, trips, path_of(mechanism, trips.num_rows))
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +171,9 @@ def test_random_ids_stand_in_their_order_in_every_partition(frame, city) -> None
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
     alone = alone_on(mechanism, KeyedWords(KEY), trips)
-    assert rows(cluster.perturb(frame, mechanism, KeyedWords()).toArrow()) != rows(alone)
+    assert rows(cluster.perturb(frame, mechanism, KeyedWords(new_key())).toArrow()) != rows(
+        alone
+    )
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:

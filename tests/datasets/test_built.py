@@ -60,6 +60,13 @@ def test_building_again_gives_the_same_bytes(tmp_path):
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
 
 
+def test_only_the_trajectories_are_for_their_owner_alone(tmp_path):
+    write_built(tmp_path / "set", built())
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "set").iterdir()}
+    assert modes.pop("trajectories.csv") == 0o600
+    assert 0o600 not in modes.values()
+
+
 def test_refuses_to_replace_data_that_no_recipe_made(tmp_path):
     (tmp_path / "trajectories.csv").write_text("theirs", encoding="utf-8")
     with pytest.raises(SchemaError, match=r"holds trajectories\.csv but no recipe\.json"):

@@ -13,7 +13,7 @@ from nomadp.datasets.checkins import (
 )
 from nomadp.errors import DomainError
 from nomadp.formats.box import Box
-from nomadp.formats.grouping import split_at_gaps
+from nomadp.formats.points import split_at_gaps
 
 MINUTE = 60_000_000
 

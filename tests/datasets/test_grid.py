@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.datasets.grid import ExtraMissing, grid_cells, h3_cells
+from nomadp.datasets.grid import grid_cells, h3_cells
+from nomadp.errors import ExtraMissing
 from nomadp.formats.box import Box
 
 PORTO = Box(-8.7, 41.1, -8.5, 41.25)
@@ -84,5 +85,5 @@ def test_refuses_an_h3_resolution_that_is_none_or_too_fine():
 
 def test_without_h3_the_error_prints_the_line_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "h3", None)
-    with pytest.raises(ExtraMissing, match=r"run: pip install 'nomadp\[h3\]'"):
+    with pytest.raises(ExtraMissing, match=r'run: pip install "nomadp\[h3\]"'):
         h3_cells(PORTO, 8)

@@ -55,10 +55,10 @@ def test_named_places_are_kept_if_the_location_set_was_given():
     assert in_cells.recipe["parameters"]["by"] == "nearest"
 
 
-def test_refuses_unknown_places_by_their_number_only():
-    with pytest.raises(DomainError, match="got 1 unknown among 3") as refusal:
-        snap(points(location_ids=("y", "SECRET", "y")), SnapTo(WORLD), {})
-    assert "SECRET" not in str(refusal.value)
+def test_rows_that_name_no_location_go_to_the_nearest():
+    built = snap(points(location_ids=("y", "y", "elsewhere")), SnapTo(WORLD), {})
+    assert built.trajectories.locations.tolist() == [1, 1, 0]
+    assert built.recipe["counts"]["moved"]["points"] == 1
 
 
 FAR = {"lat": np.array([47.01, 12.34567, 47.05])}
@@ -75,14 +75,20 @@ def test_points_outside_the_box_are_dropped_or_moved_if_asked():
     assert dropped.trajectories.lengths.tolist() == [1, 1]
     assert dropped.recipe["counts"]["outside_box"] == 1
     assert dropped.moment_us.tolist() == [1_000_000, 3_000_000]
-    moved = snap(points(**FAR), SnapTo(CELLS, BOX, "nearest"), {})
+    with pytest.raises(DomainError, match="within 50 km of a location, got 1 of 3"):
+        snap(points(**FAR), SnapTo(CELLS, BOX, "nearest"), {})
+    moved = snap(points(**FAR), SnapTo(CELLS, BOX, "nearest", max_km=5000), {})
     assert moved.trajectories.lengths.tolist() == [2, 1]
 
 
+def test_points_in_a_box_of_large_cells_are_near_by_definition():
+    wide = Box(0.0, 40.0, 10.0, 50.0)
+    built = snap(points(), SnapTo(grid_cells(wide, 500), wide), {})
+    assert built.recipe["counts"]["moved"]["max_km"] > 50
+
+
 def test_refuses_a_box_without_points_and_an_unknown_wish():
-    with pytest.raises(
-        DomainError, match="all 3 lie outside; the box is west,south,east,north"
-    ):
+    with pytest.raises(DomainError, match=r"west,south,east,north.*, and 3 of 3 lie outside"):
         snap(points(lat=np.zeros(3)), SnapTo(CELLS, BOX, "drop"), {})
     with pytest.raises(ValueError, match="outside must be one of refuse, drop, nearest"):
         snap(points(), SnapTo(CELLS, BOX, "keep"), {})
@@ -102,5 +108,6 @@ def test_inputs_are_hashed_by_file_or_by_folder(tmp_path):
     file = input_hashes(tmp_path / "in" / "a.csv")
     folder = input_hashes(tmp_path / "in")
     assert (list(file), list(folder)) == (["a.csv"], ["in/"])
+    assert list(input_hashes(*[tmp_path / "in" / "a.csv"] * 2)) == ["a.csv", "a.csv (2)"]
     (tmp_path / "in" / "a.csv").write_text("2", encoding="utf-8")
     assert input_hashes(tmp_path / "in") != folder

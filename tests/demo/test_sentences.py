@@ -5,7 +5,6 @@ from nomadp.demo.sentences import (
     audit_words,
     error_verdict,
     gallery_words,
-    listed,
     range_verdict,
     verdicts,
 )
@@ -73,11 +72,3 @@ def test_a_missed_exhibit_is_not_counted_as_flagged(findings: Findings) -> None:
     missed = replace(audit, gallery=(replace(first, flagged_by=()), *others))
     assert f"flags {shown} of {shown}." in gallery_words(audit)[0]
     assert f"flags {shown - 1} of {shown}." in gallery_words(missed)[0]
-
-
-def test_lists_read_as_people_say_them() -> None:
-    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
-        "a",
-        "a and b",
-        "a, b and c",
-    ]

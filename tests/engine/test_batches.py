@@ -19,7 +19,7 @@ from nomadp.mechanisms import (
     make_mechanism,
     perturb_one,
 )
-from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
 from nomadp.reports.ids import report_ids
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
@@ -45,7 +45,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
     mechanism, true = make_mechanism(name, square, 4), trajectories_of(batch, square)
-    words = SeededWords(5)
+    words = SimulatedWords(5)
     drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
     reports = batched(mechanism, words, batch)
     numbered = ["number"] if name == "atlas" else []
@@ -60,19 +60,19 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism(name, square, 4), KeyedWords()
+    mechanism, words = make_mechanism(name, square, 4), KeyedWords(new_key())
     together = by_tid(batched(mechanism, words, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
     assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
-    assert by_tid(batched(mechanism, KeyedWords(), batch)) != together
+    assert by_tid(batched(mechanism, KeyedWords(new_key()), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
     square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism("ngram", square, 1), SeededWords(2)
+    mechanism, words = make_mechanism("ngram", square, 1), SimulatedWords(2)
     found = trajectories_of(batched(mechanism, words, batch), square)
     true = trajectories_of(batch, square)
     bound = words.bound_to(mechanism.identity)
@@ -83,11 +83,11 @@ def test_one_trajectory_draws_from_the_stream_of_its_tid(
 
 def test_a_batch_without_rows_gives_none(square: LocationSet, batch: pa.RecordBatch) -> None:
     mechanism = make_mechanism("atp", square, 4)
-    assert batched(mechanism, SeededWords(1), batch.slice(0, 0)).num_rows == 0
+    assert batched(mechanism, SimulatedWords(1), batch.slice(0, 0)).num_rows == 0
 
 
 def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatch) -> None:
-    class Untouched(SeededWords):
+    class Untouched(SimulatedWords):
         def named(self, names):
             pytest.fail("a stream was named before the batch was checked")
 
@@ -97,7 +97,7 @@ def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatc
 
 
 def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.RecordBatch) -> None:
-    mechanism, words = make_mechanism("exp", square, 4), KeyedWords()
+    mechanism, words = make_mechanism("exp", square, 4), KeyedWords(new_key())
     linked = batched(mechanism, words, batch)
     reports = perturb_batch(mechanism, words, batch, "numpy", linked=False)
     assert reports["location_ids"] == linked["location_ids"]

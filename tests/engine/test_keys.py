@@ -7,7 +7,7 @@ import pytest
 
 from nomadp.engine.keys import create_key, fingerprint, only_mine, read_key, words_of
 from nomadp.errors import SchemaError
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords
 
 KEY = bytes(range(100, 132))
 
@@ -76,8 +76,10 @@ def test_a_missing_key_is_said_to_be_missing(tmp_path: Path) -> None:
 
 
 def test_a_fingerprint_tells_keys_apart_and_repeats() -> None:
-    marks = [fingerprint(words) for words in (KeyedWords(KEY), SeededWords(1), SeededWords(2))]
+    marks = [
+        fingerprint(words) for words in (KeyedWords(KEY), SimulatedWords(1), SimulatedWords(2))
+    ]
     assert len(set(marks)) == 3
-    assert marks[1] == fingerprint(SeededWords(1))
+    assert marks[1] == fingerprint(SimulatedWords(1))
     assert all(len(bytes.fromhex(mark)) == 16 for mark in marks)
     assert KEY.hex() not in marks[0]

@@ -21,12 +21,12 @@ from nomadp.engine import stream, unfinished
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.stream import Job, open_job, perturb_file
 from nomadp.engine.unfinished import Unfinished
-from nomadp.errors import NotPrivateError, SchemaError
+from nomadp.errors import NotPrivateError, OutputError, SchemaError
 from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SeededWords, Words
+from nomadp.randomness import KeyedWords, SimulatedWords, Words
 from nomadp.reports import Header, read_reports
 from nomadp.reports.ids import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
@@ -113,7 +113,7 @@ def test_random_ids_stand_in_their_order_over_all_parts(
 
 
 @pytest.mark.parametrize(
-    "change", [{"words": SeededWords(1)}, {"name": "tp-as-published-not-private"}]
+    "change", [{"words": SimulatedWords(1)}, {"name": "tp-as-published-not-private"}]
 )
 def test_a_file_for_people_is_not_written_from_what_protects_nobody(
     change: dict[str, Any], job: MakeJob
@@ -283,7 +283,7 @@ def test_a_given_key_is_not_kept(job: MakeJob) -> None:
     [
         ({"name": "tp"}, "another mechanism"),
         ({"words": KeyedWords(KEY)}, "another key or seed"),
-        ({"words": SeededWords(1)}, "another key or seed"),
+        ({"words": SimulatedWords(1)}, "another key or seed"),
         ({"source": "other"}, "other trajectories"),
     ],
 )
@@ -418,7 +418,7 @@ def test_a_full_disk_leaves_the_target_as_it_was_and_the_job_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr("nomadp.engine.unfinished.written_whole", written)
-        with pytest.raises(SchemaError, match="No space left on device"):
+        with pytest.raises(OutputError, match="No space left on device"):
             perturb_file(job())
     assert job().target.read_text() == "older reports"
     assert sorted(path.name for path in job().target.parent.iterdir()) == [

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.engine import survey as module
 from nomadp.engine.survey import Survey, survey
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
@@ -45,19 +44,17 @@ def test_a_tid_that_repeats_is_refused_wherever_it_stands(
 def test_different_tids_of_the_same_hash_are_not_taken_for_one(
     trips: Path, square: LocationSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = module._hashes
-    monkeypatch.setattr(module, "_hashes", lambda tids: honest(tids) % 10)
+    monkeypatch.setattr(nested_files, "_hash", lambda tid: hash(tid) % 10)
     assert survey(NestedFile(trips), square).trajectories == COUNT
-    monkeypatch.setattr(module, "SUSPECTS_MAX", 3)
+    monkeypatch.setattr(nested_files, "SUSPECTS_MAX", 3)
     assert survey(NestedFile(trips), square).trajectories == COUNT
 
 
 def test_a_repeated_tid_is_found_among_many_suspects(
     tmp_path: Path, square: LocationSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = module._hashes
-    monkeypatch.setattr(module, "_hashes", lambda tids: honest(tids) % 10)
-    monkeypatch.setattr(module, "SUSPECTS_MAX", 3)
+    monkeypatch.setattr(nested_files, "_hash", lambda tid: hash(tid) % 10)
+    monkeypatch.setattr(nested_files, "SUSPECTS_MAX", 3)
     tids = [*(f"t{k}" for k in range(60)), "t59"]
     path = write_trips(tmp_path / "twice.parquet", [["p1", "p2"]] * 61, tids)
     with pytest.raises(SchemaError, match="every tid must name one trajectory"):

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from worlds import scattered, triangle
 
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
 from nomadp.mechanisms.atlas import build_atlas, build_pinned
 
@@ -119,6 +119,6 @@ def test_refuses_the_atlas_of_another_location_set(path):
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, pinned):
     (tmp_path / "atlas.parquet").mkdir()
-    with pytest.raises(SchemaError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         write_atlas(tmp_path / "atlas.parquet", pinned)
     assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]

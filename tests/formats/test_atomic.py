@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomadp.errors import SchemaError
+from nomadp.errors import OutputError
 from nomadp.formats.atomic import moved_whole, written_whole
 
 
@@ -45,20 +45,20 @@ def test_a_failure_half_way_leaves_the_folder_as_it_was(tmp_path, error):
 
 def test_a_full_disk_is_one_sentence_and_no_file(tmp_path):
     full = OSError(28, "No space left on device")
-    with pytest.raises(SchemaError, match=r"b\.csv cannot be written: No space left on device"):
+    with pytest.raises(OutputError, match=r"b\.csv cannot be written: No space left on device"):
         written_whole({tmp_path / "b.csv": failing(full)})
     assert listing(tmp_path) == []
 
 
 def test_a_move_that_fails_takes_the_files_already_moved_with_it(tmp_path):
     (tmp_path / "b.csv").mkdir()
-    with pytest.raises(SchemaError, match=r"b\.csv cannot be written"):
+    with pytest.raises(OutputError, match=r"b\.csv cannot be written"):
         written_whole({tmp_path / "a.json": writing("1"), tmp_path / "b.csv": writing("2")})
     assert listing(tmp_path) == ["b.csv"]
 
 
 def test_a_missing_folder_is_one_sentence(tmp_path):
-    with pytest.raises(SchemaError, match="cannot be written: No such file"):
+    with pytest.raises(OutputError, match="cannot be written: No such file"):
         written_whole({tmp_path / "nowhere" / "a.csv": writing("1")})
 
 
@@ -83,6 +83,19 @@ def test_a_ready_file_takes_the_place_of_an_older_one(tmp_path):
 
 def test_a_ready_file_that_cannot_be_moved_stays_where_it_is(tmp_path):
     (tmp_path / "ready").write_text("new")
-    with pytest.raises(SchemaError, match="place cannot be written"):
+    with pytest.raises(OutputError, match="place cannot be written"):
         moved_whole(tmp_path / "ready", tmp_path / "nowhere" / "place")
     assert (tmp_path / "ready").read_text() == "new"
+
+
+def test_a_private_file_is_for_its_owner_alone_from_the_first_byte(tmp_path):
+    modes = []
+
+    def write(part):
+        modes.append(part.stat().st_mode & 0o777)
+        part.write_text("1", encoding="utf-8")
+
+    secret, public = tmp_path / "secret.csv", tmp_path / "public.csv"
+    written_whole({secret: write, public: writing("2")}, private=[secret])
+    assert (modes, secret.stat().st_mode & 0o777) == ([0o600], 0o600)
+    assert public.stat().st_mode & 0o777 != 0o600

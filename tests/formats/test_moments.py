@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.formats.columns import Moments
-from nomadp.formats.moments import EARLIEST_US, LATEST_US, moment_texts
+from nomadp.formats.columns import EARLIEST_US, LATEST_US, Moments, moment_texts
 
 
 @given(st.lists(st.integers(EARLIEST_US, LATEST_US)))

@@ -11,7 +11,8 @@ import pytest
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile, is_nested, read_nested
-from nomadp.formats.tables import read_trajectories
+from nomadp.formats.presets import Reading
+from nomadp.formats.tables import ReadSummary, read_trajectories
 from nomadp.locations import LocationSet
 
 ROWS = 100
@@ -55,11 +56,18 @@ def test_long_trajectories_come_in_fewer_rows(tmp_path: Path) -> None:
 
 
 def test_a_whole_file_is_read_like_any_other(path: Path, world: LocationSet) -> None:
-    found, snapped = read_trajectories(path, world)
-    assert snapped is None
+    found, summary = read_trajectories(path, world)
+    assert summary == ReadSummary(snapped=None, people=None)
     assert found == read_nested(path, world)
     assert found.tids == tuple(f"t{k}" for k in range(ROWS))
     assert found[4].tolist() == [4, 0]
+
+
+def test_a_map_of_columns_is_refused_since_names_are_fixed(
+    path: Path, world: LocationSet
+) -> None:
+    with pytest.raises(SchemaError, match="must have the column who"):
+        read_trajectories(path, world, Reading(columns={"who": "uid"}))
 
 
 def test_only_files_of_this_layout_are_taken_for_one(tmp_path: Path, path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from nomadp.errors import SchemaError
 from nomadp.formats import nesting
-from nomadp.formats.nested_files import read_nested
+from nomadp.formats.nested_files import NestedFile, read_nested
 from nomadp.formats.nesting import nest_file
+from nomadp.formats.points import People
 from nomadp.formats.tables import read_trajectories
 from nomadp.locations import LocationSet
 
@@ -44,20 +45,30 @@ def test_the_trajectories_stay_the_same_wherever_pieces_break(
     assert read_nested(nested, world) == read_trajectories(long, world)[0]
 
 
-def test_equal_tids_of_two_users_are_not_made_one_trajectory(tmp_path: Path) -> None:
-    long = written(
-        tmp_path / "long.parquet",
-        uid=["a", "a", "b", "b"],
-        tid=["1"] * 4,
-        seq=[0, 1, 2, 3],
-        location_id=["p1", "p2", "p3", "p4"],
-    )
-    assert nest_file(long, tmp_path / "nested.parquet") == 2
-    with pytest.raises(SchemaError, match="tid must be unique"):
-        read_nested(
-            tmp_path / "nested.parquet",
-            LocationSet.from_columns(["p1", "p2", "p3", "p4"], [0, 1, 2, 3], [0, 1, 2, 3]),
-        )
+def test_a_tid_that_comes_back_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    place = [f"p{k}" for k in range(4)]
+    for column in (
+        {"tid": ["SECRET", "b", "SECRET", "c"]},
+        {"tid": ["SECRET"] * 4, "uid": ["a", "a", "b", "b"]},
+    ):
+        long = written(tmp_path / "long.parquet", **column, seq=[0, 1, 2, 3], location_id=place)
+        with pytest.raises(SchemaError, match="got 1 tids that come back later") as refused:
+            nest_file(long, tmp_path / "nested.parquet")
+        assert "SECRET" not in str(refused.value)
+        assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
+
+
+def test_users_stay_beside_their_trajectories(tmp_path: Path, world: LocationSet) -> None:
+    whose = ["ann", "ann", "bob", "bob", "ann"]
+    long = points(tmp_path / "long.parquet", [2, 2, 1], uid=whose)
+    assert nest_file(long, tmp_path / "nested.parquet") == 3
+    assert list(NestedFile(tmp_path / "nested.parquet").uids() or ()) == ["ann", "bob", "ann"]
+    assert read_trajectories(tmp_path / "nested.parquet", world)[1].people == People(2, 2)
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    nest_file(points(tmp_path / "long.parquet", [2]), tmp_path / "nested.parquet")
+    assert (tmp_path / "nested.parquet").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("seq", [[0, 2, 1], [0, 1, 1]])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nomadp.errors import SchemaError
-from nomadp.formats.moments import EARLIEST_US, LATEST_US
+from nomadp.formats.columns import EARLIEST_US, LATEST_US
 from nomadp.formats.point_files import read_points, write_points
 from nomadp.formats.points import Points
 from nomadp.formats.presets import Reading
@@ -180,3 +180,10 @@ def test_the_mapping_that_was_used_is_reported_and_nothing_else_of_the_header(tm
         "read, 1 ignored; without a tid, each user has one trajectory"
     ) in caplog.text
     assert "mood" not in caplog.text
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "geoparquet", "geojson"])
+def test_only_its_owner_can_read_what_was_written(suffix, tmp_path):
+    path = tmp_path / f"points.{suffix}"
+    write_points(path, SOME)
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from nomadp.errors import DomainError
-from nomadp.formats.columns import Text
-from nomadp.formats.points import Points, Rows
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.columns import Table, Text
+from nomadp.formats.points import People, Points
+from nomadp.formats.table_points import points_of
 
 HOUR = 3_600_000_000
 
@@ -34,15 +35,20 @@ def test_points_are_equal_by_content():
     assert some() != "points"
 
 
+def table(**column):
+    return Table("f", len(column["lat"]), column, lambda row: f"row {row + 1}")
+
+
 def test_rows_in_any_order_become_trajectories_by_appearance():
-    rows = Rows(
-        np.array([1.0, 2.0, 3.0, 4.0]),
-        np.array([5.0, 6.0, 7.0, 8.0]),
-        np.array([9, 2, 1, 3]),
-        tid=Text(np.array([0, 1, 0, 0]), ("t", "s")),
-        uid=Text(np.array([0, 0, 0, 1]), ("u", "v")),
+    points = points_of(
+        table(
+            lat=np.array([1.0, 2.0, 3.0, 4.0]),
+            lng=np.array([5.0, 6.0, 7.0, 8.0]),
+            seq=np.array([9, 2, 1, 3]),
+            tid=Text(np.array([0, 1, 0, 0]), ("t", "s")),
+            uid=Text(np.array([0, 0, 0, 1]), ("u", "v")),
+        )
     )
-    points = rows.points()
     assert points.lat.tolist() == [3.0, 1.0, 2.0, 4.0]
     assert (points.tids, points.uids) == (("t", "s", "t"), ("u", "u", "v"))
     assert points.offsets.tolist() == [0, 2, 3, 4]
@@ -50,14 +56,36 @@ def test_rows_in_any_order_become_trajectories_by_appearance():
 
 
 def test_without_a_tid_each_user_has_one_trajectory_with_a_number_for_a_name():
-    rows = Rows(
-        np.zeros(3),
-        np.zeros(3),
-        np.arange(3),
-        uid=Text(np.array([1, 0, 1]), ("ann", "bob")),
-    )
-    points = rows.points()
+    whose = Text(np.array([1, 0, 1]), ("ann", "bob"))
+    points = points_of(table(lat=np.zeros(3), lng=np.zeros(3), seq=np.arange(3), uid=whose))
     assert (points.tids, points.uids) == (("1", "2"), ("bob", "ann"))
+
+
+def test_people_are_counted_and_never_named():
+    assert some().people == People(2, 1)
+    assert some(uids=("ann", "ann")).people == People(1, 2)
+    assert some(uids=None).people is None
+
+
+def test_equal_tids_of_two_files_are_two_trajectories_with_numbers():
+    both = Points.joined([some(), some()])
+    assert both.tids == ("1", "2", "3", "4")
+    assert both.offsets.tolist() == [0, 3, 4, 7, 8]
+    assert both.people == People(2, 2)
+    assert both.location_ids == ("w", "x", "y", "z") * 2
+    assert len(both.moment_us) == 8
+
+
+def test_files_whose_tids_differ_keep_them():
+    both = Points.joined([some(), some(tids=("c", "d"), moment_us=None)])
+    assert both.tids == ("a", "b", "c", "d")
+    assert both.moment_us is None
+
+
+@pytest.mark.parametrize("column", ["uids", "location_ids"])
+def test_files_of_which_only_some_name_people_or_places_are_not_joined(column):
+    with pytest.raises(SchemaError, match=f"must all have {column} or none, and 1 of 2"):
+        Points.joined([some(), some(**{column: None})])
 
 
 def test_splits_at_gaps_and_keeps_users_apart():

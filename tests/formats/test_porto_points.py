@@ -28,7 +28,7 @@ def written(folder, rows):
 def test_a_point_is_fifteen_seconds_after_the_one_before(tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="nomadp"):
         points = read_points(written(tmp_path, ROWS), Reading("porto"))
-    assert (points.tids, points.uids) == (("T1", "T3"), ("20000589", "20000589"))
+    assert points.uids == ("20000589", "20000589")
     assert (points.lat.tolist(), points.lng.tolist()) == (
         [41.25, 41.5, 41.25],
         [-8.5, -8.75, -8.5],
@@ -36,6 +36,10 @@ def test_a_point_is_fifteen_seconds_after_the_one_before(tmp_path, caplog):
     start = 1_372_636_858_000_000
     assert points.moment_us.tolist() == [start, start + 15_000_000, 1_372_636_951_000_000]
     assert "1 of 3 trips have no position and are left out" in caplog.text
+
+
+def test_trips_are_numbered_since_a_trip_id_is_a_time_and_a_taxi(tmp_path):
+    assert read_points(written(tmp_path, ROWS), Reading("porto")).tids == ("1", "2")
 
 
 @pytest.mark.parametrize(
@@ -55,5 +59,5 @@ def test_refuses_a_file_without_a_position_or_without_the_columns(tmp_path):
         read_points(written(tmp_path, ROWS.splitlines(keepends=True)[1]), Reading("porto"))
     path = tmp_path / "other.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(SchemaError, match="missing: TRIP_ID, TAXI_ID, TIMESTAMP, POLYLINE"):
+    with pytest.raises(SchemaError, match="missing: TAXI_ID, TIMESTAMP, POLYLINE"):
         read_points(path, Reading("porto"))

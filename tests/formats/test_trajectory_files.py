@@ -1,6 +1,7 @@
 """Files of trajectories: read right, and never quoted by a refusal."""
 
 import gzip
+import json
 import logging
 import re
 import traceback
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.errors import DomainError, NomadpError, SchemaError
-from nomadp.formats.tables import SnapSummary, read_trajectories
+from nomadp.formats.points import People
+from nomadp.formats.presets import Reading
+from nomadp.formats.tables import ReadSummary, SnapSummary, read_trajectories
 from nomadp.geometry import haversine_km
 from nomadp.locations import LocationSet
 
@@ -34,10 +37,10 @@ def lists(trajectories):
 
 def test_reads_trajectories_by_location_id(tmp_path):
     path = written(tmp_path, "tid,seq,location_id\nx,0,tower\nx,1,woods\ny,0,harbour\n")
-    trajectories, snapped = read_trajectories(path, WORLD)
+    trajectories, summary = read_trajectories(path, WORLD)
     assert lists(trajectories) == [[TOWER, WOODS], [HARBOUR]]
     assert trajectories.tids == ("x", "y")
-    assert snapped is None
+    assert summary == ReadSummary(snapped=None, people=None)
 
 
 def test_rows_may_come_in_any_order_and_trajectories_keep_the_order_of_appearance(tmp_path):
@@ -54,12 +57,13 @@ def test_reads_raw_coordinates_in_the_order_of_time_and_snaps_them(tmp_path):
         "u,1,2020-01-01T06:00:00Z,10.0,20.095\n"
         "u,1,2020-01-01T09:00:00+01:00,10.19,20.2\n"  # 08:00 UTC
     )
-    trajectories, snapped = read_trajectories(written(tmp_path, rows), WORLD)
+    trajectories, summary = read_trajectories(written(tmp_path, rows), WORLD)
     assert lists(trajectories) == [[MARKET, HARBOUR, WOODS]]
     moved = haversine_km(
         [10.0, 10.01, 10.19], [20.095, 20.0, 20.2], [10.0, 10.0, 10.2], [20.1, 20.0, 20.2]
     )
-    assert snapped == SnapSummary(
+    assert summary.people == People(count=1, most=1)
+    assert summary.snapped == SnapSummary(
         points=3,
         median_km=float(np.median(moved)),
         p95_km=float(np.quantile(moved, 0.95)),
@@ -83,8 +87,8 @@ def test_two_visits_at_one_moment_keep_the_order_of_the_file(tmp_path):
 
 def test_location_ids_win_over_coordinates_when_both_are_there(tmp_path):
     rows = "tid,seq,location_id,datetime,lat,lng\na,0,tower,2020-01-01T00:00:00,0,0\n"
-    trajectories, snapped = read_trajectories(written(tmp_path, rows), WORLD)
-    assert (lists(trajectories), snapped) == ([[TOWER]], None)
+    trajectories, summary = read_trajectories(written(tmp_path, rows), WORLD)
+    assert (lists(trajectories), summary.snapped) == ([[TOWER]], None)
 
 
 def test_users_who_share_a_tid_do_not_share_a_trajectory_nor_lend_their_name(tmp_path):
@@ -106,7 +110,7 @@ def test_the_columns_that_were_read_are_reported(tmp_path, caplog):
     rows = "tid,seq,mood,location_id\na,0,happy,tower\n"
     with caplog.at_level(logging.INFO, logger="nomadp"):
         read_trajectories(written(tmp_path, rows), WORLD)
-    assert "columns tid,seq,location_id are read, 1 ignored" in caplog.text
+    assert "columns tid, seq, location_id are read, 1 ignored" in caplog.text
     assert "mood" not in caplog.text
 
 
@@ -114,6 +118,158 @@ def test_reads_gzip_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "trips.csv.gz"
     path.write_bytes(gzip.compress("\ufefftid,seq,location_id\na,0,tower\n".encode()))
     assert lists(read_trajectories(path, WORLD)[0]) == [[TOWER]]
+
+
+# Every format, several at once
+
+GPX = "<gpx><trk><trkseg>{}</trkseg></trk></gpx>"
+
+
+def gpx(*places):
+    return GPX.format("".join(f'<trkpt lat="{lat}" lon="{lng}"/>' for lat, lng in places))
+
+
+def line(**properties):
+    geometry = {"type": "LineString", "coordinates": [[20.0, 10.1], [20.2, 10.2]]}
+    return json.dumps({"type": "Feature", "geometry": geometry, "properties": properties})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reading"),
+    [
+        ("walk.gpx", gpx((10.1, 20.0), (10.2, 20.2)), Reading()),
+        ("walk.geojson", line(), Reading()),
+        (
+            "fixes.csv",
+            "user_id,tracked_at,longitude,latitude\n"
+            "u,2020-01-01T00:00Z,20,10.1\nu,2020-01-01T01:00Z,20.2,10.2\n",
+            Reading("trackintel"),
+        ),
+        (
+            "train.csv",
+            '"TAXI_ID","TIMESTAMP","POLYLINE"\n"7","1372636858","[[20,10.1],[20.2,10.2]]"\n',
+            Reading("porto"),
+        ),
+        (
+            "loc.txt",
+            "7\t2010-10-19T23:55:27Z\t10.1\t20\tx\n7\t2010-10-19T23:57:27Z\t10.2\t20.2\ty",
+            Reading("gowalla"),
+        ),
+    ],
+)
+def test_trajectories_are_read_from_every_format_that_is_converted(
+    tmp_path, name, content, reading
+):
+    path = written(tmp_path, content, name)
+    trajectories, summary = read_trajectories(path, WORLD, reading)
+    assert (trajectories.tids, lists(trajectories)) == (("1",), [[TOWER, WOODS]])
+    assert summary.snapped.points == 2
+
+
+def test_tracks_of_many_files_are_as_many_trajectories(tmp_path):
+    for k in range(3):
+        written(tmp_path, gpx((10.0, 20.0), (10.2, 20.2)), f"2020-01-0{k}.gpx")
+    for paths in ([tmp_path], sorted(tmp_path.iterdir())):
+        trajectories, summary = read_trajectories(paths, WORLD)
+        assert trajectories.tids == ("1", "2", "3")
+        assert lists(trajectories) == [[HARBOUR, WOODS]] * 3
+        assert summary.people is None
+
+
+def test_a_person_in_two_files_is_one_person(tmp_path):
+    rows = "uid,tid,seq,location_id\nann,1,0,tower\nbob,2,0,woods\n"
+    paths = [written(tmp_path, rows, "monday.csv"), written(tmp_path, rows, "tuesday.csv")]
+    trajectories, summary = read_trajectories(paths, WORLD)
+    assert (len(trajectories), summary.people) == (4, People(count=2, most=2))
+
+
+def test_a_built_folder_is_read_over_its_own_and_over_other_locations(tmp_path):
+    written(tmp_path, "location_id,lat,lng\nwoods,10.2,20.2\nhill,10,20.01\n", "locations.csv")
+    written(tmp_path, "tid,seq,location_id\nt,0,woods\nt,1,hill\n", "trajectories.csv")
+    trajectories, summary = read_trajectories(tmp_path, WORLD)
+    assert lists(trajectories) == [[WOODS, HARBOUR]]
+    assert summary.snapped.points == 1  # woods is known by name
+
+
+def test_a_folder_without_anything_to_read_is_refused(tmp_path):
+    written(tmp_path, "x", "notes.txt")
+    with pytest.raises(SchemaError, match=r"must hold trajectories\.csv or files that end in"):
+        read_trajectories(tmp_path, WORLD)
+
+
+def test_at_least_one_file_must_be_named():
+    with pytest.raises(SchemaError, match="at least one file must be named"):
+        read_trajectories([], WORLD)
+
+
+def test_a_folder_as_a_cluster_writes_it_is_read(tmp_path):
+    folder = tmp_path / "trips.parquet"
+    folder.mkdir()
+    for k, lists in enumerate([[["tower", "woods"]], [["market"]]]):
+        column = {"tid": [f"t{k}"], "location_ids": lists}
+        pq.write_table(pa.table(column), folder / f"part-{k}.parquet")
+    written(folder, "{}", "_nomadp.json")
+    trajectories, _ = read_trajectories(folder, WORLD)
+    assert (trajectories.tids, [trajectories[k].tolist() for k in (0, 1)]) == (
+        ("t0", "t1"),
+        [[TOWER, WOODS], [MARKET]],
+    )
+
+
+def test_trajectories_are_split_where_asked(tmp_path):
+    rows = (
+        "tid,seq,datetime,lat,lng\na,0,2020-01-01T00:00Z,10,20\na,1,2020-01-02T00:00Z,10,20\n"
+    )
+    path = written(tmp_path, rows)
+    assert len(read_trajectories(path, WORLD)[0]) == 1
+    assert len(read_trajectories(path, WORLD, Reading(split_hours=3))[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trips.csv", "person,seq,lat,lng,tid\nann,0,10,20,1\nbob,1,10,20,1\n"),
+        ("trips.geojson", line(person="ann")),
+    ],
+)
+def test_a_map_from_a_column_that_is_not_there_is_refused(tmp_path, name, content):
+    path = written(tmp_path, content, name)
+    with pytest.raises(SchemaError, match=r"column persn, .* \(did you mean person\?\)"):
+        read_trajectories(path, WORLD, Reading(columns={"persn": "uid"}))
+
+
+def test_a_map_of_columns_is_refused_for_a_file_that_has_none(tmp_path):
+    path = written(tmp_path, gpx((10.0, 20.0)), "walk.gpx")
+    with pytest.raises(SchemaError, match="must have the column who"):
+        read_trajectories(path, WORLD, Reading(columns={"who": "uid"}))
+
+
+# Snapping
+
+AWAY = "tid,seq,lat,lng\na,0,10.1,20\na,1,-43.21098,-160.21098\na,2,10,20\n"
+SWAPPED = "tid,seq,lat,lng\na,0,10.1,20\na,1,20.21098,10.21098\na,2,10,20\n"
+
+
+def test_points_far_from_every_location_are_refused_and_not_quoted(tmp_path):
+    with pytest.raises(
+        DomainError, match=r"within 50 km .* got 1 of 3 .*; use the loc"
+    ) as told:
+        read_trajectories(written(tmp_path, AWAY), WORLD)
+    assert "21098" not in str(told.value)
+
+
+def test_swapped_coordinates_are_named_as_the_likely_cause(tmp_path):
+    with pytest.raises(DomainError, match="probably swapped, since 1 of them would") as told:
+        read_trajectories(written(tmp_path, SWAPPED), WORLD)
+    assert "21098" not in str(told.value)
+
+
+def test_how_far_is_too_far_can_be_said(tmp_path):
+    path = written(tmp_path, AWAY)
+    assert read_trajectories(path, WORLD, max_snap_km=20_100)[1].snapped.max_km > 10_000
+    near = written(tmp_path, "tid,seq,lat,lng\na,0,10.01,20\n")
+    with pytest.raises(DomainError, match=r"within 0\.5 km"):
+        read_trajectories(near, WORLD, max_snap_km=0.5)
 
 
 # Parquet
@@ -180,13 +336,13 @@ BROKEN = [
     (BY_ID + "T-SECRET,2,woods,tower\n", "line 4: must have 3 fields like the header, got 4"),
     (BY_ID + '"T-SECRET,2,woods\n', "well-formed CSV"),
     (BY_ID + 'T-"SECRET",2,"woods"x\n', "well-formed CSV"),
-    (BY_ID.replace("location_id", "place"), "of these it has tid, seq$"),
-    (BY_ID.partition("\n")[2], "must have the columns .*; of these it has none$"),
-    (BY_ID.replace(",", ";"), "separated by commas .*; of these it has none$"),
-    (BY_ID.replace("seq", "tid"), "of these it has tid, location_id$"),
+    (BY_ID.replace("location_id", "place"), "of these it has tid, seq; name"),
+    (BY_ID.partition("\n")[2], "must say whose .*, and of these it has none;"),
+    (BY_ID.replace(",", ";"), "separated by commas; .* of these it has none;"),
+    (BY_ID.replace("seq", "tid"), "only once"),
     ("tid," + BY_ID.replace("T-SECRET", "T-SECRET,T-SECRET"), "name the column tid only once"),
-    (BY_PLACE.partition("\n")[2], "of these it has none$"),
-    (BY_PLACE.replace("datetime", "time"), "of these it has tid, lat, lng$"),
+    (BY_PLACE.partition("\n")[2], "of these it has none;"),
+    (BY_PLACE.replace("datetime", "time"), "of these it has tid, lat, lng;"),
     (BY_PLACE.replace("-87.62982", "-187.62982"), r"line 2: lng must be in \[-180, 180\]"),
     (BY_PLACE.replace("41.87811", "418.7811"), r"line 2: lat must be in \[-90, 90\]"),
     (BY_PLACE.replace("41.87811", "nan"), "line 2: lat must be a finite number"),
@@ -279,5 +435,5 @@ def test_the_papers_sets_have_the_papers_sizes(paper_data):
     }
     for name, (places, trajectories) in expected.items():
         locations = read_locations(paper_data / name / "locations.csv")
-        read, snapped = read_trajectories(paper_data / name / "trajectories.csv", locations)
-        assert (len(locations), len(read), snapped) == (places, trajectories, None)
+        read, summary = read_trajectories(paper_data / name / "trajectories.csv", locations)
+        assert (len(locations), len(read), summary.snapped) == (places, trajectories, None)

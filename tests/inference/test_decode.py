@@ -19,7 +19,7 @@ from nomadp.inference.decode import groups_of
 from nomadp.mechanisms import BipartiteResponse, Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.report_law import PointLaw
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -49,13 +49,13 @@ def name(request):
 
 def test_every_point_is_decoded_as_its_own_decoder_does(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
     found = decode(mechanism, reports, level=0.5)
     assert len(found) == len(reports.locations)
     k = int(np.flatnonzero(true.lengths == 5)[0])
     here = slice(reports.offsets[k], reports.offsets[k + 1])
     if name == "atlas":
-        words = SeededWords(1).bound_to(mechanism.identity).named(true.tids)
+        words = SimulatedWords(1).bound_to(mechanism.identity).named(true.tids)
         index = drawn_numbers(mechanism, true, words)[k]
         alone = AtlasDecoder(mechanism.report_law(5), None, 0.5).decode(np.array([index]))
         assert found.locations[here].tolist() == alone.locations[0].tolist()
@@ -67,7 +67,7 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
 
 def test_estimates_beat_reports_and_the_constant(name):
     mechanism, true = made(name, 4), walks(1500)
-    reports = perturb_set(mechanism, true, SeededWords(2), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(2), keep_tids=True)
     error = normalised_error(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
     assert error < normalised_error(LOCATIONS, true, reports)
     assert error < constant_answer(LOCATIONS, true).normalised_error
@@ -78,7 +78,7 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
     busy = np.argsort(LOCATIONS.distances_km(3))[:5]
     true = TrajectorySet.from_lists(list(rng.choice(busy, (2000, 2))), size=40)
     mechanism = made(name, 3)
-    reports = perturb_set(mechanism, true, SeededWords(3), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(3), keep_tids=True)
     flat = decode(mechanism, reports)
     learned = decode(mechanism, reports, learn_prior(mechanism, reports))
     errors = [normalised_error(LOCATIONS, true, answered(reports, e)) for e in (learned, flat)]
@@ -87,7 +87,7 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
 
 def test_progress_is_told_of_every_report_once_and_of_learning(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
     done, learned = [], []
     decode(mechanism, reports, progress=done.append)
     assert sum(done) == len(reports)
@@ -97,7 +97,9 @@ def test_progress_is_told_of_every_report_once_and_of_learning(name):
 
 def test_groups_count_every_report_once(name):
     mechanism, true = made(name, 4), walks()
-    groups = groups_of(mechanism, perturb_set(mechanism, true, SeededWords(1), keep_tids=True))
+    groups = groups_of(
+        mechanism, perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
+    )
     whole = len(true) if name == "atlas" else len(true.locations)
     assert sum(group.total for group in groups) == whole
 
@@ -149,7 +151,7 @@ class Sloppy(Mechanism):
 
 def test_a_mechanism_of_somebody_else_is_decoded_by_what_it_says_of_its_reports():
     mechanism, true = Sloppy(locations=LOCATIONS, epsilon=8), walks(400)
-    reports = perturb_set(mechanism, true, SeededWords(1), keep_tids=True)
+    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
     prior = learn_prior(mechanism, reports)
     error = normalised_error(
         LOCATIONS, true, answered(reports, decode(mechanism, reports, prior))

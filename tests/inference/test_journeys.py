@@ -17,7 +17,7 @@ from nomadp.inference.journeys import AtlasDecoder, possible_journeys
 from nomadp.inference.near import near_of, near_of_reference
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.reports.values import possible
 from nomadp.trajectory import TrajectorySet
 
@@ -184,8 +184,8 @@ def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
     mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=128, control_points=4)
     rows = np.random.default_rng(length).integers(0, 40, (30, length))
     true = TrajectorySet.from_lists(list(rows), size=40)
-    reports = drawn_numbers(mechanism, true, SeededWords(1))
-    shown = drawn_many(mechanism, true, SeededWords(1)).reshape(30, length)
+    reports = drawn_numbers(mechanism, true, SimulatedWords(1))
+    shown = drawn_many(mechanism, true, SimulatedWords(1)).reshape(30, length)
     found = mechanism.report_law(length).values(shown)
     book = mechanism.atlas(length).journeys
     assert book[found].tolist() == book[reports].tolist()

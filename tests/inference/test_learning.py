@@ -16,7 +16,7 @@ from nomadp.inference.prior import Features, Prior
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 POPULARITY = np.array([0.4, 0.05, 0.25, 0.1, 0.1, 0.1])
@@ -38,7 +38,7 @@ def drawn(channel, draws, seed):
 
 def atlas_group(mechanism, rows, seed=0):
     true = TrajectorySet.from_lists(list(rows), size=len(mechanism.locations))
-    reports = drawn_numbers(mechanism, true, SeededWords(seed))
+    reports = drawn_numbers(mechanism, true, SimulatedWords(seed))
     distinct, counts = np.unique(reports, return_counts=True)
     channel = mechanism.channel(rows.shape[1])
     evidence = JourneyEvidence(channel, possible_journeys(channel), distinct)

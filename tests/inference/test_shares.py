@@ -14,10 +14,10 @@ from nomadp.inference.decode import groups_of
 from nomadp.inference.flows import trip_shares
 from nomadp.inference.hotspots import cell_shares, location_shares
 from nomadp.inference.points import point_evidence
-from nomadp.inference.shares import survey, table_of
+from nomadp.inference.shares import learned_from_groups, table_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -52,7 +52,7 @@ def trips(count, seed=0):
 
 def groups(name, epsilon, true, seed=1):
     mechanism = made(name, epsilon)
-    drawn = drawn_many(mechanism, true, SeededWords(seed))
+    drawn = drawn_many(mechanism, true, SimulatedWords(seed))
     rows = TrajectorySet(true.offsets, drawn, true.tids)
     return groups_of(mechanism, reported(mechanism, lists(rows)))
 
@@ -64,7 +64,7 @@ def squared_error(values, true):
 def visit_errors(name, epsilon, seed=1):
     true = trips(2000)
     some = groups(name, epsilon, true, seed)
-    found = location_shares(survey(LOCATIONS, some, np.random.default_rng(0)))
+    found = location_shares(learned_from_groups(LOCATIONS, some, np.random.default_rng(0)))
     visits = np.bincount(true.locations, minlength=40) / len(true.locations)
     assert found.values.sum() == pytest.approx(1)
     return squared_error(found.values, visits), squared_error(found.flat, visits)
@@ -95,9 +95,9 @@ def test_visits_are_on_average_estimated_much_better_from_good_reports(name, eps
 def test_visits_are_estimated_better_than_counted():
     true = trips(2000)
     mechanism = made("atlas", 2)
-    reported = drawn_many(mechanism, true, SeededWords(1))
+    reported = drawn_many(mechanism, true, SimulatedWords(1))
     found = location_shares(
-        survey(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+        learned_from_groups(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
     )
     visits, counted = (
         np.bincount(each, minlength=40) / len(each) for each in (true.locations, reported)
@@ -110,7 +110,7 @@ def test_visits_are_estimated_better_than_counted():
 def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
     everywhere = np.random.default_rng(seed).integers(0, 40, (2000, 2))
     true = TrajectorySet.from_lists(list(everywhere), size=40)
-    asked = survey(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
+    asked = learned_from_groups(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
     assert asked.prior.spread is None
     found = location_shares(asked)
     assert found.kept == 0.0
@@ -119,7 +119,7 @@ def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
 
 def test_people_in_one_spot_are_found_there():
     true = TrajectorySet.from_lists([[7, 7]] * 1000, size=40)
-    asked = survey(LOCATIONS, groups("brr", 4, true), fixed_rng())
+    asked = learned_from_groups(LOCATIONS, groups("brr", 4, true), fixed_rng())
     assert asked.prior.spread is not None
     found = location_shares(asked)
     assert found.kept > 0.5
@@ -132,17 +132,19 @@ def test_trips_and_cells_are_estimated_better_than_flat():
     ends = cell[true.locations.reshape(-1, 2)]
     flow = np.bincount(9 * ends[:, 0] + ends[:, 1], minlength=81) / len(true)
     some = groups("atlas", 4, true)
-    found = trip_shares(survey(LOCATIONS, some, rng), 3)
+    found = trip_shares(learned_from_groups(LOCATIONS, some, rng), 3)
     assert found.flat.sum() == pytest.approx(1)
     assert squared_error(found.values, flow) < 0.5 * squared_error(found.flat, flow)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
-    found = cell_shares(survey(LOCATIONS, some, rng), 3)
+    found = cell_shares(learned_from_groups(LOCATIONS, some, rng), 3)
     assert squared_error(found.values, density) < 0.5 * squared_error(found.flat, density)
 
 
 def test_more_reports_mean_less_uncertainty():
     few, many = (
-        location_shares(survey(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng()))
+        location_shares(
+            learned_from_groups(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng())
+        )
         for count in (1000, 20_000)
     )
     assert np.linalg.norm(many.deviation) < 0.9 * np.linalg.norm(few.deviation)
@@ -151,7 +153,9 @@ def test_more_reports_mean_less_uncertainty():
 
 def test_what_reports_cannot_resolve_is_left_open():
     blind, seeing = (
-        location_shares(survey(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng()))
+        location_shares(
+            learned_from_groups(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng())
+        )
         for epsilon in ("0.1", 20)
     )
     assert blind.deviation == pytest.approx(blind.flat, rel=0.1)  # as large as the share
@@ -166,7 +170,9 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
     held = []
     for seed in range(3):
-        asked = survey(LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng())
+        asked = learned_from_groups(
+            LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng()
+        )
         found = cell_shares(asked, 3)
         held += (np.abs(found.values - density) <= 2 * found.deviation).tolist()
     assert np.mean(held) > 0.75
@@ -213,10 +219,17 @@ def test_a_tally_counts_what_each_row_names():
 
 def test_points_perturbed_on_their_own_tell_of_no_trips():
     with pytest.raises(DomainError, match="whole journeys"):
-        trip_shares(survey(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)), 3)
+        trip_shares(
+            learned_from_groups(
+                LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)
+            ),
+            3,
+        )
 
 
 def test_a_share_of_everything_is_certain():
-    found = cell_shares(survey(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1)
+    found = cell_shares(
+        learned_from_groups(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1
+    )
     assert found.values.tolist() == [1.0]
     assert np.isfinite(found.deviation).all()

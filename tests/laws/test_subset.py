@@ -7,7 +7,9 @@ import pytest
 from worlds import exactly_worst, scattered, triangle
 
 from nomadp.budget import as_epsilon, exp_lower
+from nomadp.errors import BudgetError
 from nomadp.laws import NearestLocations, Staircase, Subset, heaviest
+from nomadp.laws.channel import words_ratio
 
 SHARES = [as_epsilon(text) for text in ("0.01", "0.1", "1", "4", "10")]
 
@@ -84,14 +86,45 @@ def test_refuses_a_staircase_of_one_step(size, groups):
         Staircase(size, groups, np.arange, Fraction(1))
 
 
+def widest(kind, size, share):
+    """Half of the items near, or half as many groups as there are items."""
+    rule = {Subset: lambda x: np.arange(size // 2), Staircase: lambda x: np.arange(size)}
+    return kind(size, size // 2, rule[kind], share)
+
+
 @pytest.mark.parametrize("kind", [Subset, Staircase])
-@pytest.mark.parametrize("size", [1000, 100_000])
-def test_the_largest_share_over_many_items_still_adds_up_in_63_bits(kind, size):
-    share = Fraction(20)
-    channel = kind(size, size // 2, lambda x: np.arange(size), share)
-    if kind is Subset:
-        channel = Subset(size, size // 2, lambda x: np.arange(size // 2), share)
+@pytest.mark.parametrize(("size", "share"), [(32, 20), (1000, 16), (100_000, 12), (2**20, 9)])
+def test_the_largest_shares_add_up_in_63_bits_and_keep_their_loss_in_words(kind, size, share):
+    channel = widest(kind, size, Fraction(share))
     weight = channel.weights(0)
     exact = sum(weight.tolist())
-    assert exact == int(weight.sum()) < 2**63
-    assert exp_lower(share) * (1 - Fraction(1, 10**6)) < channel.bound <= exp_lower(share)
+    assert exact == int(weight.sum()) == channel.total < 2**63
+    assert exp_lower(Fraction(share)) * (1 - Fraction(1, 10**6)) < channel.bound
+    least, most = channel.extremes
+    assert (least, most) == (Fraction(weight.min(), exact), Fraction(weight.max(), exact))
+    assert channel.bound <= words_ratio(least, most) <= exp_lower(Fraction(share))
+
+
+@pytest.mark.parametrize("kind", [Subset, Staircase])
+@pytest.mark.parametrize(("size", "share"), [(36, 20), (1000, 17), (4000, 20), (10**6, 10)])
+def test_refuses_a_share_that_words_cannot_keep_apart(kind, size, share):
+    with pytest.raises(BudgetError, match=r"at most 2\^33 times the lightest"):
+        widest(kind, size, Fraction(share))
+
+
+@pytest.mark.parametrize(("size", "excess"), [(4000, 3.4e-8), (10**6, 1.9e-6)])
+def test_what_is_refused_would_have_lost_a_hair_more_than_its_share(size, excess, monkeypatch):
+    monkeypatch.setattr("nomadp.laws.subset.check_words", lambda lightest, total: None)
+    share = Fraction(20)
+    lost = words_ratio(*Staircase(size, 5, np.arange, share).extremes) / exp_lower(share) - 1
+    assert excess / 4 < lost < 4 * excess
+
+
+@pytest.mark.parametrize("kind", [Subset, Staircase])
+@pytest.mark.parametrize("size", [4, 40, 997])
+def test_no_cell_of_a_law_owns_more_or_fewer_words_than_its_extremes_say(kind, size):
+    channel = widest(kind, size, Fraction(15))
+    ends = np.cumsum(np.append(0, channel.weights(0))).tolist()
+    owned = np.diff([-(-end * 2**64 // ends[-1]) for end in ends])
+    least, most = channel.extremes
+    assert least * 2**64 - 1 < min(owned) <= max(owned) < most * 2**64 + 1

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from nomadp.mechanisms.fast import limits
-from nomadp.mechanisms.large import ball_tree as nested
+from nomadp.mechanisms.large import ball_tree
 from nomadp.mechanisms.pivot import calibration
 
 
@@ -14,7 +14,7 @@ def small_is_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every set of more than two locations is large, and leaves hold two locations."""
     monkeypatch.setattr(limits, "TABLE_LIMIT", 2)
     monkeypatch.setattr(calibration, "ALL_UP_TO", 2)
-    monkeypatch.setattr(nested, "LEAF", 2)
-    nested._sorted_places.cache_clear()
+    monkeypatch.setattr(ball_tree, "LEAF", 2)
+    ball_tree._sorted_places.cache_clear()
     yield
-    nested._sorted_places.cache_clear()
+    ball_tree._sorted_places.cache_clear()

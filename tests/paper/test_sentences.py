@@ -5,7 +5,7 @@ import pytest
 from nomadp.paper.cells import Setting
 from nomadp.paper.datasets import SetKey
 from nomadp.paper.results import Results
-from nomadp.paper.sentences import WORDS, listed, verdict
+from nomadp.paper.sentences import WORDS, verdict
 from nomadp.paper.specs import EXPERIMENTS
 
 
@@ -54,11 +54,3 @@ def test_table_1_is_explained_to_the_last_digit(results: Results) -> None:
     (words,) = verdict(EXPERIMENTS["table1"], results)
     assert words.startswith("All 36 printed values come out to the last digit")
     assert "4 instead of 2 at ε = 0.01, 0.05, 0.1, 0.5, 1 and 2" in words
-
-
-@pytest.mark.parametrize(
-    ("items", "text"),
-    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), ([*"abc"], "a, b and c")],
-)
-def test_lists_read_as_sentences(items: list[str], text: str) -> None:
-    assert listed(items) == text

@@ -3,29 +3,41 @@ from importlib.resources import files
 from itertools import combinations
 
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED
-from nomadp.paper.style import LOOKS, PAPER, RAMP, label_of, look_of, rc_params
+from nomadp.paper.style import (
+    INK,
+    LOOKS,
+    PAPER,
+    RAMP,
+    RULE,
+    SHADE,
+    SOFT,
+    label_of,
+    look_of,
+    rc_params,
+)
 
 
-def sheet(package: str) -> str:
-    return files(f"nomadp.{package}").joinpath("page", "style.css").read_text(encoding="utf-8")
-
-
-def variables(source: str) -> dict[str, str]:
-    """What the first block, the light one, defines."""
+def variables(package: str, name: str) -> dict[str, str]:
+    """What the first block of a style sheet, the light one, defines."""
+    source = files(package).joinpath(name).read_text(encoding="utf-8")
     return dict(re.findall(r"--([\w-]+): (#\w+);", source.split("@media")[0]))
 
 
 def test_mechanisms_look_as_in_the_demonstration() -> None:
-    colours = variables(sheet("demo"))
-    for name in ("exp", "tp", "atp"):
+    colours = variables("nomadp.demo", "page/style.css")
+    for name in ("exp", "tp", "atp", "atlas"):
         assert LOOKS[name].colour == colours[name]
 
 
-def test_paper_and_ink_are_those_of_the_demonstration() -> None:
-    ours, theirs = variables(sheet("experiments")), variables(sheet("demo"))
-    assert ours["paper"] == PAPER
-    for name in ("paper", "ink", "soft", "rule", "bad"):
-        assert ours[name] == theirs[name]
+def test_figures_have_the_paper_and_ink_of_every_page() -> None:
+    shared, own = variables("nomadp", "page.css"), variables("nomadp.paper", "page/style.css")
+    assert [shared[name] for name in ("paper", "ink", "soft", "rule")] == [
+        PAPER,
+        INK,
+        SOFT,
+        RULE,
+    ]
+    assert own == {"shade": SHADE}
 
 
 def test_every_mechanism_compared_has_a_look() -> None:

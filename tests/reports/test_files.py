@@ -9,7 +9,7 @@ import pytest
 from reported import lists, reported
 
 import nomadp
-from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
+from nomadp.errors import DomainError, NomadpError, NotPrivateError, OutputError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
 from nomadp.reports import files, read_reports, write_reports, write_simulated
@@ -69,7 +69,7 @@ def test_parquet_has_one_row_to_a_report_and_its_header_inside(tmp_path):
 
 
 def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
-    simulated = made(words=nomadp.words_for(1))
+    simulated = made(words=nomadp.SimulatedWords(1))
     with pytest.raises(NotPrivateError, match="got SimulatedReports; write experiments with"):
         write_reports(tmp_path / "out.csv", simulated)
     assert listing(tmp_path) == []
@@ -78,7 +78,7 @@ def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
 
 
 def test_nobody_calls_simulated_reports_people_s():
-    simulated = made(words=nomadp.words_for(1))
+    simulated = made(words=nomadp.SimulatedWords(1))
     with pytest.raises(NotPrivateError, match="use SimulatedReports"):
         nomadp.Reports(
             simulated.offsets,
@@ -227,9 +227,9 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
         part.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    for writer in ("write_table", "_write_parquet"):
-        monkeypatch.setattr(files, writer, half)
-    with pytest.raises(SchemaError, match="cannot be written: No space left on device"):
+    monkeypatch.setattr("nomadp.formats.files.write_table", half)
+    monkeypatch.setattr(files, "_write_parquet", half)
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
         write_reports(path, made())
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
@@ -237,7 +237,7 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
 def test_the_header_is_in_place_before_the_reports_are(tmp_path):
     """Where the reports cannot be put, their header must not stay behind either."""
     (tmp_path / "out.csv").mkdir()
-    with pytest.raises(SchemaError, match="cannot be written"):
+    with pytest.raises(OutputError, match="cannot be written"):
         write_reports(tmp_path / "out.csv", made())
     assert listing(tmp_path) == ["out.csv"]
 

@@ -7,7 +7,7 @@ from worlds import scattered
 
 from nomadp.errors import BudgetError, DomainError, NomadpError, SchemaError
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords, new_key
 from nomadp.reports.header import BYTES_MAX, FORMAT, Header
 
 WORLD = scattered(9)
@@ -21,14 +21,14 @@ def read(**changes):
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL])
-@pytest.mark.parametrize("words", [None, KeyedWords(), SeededWords(1)])
+@pytest.mark.parametrize("words", [None, KeyedWords(new_key()), SimulatedWords(1)])
 def test_a_header_survives_its_json_and_makes_its_mechanism_again(name, words):
     mechanism = make_mechanism(name, WORLD, "7/2")
     header = Header.of(mechanism, words, linked=True, path="reference")
     again = Header.from_json(header.to_json())
     assert again == header
     assert again.mechanism_for(WORLD).identity == mechanism.identity
-    assert header.private is (mechanism.private and not isinstance(words, SeededWords))
+    assert header.private is (mechanism.private and not isinstance(words, SimulatedWords))
 
 
 @pytest.mark.parametrize("key", sorted(NEEDED))

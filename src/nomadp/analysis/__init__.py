@@ -13,14 +13,18 @@ from nomadp.analysis.metrics import (
     uniform_answer,
     within_percent_each,
 )
+from nomadp.analysis.promise import explain
+from nomadp.analysis.worth import calibrate
 
 __all__ = [
     "Evaluation",
     "Scores",
     "Yardstick",
+    "calibrate",
     "constant_answer",
     "error_km_each",
     "evaluate",
+    "explain",
     "matched_by_tid",
     "measure_all",
     "normalised_error",

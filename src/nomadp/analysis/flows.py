@@ -9,6 +9,7 @@ import numpy as np
 from nomadp.analysis.hotspots import Indices, expected_deviation
 from nomadp.analysis.metrics import check_same_shape
 from nomadp.errors import DomainError
+from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
@@ -57,6 +58,7 @@ def step_error_km(locations: LocationSet, true: TrajectorySet, reported: Sequenc
 
 def uniform_step_error_km(locations: LocationSet, true: TrajectorySet) -> float:
     """The same against the law of steps between two uniformly random locations."""
+    require("analysis")
     from scipy.stats import wasserstein_distance  # slow to import, and only this needs it
 
     length_km, weight = _pair_distances(locations)

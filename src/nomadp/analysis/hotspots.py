@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.analysis.metrics import check_same_shape
+from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
@@ -81,6 +82,7 @@ def uniform_hotspot_recall(locations: LocationSet, true: TrajectorySet, k: int) 
 
 def expected_deviation(count: Indices, draws: int, chance: Floats) -> Floats:
     """E|X - count| for X binomial: exact, from two values of the distribution function."""
+    require("analysis")
     from scipy.special import bdtr  # slow to import, and only the floors need it
 
     def at_most(limit: Indices, of: int) -> Floats:

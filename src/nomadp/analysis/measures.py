@@ -1,6 +1,6 @@
 """Every score at once, and the same scores of answers that carry no information."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +24,21 @@ from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["FLOORS", "Measured", "Yardstick", "is_better", "measure_all", "zero_information"]
+__all__ = [
+    "FLOORS",
+    "Measured",
+    "Yardstick",
+    "best_of",
+    "is_better",
+    "measure_all",
+    "zero_information",
+]
 
 Measured = dict[str, float]
 """Scores by name: ne, error_km, prq_1km, acd, recall_at_10, density_js, flow_l1, step_w1_km."""
 
+RISING = ("prq_", "recall_")
+"""Scores of which more is better; all others are errors."""
 FLOORS = ("constant", "uniform", "flat")
 """The medoid of P for everything; a uniformly random location; N/m visits everywhere."""
 
@@ -74,11 +84,13 @@ def zero_information(
     }
 
 
-def is_better(metric: str) -> Callable[[float, float], bool]:
-    """Whether a first score beats a second: most are errors, recalls and range queries not."""
-    if metric.startswith(("prq_", "recall_")):
-        return lambda first, second: first > second
-    return lambda first, second: first < second
+def best_of(metric: str, scores: Mapping[str, float]) -> str:
+    """Whose score is best, the first in a tie."""
+    return (max if metric.startswith(RISING) else min)(scores, key=scores.__getitem__)
+
+
+def is_better(metric: str, first: float, second: float) -> bool:
+    return first > second if metric.startswith(RISING) else first < second
 
 
 def _uniform(locations: LocationSet, true: TrajectorySet, yardstick: Yardstick) -> Measured:

@@ -1,7 +1,7 @@
-"""What each single draw may cost, checked in exact rationals with no tolerance.
+"""What each single draw costs, counted in words, and decided in exact rationals.
 
 Composition needs three facts about every law met on any path: all inputs can produce the
-same outputs, no ratio of their probabilities exceeds e^share, and an exponential law falls
+same outputs, no ratio of the words that draw them exceeds e^share, and an exponential law falls
 no faster with distance than its public scale. The last one catches a doubled budget that
 would hide in the slack of the exponential mechanism, and a scale taken from the secret.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nomadp.budget import exp_lower
 from nomadp.laws import Channel, Ints, Secret, TableExponential, distance_rows_km
 
-__all__ = ["StepRecord", "StepWitness", "worst_ratio"]
+__all__ = ["StepRecord", "StepWitness", "words_owned", "worst_ratio"]
 
 Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-22  # weights are at least 2^24 and truncated: two logs err by less than this
@@ -68,19 +68,21 @@ class StepWitness:
 
 
 def worst_ratio(weight: Ints) -> Fraction | None:
-    """The largest ratio of two inputs' probabilities of one output; None where one is zero."""
-    if np.any((weight == 0).any(axis=0) & (weight > 0).any(axis=0)):
+    """The largest ratio of the words that draw one output for two inputs; None: infinite."""
+    owned = words_owned(weight)
+    most, least = owned.max(axis=0), owned.min(axis=0)
+    if np.any((least == 0) & (most > 0)):
         return None
-    totals = weight.sum(axis=-1)
-    worst = Fraction(1)
-    for column in weight.T:
-        if not column.any():
-            continue
-        chances = [
-            Fraction(int(w), int(total)) for w, total in zip(column, totals, strict=True)
-        ]
-        worst = max(worst, max(chances) / min(chances))
-    return worst
+    possible = most > 0
+    return max(map(Fraction, most[possible], least[possible]), default=Fraction(1))
+
+
+def words_owned(weight: Ints) -> NDArray[np.object_]:
+    """How many of the 2^64 words draw each output, for each input: exactly what runs."""
+    ends = np.cumsum(weight, axis=-1).astype(object)
+    first_beyond = -(-ends * 2**64 // ends[..., -1:])
+    owned: NDArray[np.object_] = np.diff(first_beyond, axis=-1, prepend=0)
+    return owned
 
 
 def _falls_too_fast(channel: Channel, secret: Secret, weight: Ints) -> bool:

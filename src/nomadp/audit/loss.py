@@ -2,8 +2,8 @@
 
 *Transcript* is the loss of everything released on the way, which composition bounds; *final*
 that of the reported trajectory alone. The verdict rests on exact rationals: what was spent
-must be epsilon, and every single law must keep within its share. The two losses are measured
-in floats from the same integer weights, and reported rounded up.
+must be epsilon, and the words of every single draw must keep within its share. The two losses
+are measured in floats from the same integer weights, and printed rounded up.
 """
 
 import math
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.audit.certificate import StepRecord, StepWitness
-from nomadp.audit.finish import finished
-from nomadp.audit.walk import Outcome, distinct_secrets, explore
+from nomadp.audit.walk import Outcome, distinct_secrets, explore, finished
+from nomadp.budget import format_epsilon
 from nomadp.mechanisms.base import Mechanism
 
-__all__ = ["Measurement", "all_trajectories", "measure"]
+__all__ = ["Measurement", "all_trajectories", "final_laws", "measure", "number"]
 
 Floats = NDArray[np.float64]
+Parts = list[tuple[dict[Any, Outcome], NDArray[np.int64]]]
+"""For each released part: all it may be, and which of its secrets each input has."""
 _MEASURING_ERROR = 1e-10  # of a few hundred logarithms of exact integers, added up in floats
 
 
@@ -50,24 +52,21 @@ def all_trajectories(locations: int, length: int) -> NDArray[np.int64]:
 
 def measure(mechanism: Mechanism, length: int) -> Measurement:
     """Walk every choice for every input and compare all pairs."""
-    inputs = all_trajectories(len(mechanism.locations), length)
     witness = StepWitness()
-    parts = []
-    for program, secret in mechanism.parts(inputs):
-        distinct, where = distinct_secrets(secret)
-        outcomes = explore(program, distinct, witness)
-        parts.append((outcomes, np.arange(inputs.shape[1]) if where is None else where))
+    parts = _parts(mechanism, length, witness)
     transcript = _transcript_loss([_worst(outcomes)[np.ix_(at, at)] for outcomes, at in parts])
     spent = {Fraction(0)}
     for outcomes, _ in parts:
         costs = frozenset().union(*(outcome.spent for outcome in outcomes.values()))
         spent = {a + b for a in spent for b in costs}
-    final = _final_loss(mechanism, parts)
+    final = _spread(_final_laws(mechanism, parts))
     flags = set(witness.flags)
     if spent != {mechanism.epsilon}:
         flags.add("budget")
     if transcript > mechanism.epsilon + _MEASURING_ERROR:
         flags.add("transcript")
+    if final > transcript + _MEASURING_ERROR:  # post-processing that is none
+        flags.add("final")
     return Measurement(
         mechanism.epsilon,
         frozenset(spent),
@@ -76,6 +75,21 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
         witness.steps,
         tuple(sorted(flags)),
     )
+
+
+def final_laws(mechanism: Mechanism, length: int) -> Floats:
+    """The law of the reported trajectory under every input, (inputs, trajectories)."""
+    return _final_laws(mechanism, _parts(mechanism, length, StepWitness()))
+
+
+def _parts(mechanism: Mechanism, length: int, witness: StepWitness) -> Parts:
+    inputs = all_trajectories(len(mechanism.locations), length)
+    parts = []
+    for program, secret in mechanism.parts(inputs):
+        distinct, where = distinct_secrets(secret)
+        outcomes = explore(program, distinct, witness)
+        parts.append((outcomes, np.arange(inputs.shape[1]) if where is None else where))
+    return parts
 
 
 def _worst(outcomes: dict[Any, Outcome]) -> Floats:
@@ -90,10 +104,8 @@ def _transcript_loss(log_ratios: list[Floats]) -> float:
     return _upper(float(total.max()))
 
 
-def _final_loss(
-    mechanism: Mechanism, parts: list[tuple[dict[Any, Outcome], NDArray[np.int64]]]
-) -> float:
-    """Compare the laws of the reported trajectory, with all combinations finished at once."""
+def _final_laws(mechanism: Mechanism, parts: Parts) -> Floats:
+    """All combinations of what was released, finished at once."""
     combination = np.indices([len(outcomes) for outcomes, _ in parts]).reshape(len(parts), -1)
     released, chance = [], np.ones((len(parts[0][1]), combination.shape[1]))
     for (outcomes, where), index in zip(parts, combination, strict=True):
@@ -109,7 +121,7 @@ def _final_loss(
             final = np.zeros((chance.shape[0], size ** len(reported)))
         for row, weight in zip(final, chance * toss, strict=True):
             row += np.bincount(code, weight, minlength=len(row))
-    return _spread(final)
+    return final
 
 
 def _spread(law: Floats) -> float:
@@ -122,3 +134,8 @@ def _spread(law: Floats) -> float:
 
 def _upper(loss: float) -> float:
     return loss if loss in (0.0, math.inf) else loss + _MEASURING_ERROR
+
+
+def number(loss: float) -> float | str:
+    """A loss for JSON, which has no infinity; rounded up to six digits."""
+    return "infinite" if loss == math.inf else float(format_epsilon(loss))

@@ -1,7 +1,7 @@
 """Which maps, lengths and options an audit walks: small enough to finish, yet wide."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -9,10 +9,10 @@ from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import (
     EXPERIMENTAL,
-    MECHANISMS,
-    PUBLISHED,
     Mechanism,
+    kind_of,
     make_mechanism,
+    mechanism_names,
 )
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "AuditRequest",
     "Configuration",
     "configurations",
+    "sampled",
 ]
 
 DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
@@ -39,7 +40,7 @@ _VARIANTS: dict[str, list[dict[str, Any]]] = {
 class AuditRequest:
     """What to audit; by default every registered mechanism, and the gallery of broken ones."""
 
-    mechanisms: tuple[str, ...] = tuple(MECHANISMS)
+    mechanisms: tuple[str, ...] = field(default_factory=mechanism_names)
     epsilons: tuple[Fraction, ...] = DEFAULT_EPSILONS
     lengths: tuple[int, ...] = DEFAULT_LENGTHS
     published: tuple[str, ...] = ("tp-as-published-not-private",)
@@ -47,8 +48,12 @@ class AuditRequest:
     """Names of exhibits; None means all of them."""
     draws: int = 10_000_000
     """For the test of the sampler against each kind of law; 0 leaves it out."""
+    path_draws: int = 20_000
+    """Of each trajectory by each path that draws many; 0 leaves them out."""
+    locations: LocationSet | None = None
+    """The set over which the laws' loss in words is worked out too; None for none."""
     thorough: bool = False
-    """Larger maps and every granularity at every length: minutes instead of seconds."""
+    """Larger maps, every granularity at every length, and the index of large sets."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,12 @@ def _of_row(
         for options in _options(name, length, thorough=thorough):
             mechanism = make_mechanism(name, locations, epsilon, **options)
             yield Configuration(mechanism, map_name, length)
+
+
+def sampled(name: str, epsilons: tuple[Fraction, ...], family: str) -> list[Mechanism]:
+    """What the fast paths of a mechanism are looked at with."""
+    locations = family_map(family, 3)
+    return [make_mechanism(name, locations, one, **_small(name)) for one in epsilons]
 
 
 def _published(name: str, request: AuditRequest) -> Iterator[Configuration]:
@@ -116,4 +127,4 @@ def _small(name: str) -> dict[str, Any]:
 
 
 def _has(name: str, option: str) -> bool:
-    return hasattr((MECHANISMS | PUBLISHED).get(name), option)
+    return hasattr(kind_of(name), option)

@@ -1,18 +1,20 @@
 """Run an audit and say what it found: one row per mechanism, epsilon and length."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from nomadp.audit.certificate import StepRecord
 from nomadp.audit.gallery import GALLERY
-from nomadp.audit.loss import Measurement, measure
-from nomadp.audit.plan import AuditRequest, Configuration, configurations
+from nomadp.audit.loss import Measurement, measure, number
+from nomadp.audit.paths import FullSizeRow, PathRow, check_full_size, large_path_rows, path_rows
+from nomadp.audit.plan import AuditRequest, Configuration, configurations, sampled
 from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
-from nomadp.budget import format_epsilon
 from nomadp.errors import DomainError
+from nomadp.extras import require
+from nomadp.mechanisms import make_mechanism
 
 __all__ = ["AuditReport", "AuditRow", "GalleryRow", "StepRow", "run_audit"]
 
@@ -106,10 +108,13 @@ class AuditReport:
     rows: tuple[AuditRow, ...]
     gallery: tuple[GalleryRow, ...]
     sampler: tuple[SamplerRow, ...]
+    paths: tuple[PathRow, ...] = ()
+    full_size: tuple[FullSizeRow, ...] = ()
 
     @property
     def ok(self) -> bool:
-        sound = all(row.ok for row in self.rows) and all(row.ok for row in self.sampler)
+        parts: list[tuple[Any, ...]] = [self.rows, self.sampler, self.paths, self.full_size]
+        sound = all(row.ok for part in parts for row in part)
         return sound and all(row.flagged for row in self.gallery)
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,6 +123,8 @@ class AuditReport:
             "mechanisms": [row.as_dict() for row in self.rows],
             "gallery": [row.as_dict() for row in self.gallery],
             "sampler": [row.as_dict() for row in self.sampler],
+            "paths": [row.as_dict() for row in self.paths],
+            "full_size": [row.as_dict() for row in self.full_size],
         }
 
 
@@ -127,8 +134,11 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     if unknown := [name for name in exhibits if name not in GALLERY]:
         raise DomainError(f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}")
     todo = list(configurations(request))
+    if request.draws:
+        require("analysis")  # now, not after the walk
     channels = specimens() if request.draws else {}
-    total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels)
+    seen = request.mechanisms if request.path_draws else ()
+    total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels) + len(seen)
     step = _Counter(total, progress)
     grouped: dict[tuple[str, Fraction, int], list[tuple[Configuration, Measurement]]] = {}
     for one in todo:
@@ -139,8 +149,25 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
         step(check_sampler(name, channel, secret, request.draws))
         for name, (channel, secret) in channels.items()
     ]
+    paths: list[PathRow] = []
+    for name in seen:
+        paths += path_rows(sampled(name, request.epsilons, "random"), request.path_draws)
+        # On another map, because tables of this one are kept.
+        again = request.path_draws if request.thorough else 0
+        paths += step(large_path_rows(sampled(name, request.epsilons, "outlier"), again))
     rows = tuple(_row(found) for found in grouped.values())
-    return AuditReport(rows, tuple(gallery), tuple(sampler))
+    full_size = tuple(_full_size(request))
+    return AuditReport(rows, tuple(gallery), tuple(sampler), tuple(paths), full_size)
+
+
+def _full_size(request: AuditRequest) -> Iterator[FullSizeRow]:
+    if request.locations is None:
+        return
+    for name in request.mechanisms:
+        for epsilon in request.epsilons:
+            mechanism = make_mechanism(name, request.locations, epsilon)
+            for length in request.lengths:
+                yield check_full_size(mechanism, length)
 
 
 @dataclass
@@ -197,8 +224,3 @@ def _exhibited(name: str, epsilon: Fraction) -> GalleryRow:
     return GalleryRow(
         name, exhibit.explanation, epsilon, found.transcript_loss, found.final_loss, found.flags
     )
-
-
-def number(loss: float) -> float | str:
-    """A loss for JSON, which has no infinity; rounded up to six digits."""
-    return "infinite" if loss == math.inf else float(format_epsilon(loss))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
 
 from nomadp.audit.maps import family_map
 from nomadp.budget import as_epsilon
 from nomadp.drawing import draw_many
+from nomadp.extras import require
 from nomadp.laws import (
     Channel,
     Exponential,
@@ -23,9 +23,9 @@ from nomadp.laws import (
     distance_rows_km,
     probabilities,
 )
-from nomadp.randomness import SeededWords, Words
+from nomadp.randomness import SimulatedWords, Words
 
-__all__ = ["SamplerRow", "check_sampler", "specimens"]
+__all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
 
 ALPHA = 1e-6
 """How rarely a right sampler may be called wrong."""
@@ -83,7 +83,10 @@ def check_sampler(
     name: str, channel: Channel, secret: int, draws: int, words: Words | None = None
 ) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
-    stream = (words or SeededWords(0)).bound_to(name).stream(0)
+    require("analysis")
+    from scipy import stats  # slow to import, and few mechanisms' audits need it
+
+    stream = (words or SimulatedWords(0)).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):
@@ -104,10 +107,16 @@ def check_sampler(
 
 
 def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
-    limit = stats.chi2.isf(ALPHA, freedom)
+    return math.sqrt(noncentrality(freedom, ALPHA) * chance * (1 - chance) / draws)
+
+
+def noncentrality(freedom: int, alpha: float) -> float:
+    """How far off counts must be on average to exceed the limit with probability `POWER`."""
+    from scipy import optimize, stats
+
+    limit = stats.chi2.isf(alpha, freedom)
 
     def missed(excess: float) -> float:
         return float(stats.ncx2.cdf(limit, freedom, excess)) - (1 - POWER)
 
-    excess = optimize.brentq(missed, 1e-3, 100 * limit)
-    return math.sqrt(excess * chance * (1 - chance) / draws)
+    return float(optimize.brentq(missed, 1e-3, 100 * limit))

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.drawing import Task
-from nomadp.laws import Channel, Secret
+from nomadp.drawing import Choose, Task
+from nomadp.laws import Channel, Secret, probabilities
 
-__all__ = ["Outcome", "Witness", "explore", "walk"]
+__all__ = ["Finishing", "Outcome", "Witness", "explore", "finished", "walk"]
 
 Floats = NDArray[np.float64]
 Witness = Callable[[str, Channel, Secret], Floats]
@@ -162,3 +162,44 @@ def _impossible_stays_impossible(log_ratio: Floats) -> Floats:
     # A transcript that input x cannot produce says nothing about x: -inf whatever it meets.
     log_ratio[np.isnan(log_ratio)] = -np.inf
     return log_ratio
+
+
+class Finishing:
+    """The same for what is made of released values, where every case has its own law.
+
+    Nothing is secret any more, so a draw may depend on whatever was released; a case is one
+    combination of it.
+    """
+
+    def __init__(self, path: tuple[int, ...]) -> None:
+        self.path = path
+        self.branches: list[tuple[int, ...]] = []
+        self.chance: Floats = np.ones(1)
+        """Of this path in each case, or in all: 0 where a case cannot take it."""
+        self._taken: tuple[int, ...] = ()
+
+    def __call__(self, step: str, channel: Channel, secret: Any) -> int:
+        law = np.atleast_2d(probabilities(channel, secret))
+        possible = np.flatnonzero(law.any(axis=0))
+        if len(self._taken) < len(self.path):
+            here = self.path[len(self._taken)]
+        else:
+            here = 0
+            self.branches.extend((*self._taken, k) for k in range(1, len(possible)))
+        self._taken = (*self._taken, here)
+        self.chance = self.chance * law[:, possible[here]]
+        return int(channel.outputs[possible[here]])
+
+    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
+        return [program(released, self) for program, released in tasks]
+
+
+def finished(
+    finish: Callable[[Sequence[Any], Choose], tuple[Any, ...]], released: Sequence[Any]
+) -> Iterator[tuple[tuple[Any, ...], Floats]]:
+    """Everything that may be reported, with its chance in each case."""
+    pending: list[tuple[int, ...]] = [()]
+    while pending:
+        path = Finishing(pending.pop())
+        yield finish(released, path), path.chance
+        pending.extend(path.branches)

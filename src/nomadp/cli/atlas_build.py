@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from nomadp.cli.options import EXISTING, ManyNumbers, json_option, locations_option
+from nomadp.cli.options import ManyNumbers, Whole, json_option, locations_option
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import progress_bar
 
@@ -16,7 +17,7 @@ __all__ = ["build"]
 @click.option(
     "--length",
     "lengths",
-    type=click.IntRange(1, 64),
+    type=Whole(1, 64),
     multiple=True,
     required=True,
     metavar="N...",
@@ -24,15 +25,13 @@ __all__ = ["build"]
 )
 @click.option(
     "--size",
-    type=click.IntRange(1, 1_000_000),
+    type=Whole(1, 1_000_000),
     default=8192,
     show_default=True,
     metavar="K",
     help="Journeys of each length.",
 )
-@click.option(
-    "--out", type=EXISTING, required=True, metavar="FILE", help="The atlas: .parquet."
-)
+@out_option("The atlas: .parquet.", ".parquet")
 @json_option
 def build(
     *, locations: Path, lengths: tuple[int, ...], size: int, out: Path, as_json: bool
@@ -45,11 +44,9 @@ def build(
     """
     from nomadp.cli.atlas_show import described
     from nomadp.formats.atlas_files import write_atlas
-    from nomadp.formats.files import file_path
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms.atlas import build_pinned
 
-    file_path(out, (".parquet",))  # refused before the work, not after it
     world = read_locations(locations)
     with progress_bar("drawing journeys", len(set(lengths))) as bar:
         pinned = build_pinned(world, lengths, size, bar.advance)

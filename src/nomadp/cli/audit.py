@@ -1,11 +1,11 @@
-"""``nomadp audit``: the exact privacy loss of every mechanism, by walking every choice."""
+"""``nomadp audit``: the exact loss of every mechanism, and whether what runs has its law."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import ManyNumbers, json_option
+from nomadp.cli.options import EXISTING, ManyNumbers, Whole, json_option
 from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
@@ -35,7 +35,7 @@ FEW_ROWS = 9
 @click.option(
     "--length",
     "lengths",
-    type=click.IntRange(1, 6),
+    type=Whole(1, 6),
     multiple=True,
     metavar="N...",
     help="Numbers of points; 1 2 3 by default.",
@@ -45,22 +45,37 @@ FEW_ROWS = 9
     default=None,
     help="With or without the broken variants that must be caught.",
 )
-@click.option("--thorough", is_flag=True, help="More maps and finer directions: minutes.")
+@click.option(
+    "--locations",
+    type=EXISTING,
+    metavar="FILE",
+    help="Also say what laws over these locations can lose, in words.",
+)
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="More maps, finer directions, the index of large sets: minutes.",
+)
 @json_option
 @click.pass_context
 def audit(context: click.Context, /, *, as_json: bool, **options: Any) -> None:
     """Measure the exact loss of each mechanism on small maps; exit 1 if a claim does not hold.
 
-    Every choice a mechanism can make is walked for every input, so a loss is exact: nothing
-    is sampled. Variants known to be broken are walked too, and each must be caught; finding
-    one broken is therefore a success.
+    Every choice of a mechanism's program is walked for every input. Rational arithmetic, in the
+    words that draw each output, decides; printed losses are rounded up. Paths that draw many
+    trajectories at once are sampled against the exact law, with a fixed seed, and it is said
+    which were not seen. Variants known to be broken are walked too, and each must be caught;
+    finding one broken is therefore a success.
 
     \b
     Example:
       nomadp audit --mechanism atp --epsilon 0.1 1 4 --length 1 2 3
     """
     from nomadp.audit import run_audit
+    from nomadp.mechanisms import plugin_problems
 
+    for problem in () if options["mechanisms"] else plugin_problems():
+        click.echo(f"nomadp: {problem}", err=True)
     with progress_bar("auditing") as bar:
         report = run_audit(_request(options), bar.reach)
     if as_json:
@@ -78,6 +93,10 @@ def _request(options: dict[str, Any]) -> "AuditRequest":
     from nomadp.mechanisms import PUBLISHED
 
     asked: dict[str, Any] = {"thorough": options["thorough"]}
+    if options["locations"] is not None:
+        from nomadp.formats.tables import read_locations
+
+        asked["locations"] = read_locations(options["locations"])
     if options["epsilons"]:
         asked["epsilons"] = tuple(map(as_epsilon, options["epsilons"]))
     if options["lengths"]:
@@ -99,6 +118,8 @@ def _print(report: "AuditReport") -> None:
         _print_steps(report)
     _print_gallery(report)
     _print_sampler(report)
+    _print_paths(report)
+    _print_full_size(report)
     click.echo("every check passed" if report.ok else "A CHECK FAILED")
 
 
@@ -140,6 +161,56 @@ def _print_sampler(report: "AuditReport") -> None:
             for row in (row.as_dict() for row in report.sampler)
         ],
     )
+
+
+def _print_paths(report: "AuditReport") -> None:
+    shown = ("mechanism", "path", "epsilon", "draws", "chi_square", "limit", "loss_ruled_out")
+    _print_section(
+        "What draws: programs are walked, paths for many trajectories sampled on this machine",
+        [
+            "mechanism",
+            "path",
+            "epsilon",
+            "draws",
+            "chi-square",
+            "limit",
+            "rules out",
+            "verdict",
+        ],
+        [
+            [*(str(row.get(key, "-")) for key in shown), _fit(row)]
+            for row in (row.as_dict() for row in report.paths)
+        ],
+    )
+    if any(row.epsilon for row in report.paths):
+        click.echo(
+            "A path that loses more than it rules out is found with a probability of 0.99.\n"
+        )
+
+
+def _fit(row: dict[str, Any]) -> str:
+    if "epsilon" not in row:
+        return str(row["seen"])
+    return "fits" if row["ok"] else "DOES NOT FIT"
+
+
+def _print_full_size(report: "AuditReport") -> None:
+    shown = ("mechanism", "epsilon", "length", "locations", "loss")
+    _print_section(
+        "At full size: the most that all draws together can lose, in the words that draw them",
+        ["mechanism", "epsilon", "length", "locations", "at most", "verdict"],
+        [
+            [
+                *(str(row[key]) for key in shown),
+                "refused, so never drawn" if row["refused"] else _held(row),
+            ]
+            for row in (row.as_dict() for row in report.full_size)
+        ],
+    )
+
+
+def _held(row: dict[str, Any]) -> str:
+    return "holds" if row["ok"] else "BROKEN (words)"
 
 
 def _print_steps(report: "AuditReport") -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.options import EXISTING, Whole, finite, json_option
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
@@ -42,14 +43,13 @@ COUNTS = {
 }
 """What the counts of a recipe are called, in the order of the stages."""
 
-out_option = click.option(
-    "--out", type=EXISTING, required=True, metavar="DIR", help="The folder to write."
-)
+COUNT = Whole(max=100_000_000)
+folder_option = out_option("The folder to write.", or_folder=True)
 
 
 def seed_option(what: str) -> Callable[[Decorated], Decorated]:
     return click.option(
-        "--seed", type=int, default=1, show_default=True, metavar="N", help=what
+        "--seed", type=Whole(), default=1, show_default=True, metavar="N", help=what
     )
 
 
@@ -82,9 +82,9 @@ def build() -> None:
 
 
 @build.command()
-@out_option
-@click.option("--places", type=int, default=1000, show_default=True, metavar="M")
-@click.option("--trips", type=int, default=2000, show_default=True, metavar="N")
+@folder_option
+@click.option("--places", type=COUNT, default=1000, show_default=True, metavar="M")
+@click.option("--trips", type=COUNT, default=2000, show_default=True, metavar="N")
 @seed_option("Decides the city and the trips.")
 @json_option
 def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> None:
@@ -102,19 +102,22 @@ def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> Non
 
 
 @build.command()
-@out_option
+@folder_option
 @click.option(
     "--buildings",
     type=EXISTING,
     metavar="FILE",
     help="GeoJSON with BLDG_ID; a made-up campus of 262 buildings by default.",
 )
-@click.option("--walks", type=int, default=4000, show_default=True, metavar="N")
+@click.option("--walks", type=COUNT, default=4000, show_default=True, metavar="N")
 @click.option(
-    "--length", type=int, metavar="L", help="Of every walk; by default 3 to 8, equally likely."
+    "--length",
+    type=COUNT,
+    metavar="L",
+    help="Of every walk; by default 3 to 8, equally likely.",
 )
 @click.option(
-    "--speed-km-h", type=float, default=4.0, show_default=True, metavar="V", help="Of walking."
+    "--speed-km-h", type=finite, default=4.0, show_default=True, metavar="V", help="Of walking."
 )
 @click.option("--no-speed-limit", is_flag=True, help="A step may end anywhere.")
 @seed_option("Decides the campus and the walks.")
@@ -145,16 +148,20 @@ def checkin_options(command: Decorated) -> Decorated:
         json_option,
         seed_option("Decides which point of a window is kept."),
         click.option(
-            "--longest", type=int, metavar="L", help="Drop the points after this many."
+            "--longest", type=COUNT, metavar="L", help="Drop the points after this many."
         ),
-        click.option("--gap-hours", type=float, metavar="H", help="Split after; 3 by default."),
         click.option(
-            "--window-minutes", type=float, metavar="T", help="One point per; 10 by default."
+            "--gap-hours", type=finite, metavar="H", help="Split after; 3 by default."
         ),
-        click.option("--places", type=int, metavar="K", help="Keep the K most visited places."),
+        click.option(
+            "--window-minutes", type=finite, metavar="T", help="One point per; 10 by default."
+        ),
+        click.option(
+            "--places", type=COUNT, metavar="K", help="Keep the K most visited places."
+        ),
         click.option("--box", metavar="W,S,E,N", help="Degrees; everywhere by default."),
         click.option("--preset", metavar="NAME", help="A set of the paper: nyc, chi or cle."),
-        out_option,
+        folder_option,
         click.argument("file", type=EXISTING),
     ):
         command = option(command)

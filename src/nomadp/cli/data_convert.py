@@ -1,47 +1,32 @@
 """``nomadp data convert``: any file of trajectories into another, or snapped into a folder."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
-from nomadp.cli.options import EXISTING, json_option, kilometres
+from nomadp.cli.options import EXISTING, Whole, json_option, kilometres
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.progress import progress_bar
+from nomadp.cli.reading import reading_of, reading_options, sources_argument
 
 if TYPE_CHECKING:
     from nomadp.datasets.snapped import SnapTo
     from nomadp.formats.points import Points
-    from nomadp.formats.presets import Reading
 
 __all__ = ["convert"]
 
 
 @click.command()
-@click.argument("source", type=EXISTING)
-@click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="OUT",
-    help="A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+@sources_argument("sources")
+@out_option(
+    "A file (.csv, .csv.gz, .parquet, .geoparquet, .geojson), or a folder to snap into.",
+    *(".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson", ".json"),
+    or_folder=True,
 )
-@click.option(
-    "--from",
-    "from_preset",
-    default="nomadp",
-    metavar="PRESET",
-    help="Whose column names SOURCE has: skmob, movingpandas, trackintel, ptrail, gowalla, "
-    "foursquare, porto, geolife.",
-)
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="THEIRS=OURS",
-    help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; repeatable.",
-)
+@reading_options
 @click.option("--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names out.")
 @click.option(
     "--geojson",
@@ -51,13 +36,11 @@ __all__ = ["convert"]
     show_default=True,
     help="GeoJSON out: a feature per trajectory or per point.",
 )
-@click.option("--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris.")
-@click.option("--split-hours", type=float, metavar="H", help="Split trajectories at gaps.")
 @click.option(
     "--locations", type=EXISTING, metavar="FILE", help="The location set to snap to or to join."
 )
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
-@click.option("--h3", "h3_resolution", type=int, metavar="R", help="Snap to all H3 cells.")
+@click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Snap to all H3 cells.")
 @click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
 @click.option(
     "--outside",
@@ -68,16 +51,17 @@ __all__ = ["convert"]
 )
 @json_option
 def convert(**options: Any) -> None:
-    """Convert SOURCE: CSV, Parquet, GeoParquet, GeoJSON, GPX, or a folder that was built.
+    """Convert SOURCES: CSV, Parquet, GeoParquet, GeoJSON, GPX, or folders.
 
-    OUT with a file's suffix is the same points in another format. Any other OUT is a folder:
-    the points snapped to a location set, to a grid or to H3 cells. Cells cover a box that you
-    give, all of it: cells chosen from the data would tell where people were. The output is as
-    private as the input. Times must have a time zone, and become UTC.
+    Several are read together, and equal tids of two are two trajectories. OUT with a file's
+    suffix is the same points in another format. Any other OUT is a folder: the points snapped
+    to a location set, to a grid or to H3 cells. Cells cover a box that you give, all of it:
+    cells chosen from the data would tell where people were. The output is as private as the
+    input, and only you can read it. Times must have a time zone, and become UTC.
 
     \b
     Example:
-      nomadp data convert trips.gpx --out trips.geojson
+      nomadp data convert monday.gpx tuesday.gpx --out trips.geojson
       nomadp data convert fixes.csv --from trackintel --out fixes.parquet --to skmob
       nomadp data convert train.csv --from porto --out porto --grid-km 0.5 \\
         --box=-8.7,41.1,-8.5,41.25
@@ -107,15 +91,13 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.location_files import read_locations
     from nomadp.formats.point_files import OUTPUTS, read_points, write_points
 
-    source, out = options["source"], options["out"]
+    sources, out = options["sources"], options["out"]
     into_file = out.name.endswith(OUTPUTS)
     _check(options, into_file=into_file)
     locations = None if options["locations"] is None else read_locations(options["locations"])
     to = None if into_file else _snap_to(options, locations)
-    with progress_bar(f"reading {source.name}") as bar:
-        points = read_points(source, _reading(options, bar.reach), locations)
-    if options["split_hours"] is not None:
-        points = points.split(options["split_hours"])
+    with progress_bar(f"reading {sources[0].name}") as bar:
+        points = read_points(sources, reading_of(options, bar.reach), locations)
     if to is not None:
         return _snapped(options, points, to)
     write_points(out, points, preset=options["to_preset"], shape=options["shape"])
@@ -125,13 +107,6 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
 def _check(options: dict[str, Any], *, into_file: bool) -> None:
     cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
     targets = cells + (["locations"] if options["locations"] is not None else [])
-    hours = options["split_hours"]
-    if options["out"].resolve() == options["source"].resolve():
-        raise click.UsageError("--out must name a new file or folder, got the source")
-    if hours is not None and not 0 < hours < 1e6:
-        raise click.UsageError(
-            f"--split-hours must be a number of hours above 0, got {hours:g}"
-        )
     if into_file and cells:
         raise click.UsageError("--grid-km and --h3 need a folder as --out, got a file")
     if not into_file and len(targets) != 1:
@@ -145,25 +120,6 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
         raise click.UsageError(
             "--box W,S,E,N goes with --grid-km or --h3: it is the public area they cover"
         )
-
-
-def _reading(options: dict[str, Any], progress: Any) -> "Reading":
-    from nomadp.formats.columns import Wishes
-    from nomadp.formats.presets import Reading, parse_columns
-
-    zone = None
-    if options["time_zone"] is not None:
-        from zoneinfo import ZoneInfo
-
-        try:
-            zone = ZoneInfo(options["time_zone"])
-        except (ValueError, OSError, LookupError):
-            raise click.UsageError(
-                "--time-zone must be a name such as UTC or Europe/Paris, got "
-                f"{options['time_zone']}"
-            ) from None
-    columns = parse_columns(options["columns"])
-    return Reading(options["from_preset"], columns, Wishes(zone, progress))
 
 
 def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
@@ -190,7 +146,6 @@ def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[st
     from nomadp.datasets.built import write_built
     from nomadp.datasets.snapped import input_hashes, snap
 
-    source: Path = options["source"]
     parameters = {
         **to.parameters,
         "from": options["from_preset"],
@@ -198,6 +153,7 @@ def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[st
         "time_zone": options["time_zone"],
         "split_hours": options["split_hours"],
     }
-    built = snap(points, replace(to, parameters=parameters), input_hashes(source))
+    to = replace(to, parameters=parameters, max_km=options["max_snap_km"] or to.max_km)
+    built = snap(points, to, input_hashes(*options["sources"]))
     recipe = write_built(options["out"], built)
     return {"out": str(options["out"]), **recipe["counts"], "recipe": recipe}

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json
 
 __all__ = ["nest"]
@@ -12,15 +13,14 @@ __all__ = ["nest"]
 
 @click.command()
 @click.argument("source", metavar="POINTS", type=EXISTING)
-@click.option(
-    "--out", type=EXISTING, required=True, metavar="FILE", help="Trajectories: .parquet."
-)
+@out_option("Trajectories: .parquet.", ".parquet")
 @json_option
 def nest(*, source: Path, out: Path, as_json: bool) -> None:
     """Parquet with one row per point (tid, seq, location_id) to one row per trajectory.
 
-    POINTS must be sorted by tid and seq. Memory does not grow with the file, and neither does
-    that of `nomadp perturb` on the result.
+    POINTS must be sorted by tid and seq; a tid that comes back later is refused. A uid is kept
+    beside its trajectories. Memory does not grow with the file but for 8 bytes a trajectory,
+    and neither does that of `nomadp perturb` on the result.
 
     \b
     Example:

@@ -1,6 +1,5 @@
 """``nomadp decode``: a file of reports in, the best estimates with their radii out."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,12 +7,14 @@ import click
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
-    MECHANISM_NAMES,
+    MechanismOption,
     chosen_options,
     json_option,
     locations_option,
+    number,
     variant_options,
 )
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import progress_bar
 
@@ -28,12 +29,11 @@ __all__ = ["decode"]
 
 def share_of_mass(text: str) -> float:
     """Above 0 and at most 1; click's own range would let NaN through."""
-    try:
-        level = float(text)
-    except ValueError:
-        level = 0.0
+    level = number(text)
     if not 0 < level <= 1:
-        raise click.BadParameter(f"a level must be a number above 0 and at most 1, got {text}")
+        raise click.BadParameter(
+            f"a level must be a number above 0 and at most 1, got {text[:80]}"
+        )
     return level
 
 
@@ -42,9 +42,9 @@ def share_of_mass(text: str) -> float:
 @locations_option
 @click.option(
     "--mechanism",
+    cls=MechanismOption,
     metavar="NAME",
-    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. "
-    f"{MECHANISM_NAMES}",
+    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. One of",
 )
 @click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
 @click.option(
@@ -63,13 +63,7 @@ def share_of_mass(text: str) -> float:
     metavar="P",
     help="How probably the truth lies within the radius of its estimate.",
 )
-@click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="FILE",
-    help="Estimates: .csv, .csv.gz, .parquet.",
-)
+@out_option("Estimates: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @variant_options
 @json_option
 def decode(**options: Any) -> None:
@@ -113,7 +107,6 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.tables import read_locations
     from nomadp.sequences import Sequences
 
-    _check_out(options)
     world = read_locations(options["locations"])
     reports, mechanism = _read(world, options)
     reports, estimate, learned = _estimated(mechanism, reports, options)
@@ -169,14 +162,6 @@ def _estimated(
             "prior_spread": None if prior is None else prior.spread,
         },
     )
-
-
-def _check_out(options: dict[str, Any]) -> None:
-    from nomadp.formats.files import file_path
-
-    out: Path = file_path(options["out"]).resolve()
-    if out in (options["reports"].resolve(), options["locations"].resolve()):
-        raise click.UsageError("--out must name a new file, got one of the inputs")
 
 
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.out import check_writable
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import progress_bar
 
@@ -35,6 +36,7 @@ def demo(*, out: Path, quick: bool, jobs: int | None, as_json: bool) -> None:
     """
     from nomadp.demo import build_demo, pieces_of_work
 
+    check_writable(out, in_folder=out.is_dir(), is_made=True)
     with progress_bar("building the demo", pieces_of_work(quick=quick)) as bar:
         page = build_demo(out, quick=quick, jobs=jobs or default_jobs(), progress=bar.advance)
     if as_json:

@@ -11,10 +11,11 @@ import click
 import nomadp
 from nomadp.cli.options import default_jobs, json_option
 from nomadp.cli.output import print_json, print_table
+from nomadp.extras import EXTRAS
 
 __all__ = ["doctor"]
 
-REQUIRED = ("numpy", "scipy", "pyarrow", "cryptography", "click", "rich")
+REQUIRED = ("numpy", "cryptography", "click")
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
 
 
@@ -31,9 +32,17 @@ def doctor(context: click.Context, /, *, as_json: bool) -> None:
     findings = _findings()
     healthy = all(findings[name] for name in REQUIRED) and findings["randomness"] == "works"
     if as_json:
-        print_json({**findings, "ok": healthy})
+        extras = {
+            e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
+            for e in EXTRAS.values()
+        }
+        print_json({**findings, "extras": extras, "ok": healthy})
     else:
-        rows = [[name, str(found or "absent")] for name, found in findings.items()]
+        remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
+        rows = [
+            [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
+            for name, found in findings.items()
+        ]
         print_table(
             ["what", "found"], [*rows, ["verdict", "ready" if healthy else "not ready"]]
         )
@@ -47,7 +56,7 @@ def _findings() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         **{name: _version(name) for name in REQUIRED},
-        "numba": _version("numba"),
+        **{extra.package: _version(extra.package) for extra in EXTRAS.values()},
         "cores": default_jobs(),
         "randomness": _randomness(),
         "paper data": _paper_data(),
@@ -67,9 +76,9 @@ def _version(package: str) -> str | None:
 
 def _randomness() -> str:
     try:
-        from nomadp.randomness import words_for
+        from nomadp.randomness import SystemWords
 
-        stream = words_for(None).stream(0)
+        stream = SystemWords().stream(0)
         return "works" if stream.next() != stream.next() else "repeats itself"
     except Exception as error:  # a diagnosis reports every failure instead of stopping at it
         return f"fails ({type(error).__name__})"

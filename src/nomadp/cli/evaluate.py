@@ -1,12 +1,18 @@
 """``nomadp evaluate``: what reports are worth, beside what no information gives."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.options import EXISTING, ManyNumbers, json_option, kilometres, locations_option
 from nomadp.cli.output import print_json, print_table
+from nomadp.cli.reading import (
+    length_option,
+    read_all,
+    reading_of,
+    reading_options,
+    sources_argument,
+)
 
 if TYPE_CHECKING:
     from nomadp.analysis import Evaluation
@@ -21,7 +27,7 @@ ANSWERS = {
 
 
 @click.command(cls=ManyNumbers)
-@click.argument("trajectories", type=EXISTING)
+@sources_argument("trajectories")
 @click.argument("reported", type=EXISTING)
 @locations_option
 @click.option(
@@ -33,48 +39,43 @@ ANSWERS = {
     metavar="KM...",
     help="Radii of the range query; 1 2 4 by default.",
 )
+@length_option
+@reading_options
 @json_option
-def evaluate(
-    *,
-    trajectories: Path,
-    reported: Path,
-    locations: Path,
-    radii_km: tuple[float, ...],
-    as_json: bool,
-) -> None:
+def evaluate(**options: Any) -> None:
     """Error (NE) and range queries (PRQ) of REPORTED against the true TRAJECTORIES.
 
-    Trajectories and reports are matched by tid. The floors are what an answer without any
+    Trajectories are read as "nomadp perturb" reads them, with the same options, and matched to
+    reports by tid. The floors are what an answer without any
     information gets: a mechanism that does not beat them taught nothing.
 
     \b
     Example:
       nomadp evaluate trips.csv reports.csv --locations places.csv --radius-km 0.5 1 2
     """
-    evaluation = _evaluation(trajectories, reported, locations, radii_km)
-    if as_json:
+    evaluation = _evaluation(options)
+    if options["as_json"]:
         print_json(evaluation.as_dict())
     else:
         _print(evaluation)
 
 
-def _evaluation(
-    trajectories: Path, reported: Path, locations: Path, radii_km: tuple[float, ...]
-) -> "Evaluation":
+def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
     from nomadp.errors import DomainError
-    from nomadp.formats.tables import read_locations, read_trajectories
+    from nomadp.formats.tables import read_locations
     from nomadp.reports.files import read_rows
 
-    world = read_locations(locations)
-    true, _ = read_trajectories(trajectories, world)
-    found, said = read_rows(reported, world)
+    world, how = read_locations(options["locations"]), reading_of(options)
+    limits = options["max_snap_km"], options["length"]
+    true, _ = read_all(options["trajectories"], world, how, *limits)
+    found, said = read_rows(options["reported"], world)
     if said.get("linked") is False:
         raise DomainError(
-            f"{reported} must bear the tids of the trajectories to be compared with them, and "
-            "says that its ids are random; for experiments, perturb with --keep-tids"
+            f"{options['reported']} must bear the tids of the trajectories to be compared with "
+            "them, and says that its ids are random; for experiments, perturb with --keep-tids"
         )
-    return evaluate(world, true, matched_by_tid(true, found.rows), radii_km)
+    return evaluate(world, true, matched_by_tid(true, found.rows), options["radii_km"])
 
 
 def _print(evaluation: "Evaluation") -> None:

@@ -1,20 +1,24 @@
 """What the process says and returns when a command does not succeed.
 
-0  done
-1  refused or failed: no randomness, a variant that is not private, an audit that flags
-2  bad input: a file, an option or a trajectory that cannot be used
+0    done
+1    refused or failed: no randomness, not private, an audit that flags, a disk that is full
+2    bad input: a file, an option or a trajectory that cannot be used
+130  interrupted by Ctrl-C; 143 by SIGTERM, 129 by a closed terminal (128 and the signal)
 
 One sentence on stderr in every case. The message of an unexpected exception may quote a
 private location, so only its class and its place are shown unless NOMADP_DEBUG=1.
 """
 
 import os
+import signal
+from errno import ELOOP, ENAMETOOLONG
+from typing import ClassVar
 
 import click
 
 from nomadp.errors import NomadpError
 
-__all__ = ["report_failure"]
+__all__ = ["Stopped", "report_failure"]
 
 FAILED = 1
 BAD_INPUT = 2
@@ -22,7 +26,16 @@ BAD_INPUT = 2
 _UNUSABLE_PATH = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
-def report_failure(error: Exception, *, as_json: bool) -> int:
+class Stopped(BaseException):
+    """A signal said to stop. Its notes say what was kept."""
+
+    is_said: ClassVar[bool] = False
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def report_failure(error: BaseException, *, as_json: bool) -> int:
     """Say what happened on stderr, and as JSON on stdout if asked for; the exit code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
@@ -40,19 +53,35 @@ def report_failure(error: Exception, *, as_json: bool) -> int:
     return exit_code
 
 
-def _explained(error: Exception) -> tuple[int, str, str]:
+def _explained(error: BaseException) -> tuple[int, str, str]:
     """Exit code, stable name and sentence of a failure."""
     if isinstance(error, NomadpError):
         code = BAD_INPUT if isinstance(error, ValueError) else FAILED
         return code, error.code, str(error)
-    if isinstance(error, click.Abort):
-        return FAILED, "interrupted", "interrupted; the output was not written"
+    if isinstance(error, ImportError):
+        from nomadp.extras import absence_of
+
+        if missing := absence_of(error.name):
+            return FAILED, missing.code, str(missing)
+    if isinstance(error, Stopped | click.Abort):
+        return _stopped(error)
     if isinstance(error, click.ClickException):
         return BAD_INPUT, "usage", _usage(error)
     if isinstance(error, OSError) and error.strerror:
-        code = BAD_INPUT if isinstance(error, _UNUSABLE_PATH) else FAILED
+        unusable = isinstance(error, _UNUSABLE_PATH) or error.errno in (ELOOP, ENAMETOOLONG)
+        code = BAD_INPUT if unusable else FAILED
         return code, "file", f"{error.filename or 'a file'}: {error.strerror.lower()}"
     return FAILED, "unexpected", _unexpected(error)
+
+
+def _stopped(error: Stopped | click.Abort) -> tuple[int, str, str]:
+    Stopped.is_said = True
+    # click aborts at a KeyboardInterrupt that no signal of ours made
+    cause: BaseException | None = error if isinstance(error, Stopped) else error.__cause__
+    number = cause.number if isinstance(cause, Stopped) else signal.SIGINT
+    how = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+    kept = "; ".join(getattr(cause, "__notes__", ["the output was not written"]))
+    return 128 + number, "interrupted", f"interrupted{how}; {kept}"
 
 
 def _usage(error: click.ClickException) -> str:
@@ -61,7 +90,7 @@ def _usage(error: click.ClickException) -> str:
     return sentence if context is None else f'{sentence}; see "{context.command_path} --help"'
 
 
-def _unexpected(error: Exception) -> str:
+def _unexpected(error: BaseException) -> str:
     place, step = "outside nomadp", error.__traceback__
     while step is not None:
         module = str(step.tb_frame.f_globals.get("__name__"))

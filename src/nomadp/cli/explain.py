@@ -9,17 +9,20 @@ import click
 from nomadp.cli.options import (
     EXISTING,
     ManyNumbers,
+    Whole,
     chosen_options,
     json_option,
     kilometres,
     mechanism_option,
+    number,
     variant_options,
 )
 from nomadp.cli.output import print_json, print_table
 from nomadp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.analysis.goals import Goal
+    from nomadp.analysis.promise import Explanation
+    from nomadp.analysis.worth import Goal
     from nomadp.budget import Split
     from nomadp.mechanisms import Mechanism
 
@@ -27,22 +30,15 @@ __all__ = ["explain"]
 
 USUAL_LENGTH = 5
 """Where a map is given and no length."""
-SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
-NOT_COVERED = (
-    "the number of points: a report has as many as the trajectory it was made from",
-    "timestamps and user ids: no report carries them, and no epsilon here pays for them",
-    "repetition: perturbing the same trajectory again spends the same epsilon again",
-)
 
 
 def percentage(text: str) -> float:
     """Above 0 and at most 100; click's own range would let NaN through."""
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = 0.0
+    percent = number(text)
     if not 0 < percent <= 100:
-        raise click.BadParameter(f"a percentage must be above 0 and at most 100, got {text}")
+        raise click.BadParameter(
+            f"a percentage must be above 0 and at most 100, got {text[:80]}"
+        )
     return percent
 
 
@@ -51,7 +47,7 @@ def percentage(text: str) -> float:
 @click.option("--epsilon", metavar="E", help="Budget of a whole trajectory.")
 @click.option(
     "--length",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     metavar="N",
     help=f"Number of points of the trajectory; it is public. {USUAL_LENGTH} if a map is given.",
 )
@@ -115,22 +111,26 @@ def _goal(options: dict[str, Any]) -> "Goal | None":
         raise click.UsageError("--error-km needs no --within-km")
     if not asked:
         return None
-    from nomadp.analysis.goals import Goal
+    from nomadp.analysis.worth import Goal
 
     return Goal(error_km, percent, radii[0] if radii else None)
 
 
 def _explain(options: dict[str, Any]) -> None:
-    epsilon, length = options["epsilon"], options["length"]
+    from nomadp.analysis.promise import explain
+
+    epsilon = options["epsilon"]
     subject = _on_any_map(options["mechanism"], epsilon, chosen_options(options))
+    told = explain(subject, options["length"])
     if options["as_json"]:
-        print_json(_as_dict(subject, subject.split(length), length))
+        print_json(told.as_dict())
     else:
-        _print(subject, length)
+        _print(told)
 
 
 def _explain_on_a_map(options: dict[str, Any]) -> None:
-    from nomadp.analysis.calibration import WALKS, calibrate, default_radii_km
+    from nomadp.analysis.promise import explain
+    from nomadp.analysis.worth import WALKS, calibrate, default_radii_km
     from nomadp.cli.worth import print_worth
 
     subject = _on_this_map(options, options["epsilon"])
@@ -138,17 +138,17 @@ def _explain_on_a_map(options: dict[str, Any]) -> None:
     radii_km = options["within_km"] or default_radii_km(subject.locations)
     with progress_bar("walking", WALKS) as bar:
         found = calibrate(subject, length, radii_km, progress=bar.advance)
+    told = explain(subject, length)
     if options["as_json"]:
-        told = _as_dict(subject, subject.split(length), length)
-        print_json({**told, "calibration": found.as_dict()})
+        print_json({**told.as_dict(), "calibration": found.as_dict()})
         return
-    _print(subject, length)
+    _print(told)
     click.echo()
     print_worth(found, subject.epsilon)
 
 
 def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
-    from nomadp.analysis.goals import ROUNDS, needed_epsilon
+    from nomadp.analysis.worth import ROUNDS, needed_epsilon
     from nomadp.cli.worth import needed_as_dict, print_needed
 
     subject = _on_this_map(options, "1")
@@ -171,15 +171,18 @@ def _on_this_map(options: dict[str, Any], epsilon: str) -> "Mechanism":
     return make_mechanism(options["mechanism"], world, epsilon, **chosen_options(options))
 
 
-def _print(subject: "Mechanism", length: int) -> None:
+def _print(told: "Explanation") -> None:
+    from nomadp.analysis.promise import NOT_COVERED
+
+    subject = told.mechanism
     click.echo(
         f"{subject.name} version {subject.version} at epsilon {subject.epsilon}, "
-        f"{length} point(s)\n"
+        f"{told.length} point(s)\n"
     )
-    _print_steps(subject.split(length))
-    click.echo(f"\nPromise: {_promise(subject)}.")
-    if subject.private:
-        click.echo(f"{_suspicion(subject)}.")
+    _print_steps(told.split)
+    click.echo(f"\nPromise: {told.promise}.")
+    if told.suspicions is not None:
+        click.echo(f"{_suspicion(told.suspicions)}.")
     click.echo("Not covered:")
     for item in NOT_COVERED:
         click.echo(f"  - {item}")
@@ -198,42 +201,18 @@ def _on_any_map(name: str, epsilon: str, options: dict[str, Any]) -> "Mechanism"
     return make_mechanism(name, anywhere, epsilon, **options)
 
 
-def _as_dict(subject: "Mechanism", split: "Split", length: int) -> dict[str, Any]:
-    return {
-        "mechanism": subject.name,
-        "mechanism_version": subject.version,
-        "params": subject.get_params(),
-        "private": subject.private,
-        "length": length,
-        "steps": [
-            {
-                "name": step.name,
-                "copy": step.copy,
-                "count": step.count,
-                "share": step.share,
-                "share_at_most": _decimal(step.share),
-                "total": step.total,
-            }
-            for step in split.steps
-        ],
-        "total": sum((step.total for step in split.steps), Fraction()),
-        "odds_at_most": _odds(subject) if subject.private else None,
-        "promise": _promise(subject),
-        "suspicions": _suspicions(subject) if subject.private else None,
-        "not_covered": list(NOT_COVERED),
-    }
-
-
 def _print_steps(split: "Split") -> None:
+    from nomadp.budget import format_epsilon
+
     rows = [
         [
             step.name,
             str(step.copy or "-"),
             str(step.count),
             str(step.share),
-            _decimal(step.share),
+            format_epsilon(step.share),
             str(step.total),
-            _decimal(step.total),
+            format_epsilon(step.total),
         ]
         for step in split.steps
     ]
@@ -241,44 +220,12 @@ def _print_steps(split: "Split") -> None:
     count = str(sum(step.count for step in split.steps))
     print_table(
         ["step", "copy", "draws", "each", "(at most)", "together", "(at most)"],
-        [*rows, ["total", "", count, "", "", str(total), _decimal(total)]],
+        [*rows, ["total", "", count, "", "", str(total), format_epsilon(total)]],
     )
 
 
-def _decimal(share: Fraction) -> str:
-    from nomadp.budget import format_epsilon
-
-    return format_epsilon(share)
-
-
-def _odds(subject: "Mechanism") -> str:
-    """e^epsilon, rounded up."""
-    from nomadp.budget import exp_lower, format_epsilon
-
-    above = exp_lower(subject.epsilon) * (1 + Fraction(1, 2**100))
-    return format_epsilon(above, digits=2)
-
-
-def _promise(subject: "Mechanism") -> str:
-    if not subject.private:
-        return f"none; {subject.warning.rstrip('.')}"
-    return (
-        "take any two trajectories of this length; whatever is reported is at most "
-        f"e^epsilon = {_odds(subject)} times likelier under one than under the other"
-    )
-
-
-def _suspicions(subject: "Mechanism") -> dict[str, str]:
-    """What a suspicion can grow to at most, in percent: odds times e^epsilon, rounded up."""
-    from nomadp.budget import exp_lower, format_epsilon
-
-    above = exp_lower(subject.epsilon) * (1 + Fraction(1, 2**100))
-    grown = {p: p * above / (p * above + 1 - p) for p in SUSPICIONS}
-    return {f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in grown.items()}
-
-
-def _suspicion(subject: "Mechanism") -> str:
-    before, after = zip(*_suspicions(subject).items(), strict=True)
+def _suspicion(suspicions: dict[str, str]) -> str:
+    before, after = zip(*suspicions.items(), strict=True)
     return (
         "Whatever somebody knew before, no report can change their odds between two such "
         f"trajectories by more than this factor: a suspicion of {' %, '.join(before)} % can "

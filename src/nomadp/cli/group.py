@@ -1,5 +1,6 @@
 """The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import click
 
 import nomadp
-from nomadp.cli.exit_codes import report_failure
+from nomadp.cli.exit_codes import Stopped, report_failure
 from nomadp.cli.modules import CommandModules
+from nomadp.cli.signals import end_threads, stopped_by_signals
 
 __all__ = ["main"]
 
@@ -40,10 +42,16 @@ class Nomadp(CommandModules):
         arguments = list(sys.argv[1:] if args is None else args)
         if not extra.pop("standalone_mode", True):
             return super().main(arguments, prog_name, standalone_mode=False, **extra)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A file name, or a terminal's encoding, may have no such character.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
-        except Exception as error:
+            with stopped_by_signals():
+                code = super().main(arguments, "nomadp", standalone_mode=False, **extra)
+        except (Exception, Stopped) as error:
             code = report_failure(error, as_json="--json" in arguments)
+            if isinstance(error, Stopped):
+                end_threads(code)
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -1,5 +1,6 @@
 """Options that several commands share, spelled once."""
 
+import json
 import math
 import os
 import re
@@ -12,15 +13,18 @@ import click
 __all__ = [
     "DEFAULT_MECHANISM",
     "EXISTING",
-    "MECHANISM_NAMES",
     "ManyNumbers",
+    "MechanismOption",
+    "Whole",
     "chosen_options",
     "default_jobs",
+    "finite",
     "jobs_option",
     "json_option",
     "kilometres",
     "locations_option",
     "mechanism_option",
+    "number",
     "variant_options",
 ]
 
@@ -30,14 +34,36 @@ EXISTING = click.Path(path_type=Path)
 """A path; whoever opens it says what is wrong with it, so that there is one wording."""
 
 
+class Whole(click.IntRange):
+    """A whole number in our digits: Python's own reading takes 1_0 for ten."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, str) and not re.fullmatch(r"\s*[-+]?[0-9]{1,300}\s*", value):
+            self.fail(f"'{value[:80]}' is not a valid integer.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def number(text: str | float) -> float:
+    """A decimal number, finite and in our digits; NaN for anything else."""
+    text = str(text)  # a default comes as it is
+    written = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", text, re.A | re.I)
+    value = float(text) if written else math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def finite(text: str) -> float:
+    """A finite number; click's own would let NaN through."""
+    value = number(text)
+    if math.isnan(value):
+        raise click.BadParameter(f"'{text[:80]}' is not a finite number")
+    return value
+
+
 def kilometres(text: str) -> float:
-    """A finite distance above zero; click's own range would let NaN through."""
-    try:
-        distance_km = float(text)
-    except ValueError:
-        distance_km = math.nan
+    """A finite distance above zero."""
+    distance_km = number(text)
     if not 0 < distance_km < math.inf:
-        raise click.BadParameter(f"a distance must be a number of km above 0, got {text}")
+        raise click.BadParameter(f"a distance must be a number of km above 0, got {text[:80]}")
     return distance_km
 
 
@@ -52,22 +78,33 @@ locations_option = click.option(
 )
 
 DEFAULT_MECHANISM = "atlas"
-MECHANISM_NAMES = (
-    "atlas, exp, tp, atp, brr, l-srr or ngram; for experiments only: cgm, tracs-c, tracs-d, "
-    "tp-as-published-not-private, atp-as-published-not-private."
-)
+
+
+class MechanismOption(click.Option):
+    """Its help goes on with every registered mechanism, other packages' too."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from nomadp.mechanisms import EXPERIMENTAL, PUBLISHED, mechanism_names
+
+        said = super().get_help_record(ctx)
+        if said is None:
+            return None
+        names = ", ".join(dict.fromkeys((DEFAULT_MECHANISM, *mechanism_names())))
+        experiments = ", ".join((*EXPERIMENTAL, *PUBLISHED))
+        return said[0], f"{said[1]} {names}; for experiments only: {experiments}."
+
 
 mechanism_option = click.option(
     "--mechanism",
+    cls=MechanismOption,
     default=DEFAULT_MECHANISM,
-    show_default=True,
     metavar="NAME",
-    help=MECHANISM_NAMES,
+    help=f"How; {DEFAULT_MECHANISM} by default. One of",
 )
 
 jobs_option = click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     metavar="J",
     help="Processes; by default one per core when the work is worth it.",
 )
@@ -97,19 +134,19 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
     ),
     "near_count": click.option(
         "--near-count",
-        type=click.IntRange(1, 1_000_000),
+        type=Whole(1, 1_000_000),
         metavar="K",
         help="brr, atlas: how many nearest locations or journeys are the likelier ones.",
     ),
     "size": click.option(
         "--size",
-        type=click.IntRange(1, 1_000_000),
+        type=Whole(1, 1_000_000),
         metavar="K",
         help="atlas: how many journeys the public book of each length holds.",
     ),
     "control_points": click.option(
         "--control-points",
-        type=click.IntRange(2, 64),
+        type=Whole(2, 64),
         metavar="C",
         help="atlas: through how many of its points a longer trajectory is reported.",
     ),
@@ -122,13 +159,13 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
     ),
     "groups": click.option(
         "--groups",
-        type=click.IntRange(min=2),
+        type=Whole(min=2),
         metavar="G",
         help="l-srr: into how many groups locations are ordered.",
     ),
     "grid": click.option(
         "--grid",
-        type=click.IntRange(1, 6),
+        type=Whole(1, 6),
         metavar="G",
         help="ngram: rows and columns of the regions.",
     ),
@@ -143,7 +180,7 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
     ),
     "step_bound": click.option(
         "--step-bound",
-        type=float,
+        type=finite,
         metavar="C",
         help="cgm: how far one step leads, in parts of the set's width.",
     ),
@@ -153,9 +190,43 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
 
 def variant_options(command: Decorated) -> Decorated:
     """Offer every choice inside a mechanism; one that has no such choice refuses it."""
-    for option in reversed(VARIANTS.values()):
+    other = click.option(
+        "--option",
+        "others",
+        multiple=True,
+        callback=_other_options,
+        metavar="NAME=VALUE",
+        help="An option of another package's mechanism; repeatable.",
+    )
+    for option in reversed([*VARIANTS.values(), other]):
         command = option(command)
     return command
+
+
+def _other_options(
+    context: click.Context, parameter: click.Parameter, said: tuple[str, ...]
+) -> dict[str, Any]:
+    """Values by name: numbers and true or false as JSON has them, anything else as text."""
+    found: dict[str, Any] = {}
+    for each in said:
+        name, equals, text = each.partition("=")
+        name = name.replace("-", "_")
+        if not name.isidentifier() or not equals or name in found:
+            raise click.BadParameter(
+                f"an option must be NAME=VALUE, each name once, got {each}"
+            )
+        if name in VARIANTS or name in ("locations", "epsilon"):
+            raise click.BadParameter(f"{name} has an option of its own, see --help")
+        found[name] = _plain(text)
+    return found
+
+
+def _plain(text: str) -> Any:
+    try:
+        value = json.loads(text, parse_constant=lambda constant: None)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float | str) else text
 
 
 def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +238,8 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
         from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
-    return chosen
+    others: dict[str, Any] = options.get("others", {})
+    return chosen | others
 
 
 def default_jobs() -> int:

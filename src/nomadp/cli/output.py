@@ -37,7 +37,7 @@ def reading_notes() -> Iterator[list[str]]:
     notes: list[str] = []
     handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
-    log = logging.getLogger("nomadp.data")
+    log = logging.getLogger("nomadp.formats")
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)

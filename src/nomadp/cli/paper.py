@@ -2,15 +2,23 @@
 
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
+from nomadp.cli.exit_codes import Stopped
+from nomadp.cli.options import (
+    EXISTING,
+    Whole,
+    default_jobs,
+    jobs_option,
+    json_option,
+)
+from nomadp.cli.out import check_writable
 from nomadp.cli.output import print_json
 from nomadp.cli.progress import ProgressBar, progress_bar
+from nomadp.extras import require
 
 if TYPE_CHECKING:
     from nomadp.paper import Paper
@@ -37,7 +45,7 @@ SAY_EVERY_S = 30.0
     metavar="DIR",
     help="The folder of results; a run that was stopped goes on there.",
 )
-@click.option("--runs", type=click.IntRange(1), metavar="R", help="Repetitions; 5 by default.")
+@click.option("--runs", type=Whole(1), metavar="R", help="Repetitions; 5 by default.")
 @click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
 @jobs_option
 @json_option
@@ -54,11 +62,8 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
       nomadp paper all --quick
       nomadp paper ne table2 --data data --out results --runs 5
     """
-    if find_spec("matplotlib") is None:
-        raise click.UsageError(
-            "figures are drawn with matplotlib, which is not installed; "
-            'install it with: pip install "nomadp[plot]"'
-        )
+    require("plot")
+    check_writable(options["out"], in_folder=options["out"].is_dir(), is_made=True)
     planned = _planned(names, options)
     if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())
@@ -93,14 +98,11 @@ def _compute(planned: "Paper", jobs: int) -> None:
         spoken = _Spoken(bar, len(todo))
         try:
             planned.compute(todo, jobs=jobs, progress=spoken.advance)
-        except KeyboardInterrupt:
-            bar.close()
-            click.echo(
-                f"nomadp: interrupted; what was finished is in {planned.out}, and the same "
-                "command goes on from there",
-                err=True,
+        except Stopped as stopped:
+            stopped.add_note(
+                f"what was finished is in {planned.out}; the same command goes on from there"
             )
-            sys.exit(1)
+            raise
 
 
 def _note(planned: "Paper") -> None:

@@ -7,6 +7,7 @@ import click
 
 from nomadp.cli.options import (
     EXISTING,
+    Whole,
     chosen_options,
     default_jobs,
     jobs_option,
@@ -15,15 +16,24 @@ from nomadp.cli.options import (
     mechanism_option,
     variant_options,
 )
+from nomadp.cli.out import out_option
 from nomadp.cli.output import print_json, reading_notes
 from nomadp.cli.perturb_request import (
     Request,
     check_lengths,
-    check_out,
     check_private,
+    people_facts,
+    said_of_people,
     warnings_of,
 )
 from nomadp.cli.progress import progress_bar
+from nomadp.cli.reading import (
+    length_option,
+    read_all,
+    reading_of,
+    reading_options,
+    sources_argument,
+)
 
 if TYPE_CHECKING:
     from nomadp.mechanisms import Mechanism
@@ -35,18 +45,14 @@ WORTH_PROCESSES = 2_000
 
 
 @click.command()
-@click.argument("trajectories", type=EXISTING)
+@sources_argument("trajectories")
 @locations_option
 @mechanism_option
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
+@out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @click.option(
-    "--out",
-    type=EXISTING,
-    required=True,
-    metavar="FILE",
-    help="Reports: .csv, .csv.gz, .parquet.",
+    "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
 )
-@click.option("--seed", type=int, metavar="N", help="Simulate: repeatable, hence not private.")
 @click.option(
     "--key-file",
     type=EXISTING,
@@ -77,7 +83,9 @@ WORTH_PROCESSES = 2_000
     is_flag=True,
     help="tp, atp: keep all that is released, from which decode estimates; slower.",
 )
+@length_option
 @click.option("--single-points", is_flag=True, help="Accept trajectories of one point.")
+@reading_options
 @variant_options
 @click.option(
     "--accept-not-private", is_flag=True, help="Needed by the variants that are not private."
@@ -86,10 +94,12 @@ WORTH_PROCESSES = 2_000
 def perturb(**options: Any) -> None:
     """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
 
-    TRAJECTORIES has the columns tid, seq, location_id, or tid, datetime, lat, lng (and uid),
+    TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
+    tid, seq, location_id, or tid, datetime, lat, lng (and uid), or GPX, GeoJSON and others,
     whose coordinates are moved to the nearest location. User ids, times and tids never leave:
     reports have random ids, in whose order they stand. Every report has as many points as its
-    trajectory. Each further run over the same trajectories spends epsilon again.
+    trajectory, or N with --length N. Each further trajectory of a person, and each further run
+    over the same ones, spends epsilon again.
 
     A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
     piece by piece into a Parquet file of reports of the same layout. A run that was stopped
@@ -106,6 +116,7 @@ def perturb(**options: Any) -> None:
         --out reports.csv
     """
     variant = chosen_options(options)
+    options["reading"] = reading_of(options)
     request = Request(**{field.name: options[field.name] for field in fields(Request)})
     with reading_notes() as notes:
         summary = _perturbed(request, variant, _master(options["engine"], options["master"]))
@@ -118,6 +129,7 @@ def perturb(**options: Any) -> None:
             f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
             f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}"
         )
+        click.echo(said_of_people(summary))
 
 
 def _master(engine: str, master: str | None) -> str | None:
@@ -134,7 +146,6 @@ def _perturbed(request: Request, variant: dict[str, Any], master: str | None) ->
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    check_out(request)
     if request.key_file is not None and request.seed is not None:
         raise click.UsageError("--key-file and --seed exclude each other, got both")
     streamed = master is None and _is_streamed(request)
@@ -152,17 +163,17 @@ def _is_streamed(request: Request) -> bool:
     """CSV needs all reports at once, and so do transcripts, for now."""
     from nomadp.formats.files import is_parquet
 
-    files = is_parquet(request.trajectories) and is_parquet(request.out)
-    if files and not request.transcript:
+    source = request.as_stored
+    if source and is_parquet(source) and is_parquet(request.out) and not request.transcript:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
-        if is_nested(request.trajectories):
+        if is_nested(source):
             return True
     if request.key_file is not None:
         raise click.UsageError(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
-            "location_ids), and no --transcript: elsewhere a tid may not always name the same "
-            "trajectory"
+            "location_ids), and no --transcript nor --length: elsewhere a tid may not always "
+            "name the same trajectory"
         )
     return False
 
@@ -176,14 +187,19 @@ def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
 def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set
-    from nomadp.formats.tables import read_trajectories
-    from nomadp.randomness import words_for
+    from nomadp.randomness import SimulatedWords
     from nomadp.reports import write_simulated
 
-    true, snapped = read_trajectories(request.trajectories, mechanism.locations)
+    true, read = read_all(
+        request.trajectories,
+        mechanism.locations,
+        request.reading,
+        request.max_snap_km,
+        request.length,
+    )
     single = int((true.lengths == 1).sum())
     check_lengths(mechanism, single, len(true), accepted=request.single_points)
-    words = None if request.seed is None else words_for(request.seed)
+    words = None if request.seed is None else SimulatedWords(request.seed)
     jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
     asked = {"keep_tids": request.keep_tids, "transcripts": request.transcript}
     with progress_bar("perturbing", len(true)) as bar:
@@ -195,6 +211,7 @@ def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
         "trajectories": len(reports),
         "points": len(reports.locations),
         **reports.header.as_dict(),
-        "snapped": None if snapped is None else asdict(snapped),
-        "warnings": warnings_of(request, mechanism, snapped),
+        **people_facts(read.people, mechanism),
+        "snapped": None if read.snapped is None else asdict(read.snapped),
+        "warnings": warnings_of(request, mechanism, read.snapped),
     }

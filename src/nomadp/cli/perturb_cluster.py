@@ -4,14 +4,15 @@ from typing import Any
 
 import click
 
-from nomadp.cli.perturb_request import Request, check_lengths, warnings_of
+from nomadp.cli.perturb_request import Request, check_lengths, people_facts, warnings_of
 from nomadp.engine import spark as cluster
 from nomadp.engine.keys import words_of
 from nomadp.engine.spark_session import session
 from nomadp.formats.files import is_parquet
+from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SeededWords
+from nomadp.randomness import KeyedWords, SimulatedWords, new_key
 from nomadp.reports.files import ABOUT
 from nomadp.reports.header import Header
 
@@ -23,8 +24,8 @@ def clustered(request: Request, mechanism: Mechanism, master: str) -> dict[str, 
     _check(request)
     with cluster.refusals():
         spark = session(master)
-        frame = spark.read.parquet(str(request.trajectories.resolve()))
-        found = cluster.survey(frame)
+        frame = spark.read.parquet(str(request.trajectories[0].resolve()))
+        found, people = cluster.survey(frame), _people(frame)
         check_lengths(
             mechanism, found.single, found.trajectories, accepted=request.single_points
         )
@@ -42,12 +43,26 @@ def clustered(request: Request, mechanism: Mechanism, master: str) -> dict[str, 
         "trajectories": found.trajectories,
         "points": found.points,
         **header.as_dict(),
+        **people_facts(people, mechanism),
         "snapped": None,
         "warnings": warnings_of(request, mechanism),
     }
 
 
+def _people(frame: Any) -> People | None:
+    if "uid" not in frame.columns:
+        return None
+    each = frame.groupBy("uid").count()
+    count, most = each.selectExpr("count(*)", "max(count)").first()
+    return People(count, most)
+
+
 def _check(request: Request) -> None:
+    if request.as_stored is None:
+        raise click.UsageError(
+            "a cluster reads one file or folder just as it stands, without --length, --columns "
+            "and --split-hours"
+        )
     if request.jobs is not None or request.transcript:
         raise click.UsageError(
             "--jobs and --transcript belong to the local engine: a cluster shares out the work "
@@ -62,5 +77,5 @@ def _check(request: Request) -> None:
 
 def _words(request: Request) -> KeyedWords:
     if request.seed is not None:
-        return SeededWords(request.seed)
-    return KeyedWords() if request.key_file is None else words_of(request.key_file)
+        return SimulatedWords(request.seed)
+    return KeyedWords(new_key()) if request.key_file is None else words_of(request.key_file)

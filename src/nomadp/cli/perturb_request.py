@@ -1,22 +1,21 @@
 """What ``nomadp perturb`` was asked for, what it refuses, and what it says."""
 
 from dataclasses import dataclass
-from errno import ENOENT
-from os import strerror
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nomadp.formats.points import People
+    from nomadp.formats.presets import Reading
     from nomadp.formats.tables import SnapSummary
     from nomadp.mechanisms import Mechanism
 
 __all__ = [
     "Request",
     "check_lengths",
-    "check_out",
     "check_private",
+    "people_facts",
+    "said_of_people",
     "warnings_of",
 ]
 
@@ -25,7 +24,7 @@ __all__ = [
 class Request:
     """What was asked for on the command line, apart from the mechanism's own options."""
 
-    trajectories: Path
+    trajectories: tuple[Path, ...]
     locations: Path
     mechanism: str
     epsilon: str
@@ -37,16 +36,15 @@ class Request:
     transcript: bool
     single_points: bool
     accept_not_private: bool
+    length: int | None
+    max_snap_km: float | None
+    reading: "Reading"
 
-
-def check_out(request: Request) -> None:
-    from nomadp.formats.files import file_path
-
-    out = file_path(request.out).resolve()
-    if not out.parent.is_dir():
-        raise FileNotFoundError(ENOENT, strerror(ENOENT), str(request.out.parent))
-    if out in (request.trajectories.resolve(), request.locations.resolve()):
-        raise click.UsageError("--out must name a new file, got one of the inputs")
+    @property
+    def as_stored(self) -> Path | None:
+        """The only file, if its trajectories are perturbed just as they stand in it."""
+        changed = self.length or self.reading.columns or self.reading.split_hours
+        return None if changed or len(self.trajectories) > 1 else self.trajectories[0]
 
 
 def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
@@ -70,6 +68,27 @@ def check_lengths(mechanism: "Mechanism", single: int, count: int, *, accepted: 
             f"{single} of {count} with only 1; leave them out, use exp, or add "
             "--single-points to perturb them without directions"
         )
+
+
+def people_facts(people: "People | None", mechanism: "Mechanism") -> dict[str, Any]:
+    """What each person spends at most; only counts, and only for whoever holds the files."""
+    return {
+        "people": people and people.count,
+        "most_per_person": people and people.most,
+        "epsilon_per_person_max": people and people.most * mechanism.epsilon,
+    }
+
+
+def said_of_people(summary: dict[str, Any]) -> str:
+    if summary["people"] is None:
+        return (
+            "no uid says whose they are, so each trajectory counts for itself: a person with "
+            "K of them spends K x epsilon"
+        )
+    return (
+        f"{summary['people']} people; each spends up to {summary['most_per_person']} x epsilon "
+        f"= {summary['epsilon_per_person_max']}"
+    )
 
 
 def warnings_of(

@@ -4,10 +4,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from click._termui_impl import ProgressBar as Shown
 
 __all__ = ["ProgressBar", "progress_bar"]
 
@@ -23,7 +26,7 @@ class ProgressBar:
         self._total = total
         self._done = 0
         self._started_s = time.monotonic()
-        self._shown: tuple[Progress, TaskID] | None = None
+        self._shown: Shown[int] | None = None
 
     def advance(self, count: int) -> None:
         """So much more was done."""
@@ -31,8 +34,8 @@ class ProgressBar:
         if self._shown is None and self._is_due():
             self._show()
         if self._shown is not None:
-            progress, task = self._shown
-            progress.update(task, completed=self._done, total=self._total)
+            self._shown.length = self._total
+            self._shown.update(self._done - self._shown.pos)
 
     def reach(self, done: int, total: int) -> None:
         """So much is done now, of so much in all."""
@@ -41,19 +44,17 @@ class ProgressBar:
 
     def close(self) -> None:
         if self._shown is not None:
-            self._shown[0].stop()
+            click.echo("\r\x1b[K", nl=False, err=True)  # the line it stood on
+            self._shown = None
 
     def _is_due(self) -> bool:
         return sys.stderr.isatty() and time.monotonic() - self._started_s > PATIENCE_S
 
     def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
         # Standard error: standard output may be piped into another program.
-        progress = Progress(console=Console(stderr=True), transient=True)
-        progress.start()
-        self._shown = progress, progress.add_task(self._what, total=self._total)
+        self._shown = click.progressbar(
+            repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
+        )
 
 
 @contextmanager

@@ -8,8 +8,7 @@ import click
 from nomadp.cli.output import print_table
 
 if TYPE_CHECKING:
-    from nomadp.analysis.calibration import Calibration
-    from nomadp.analysis.goals import Goal, Needed
+    from nomadp.analysis.worth import Calibration, Goal, Needed
 
 __all__ = ["needed_as_dict", "print_needed", "print_worth", "said_of_walks"]
 
@@ -59,7 +58,7 @@ def said_of_walks(found: "Calibration") -> str:
 
 def print_needed(goal: "Goal", needed: "Needed") -> None:
     """The answer in a sentence, then the table of where it was found."""
-    from nomadp.analysis.goals import STEP
+    from nomadp.analysis.worth import STEP
     from nomadp.budget import MAX_EPSILON
 
     click.echo(f"Goal: {_goal(goal)}.")
@@ -89,7 +88,7 @@ def _one_step_less(goal: "Goal", needed: "Needed") -> str:
 
 
 def needed_as_dict(goal: "Goal", needed: "Needed") -> dict[str, Any]:
-    from nomadp.analysis.goals import STEP
+    from nomadp.analysis.worth import STEP
     from nomadp.budget import MAX_EPSILON
 
     return {

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nomadp
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
-from nomadp.formats.location_files import read_locations
+from nomadp.formats.location_files import location_columns, read_locations
 from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.moments import moment_texts
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
 from nomadp.formats.trajectory_files import read_trajectories
 from nomadp.locations import LocationSet
@@ -93,7 +93,7 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     try:
         found.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SchemaError(f"{found} cannot be made: {error.strerror or error}") from error
+        raise OutputError(f"{found} cannot be made: {error.strerror or error}") from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
     def table(name: str, column: Mapping[str, Any]) -> Write:
@@ -109,10 +109,11 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
 
     written_whole(
         {
-            found / LOCATIONS: table(LOCATIONS, _location_columns(built.locations)),
+            found / LOCATIONS: table(LOCATIONS, location_columns(built.locations)),
             found / TRAJECTORIES: table(TRAJECTORIES, _trajectory_columns(built)),
             found / RECIPE: describe,  # last: it vouches for the others
-        }
+        },
+        private=[found / TRAJECTORIES],
     )
     return recipe
 
@@ -124,20 +125,13 @@ def read_built(folder: str | PathLike[str]) -> tuple[LocationSet, TrajectorySet]
     return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
 
 
-def _location_columns(locations: LocationSet) -> dict[str, Any]:
-    return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
-
-
 def _trajectory_columns(built: BuiltData) -> dict[str, Any]:
-    trajectories = built.trajectories
-    owner = np.repeat(np.arange(len(trajectories)), trajectories.lengths)
-    start = np.repeat(trajectories.offsets[:-1], trajectories.lengths)
-    moments: list[str] = [""] * len(owner)
-    if built.moment_us is not None:
-        moments = moment_texts(built.moment_us)
+    trajectories, clock = built.trajectories, built.moment_us
     return {
-        "tid": [trajectories.tids[k] for k in owner],
-        "seq": np.arange(len(owner)) - start,
+        "tid": [trajectories.tids[k] for k in trajectories.owner],
+        "seq": trajectories.seq,
         "location_id": [built.locations.ids[k] for k in trajectories.locations],
-        "datetime": moments,
+        "datetime": [""] * len(trajectories.locations)
+        if clock is None
+        else moment_texts(clock),
     }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nomadp.datasets.built import BuiltData, made
 from nomadp.errors import SchemaError
-from nomadp.formats.json_files import features
+from nomadp.formats.json_files import features, first_vertex
 from nomadp.formats.measured_file import file_sha256
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
@@ -142,7 +142,7 @@ def read_buildings(
     listed = features(path)
     for k, feature in enumerate(listed):
         name = (feature.get("properties") or {}).get(key)
-        place = _first_vertex(feature["geometry"])
+        place = first_vertex(feature, DEPTH)
         if name in (None, "") or place is None:
             raise SchemaError(
                 f"{fspath(path)}: feature {k + 1} must have the property {key} and be a Point, "
@@ -154,17 +154,6 @@ def read_buildings(
 
 
 DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
-
-
-def _first_vertex(geometry: Any) -> tuple[float, float] | None:
-    place: Any = geometry.get("coordinates")
-    try:
-        for _ in range(DEPTH[geometry["type"]]):
-            place = place[0]
-        lng, lat = float(place[0]), float(place[1])
-    except (KeyError, IndexError, TypeError, ValueError):
-        return None
-    return (lng, lat) if abs(lng) <= 180 and abs(lat) <= 90 else None
 
 
 def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSet:

@@ -17,8 +17,8 @@ from nomadp.datasets.built import BuiltData, made
 from nomadp.errors import DomainError
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_files import CheckIns, read_checkins
-from nomadp.formats.grouping import split_at_gaps
 from nomadp.formats.measured_file import Progress
+from nomadp.formats.points import split_at_gaps
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -88,7 +88,8 @@ def build_checkins(
     locations, location, visited = _most_visited(read, recipe.places, counts)
     order = visited[np.lexsort((read.moment_us[visited], read.uid[visited]))]
     trajectories, points = _trajectories(read, order, recipe, counts)
-    chosen = TrajectorySet(trajectories, location[points], _numbered(len(trajectories) - 1))
+    names = tuple(map(str, range(len(trajectories) - 1)))
+    chosen = TrajectorySet(trajectories, location[points], names)
     inputs = {Path(fspath(path)).name: read.sha256}
     return BuiltData(
         locations,
@@ -182,10 +183,6 @@ def thinned(
         opens = clock.searchsorted(clock[chosen] + window_us, side="right")
         opens, ends = opens[opens < ends], ends[opens < ends]
     return np.sort(np.concatenate(kept))
-
-
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))
 
 
 def _parameters(recipe: CheckInRecipe) -> Mapping[str, Any]:

@@ -41,33 +41,31 @@ STAY = 0.012
 
 @dataclass(frozen=True)
 class City:
-    """Public locations and private trajectories over them."""
+    """Public ``locations`` and private ``trajectories`` over them."""
 
     locations: LocationSet
     trajectories: TrajectorySet
 
 
 def synthetic_city(seed: int = 1, *, places: int = 1000, trips: int = 2000) -> City:
-    """The same seed gives the same city. For examples and experiments, not for privacy."""
-    return _city(seed, places, trips, lambda done, total: None)
+    """A `City` of nobody's: so many public places, and so many private trips between them.
+
+    The same seed gives the same city: for examples and experiments. Raises `ValueError` for
+    fewer than 2 places or no trip.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> len(city.locations), len(city.trajectories)
+    (50, 10)
+    """
+    built = build_city(seed, places=places, trips=trips)
+    return City(built.locations, built.trajectories)
 
 
 def build_city(
     seed: int = 1, *, places: int = 1000, trips: int = 2000, progress: Progress | None = None
 ) -> BuiltData:
     """The same city as a data set that can be written to a folder."""
-    city = _city(seed, places, trips, progress or (lambda done, total: None))
-    parameters = {"seed": seed, "places": places, "trips": trips}
-    counts = {
-        "places": places,
-        "trajectories": trips,
-        "points": len(city.trajectories.locations),
-    }
-    recipe = made("synthetic-city", VERSION, parameters, counts)
-    return BuiltData(city.locations, city.trajectories, recipe)
-
-
-def _city(seed: int, places: int, trips: int, progress: Progress) -> City:
     if places < 2 or trips < 1:
         raise ValueError(
             "a city must have at least 2 places and 1 trip, "
@@ -79,8 +77,11 @@ def _city(seed: int, places: int, trips: int, progress: Progress) -> City:
     digits = max(4, len(str(places)))
     ids = [f"p{k:0{digits}d}" for k in range(1, places + 1)]
     lengths = rng.choice(LENGTHS, size=trips, p=LENGTH_SHARE)
-    taken = _Trips(rng, built, progress).taken(lengths)
-    return City(LocationSet.from_columns(ids, lat, lng), taken)
+    taken = _Trips(rng, built, progress or (lambda done, total: None)).taken(lengths)
+    parameters = {"seed": seed, "places": places, "trips": trips}
+    counts = {"places": places, "trajectories": trips, "points": len(taken.locations)}
+    recipe = made("synthetic-city", VERSION, parameters, counts)
+    return BuiltData(LocationSet.from_columns(ids, lat, lng), taken, recipe)
 
 
 class _Trips:

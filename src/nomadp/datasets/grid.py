@@ -6,23 +6,16 @@ people were.
 
 import math
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
-from nomadp.errors import NomadpError
+from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.locations import LocationSet
 
-__all__ = ["MAX_CELLS", "ExtraMissing", "grid_cells", "h3_cells"]
+__all__ = ["MAX_CELLS", "grid_cells", "h3_cells"]
 
 MAX_CELLS = 1_000_000
-
-
-class ExtraMissing(NomadpError, ImportError):
-    """A package that only some people need is not installed."""
-
-    code = "extra"
 
 
 def grid_cells(box: Box, cell_km: float) -> LocationSet:
@@ -34,8 +27,8 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
         raise ValueError(f"cell_km must be a number of km above 0, got cell_km={cell_km}")
     width_km, height_km = box.size_km
     # A box that is a whole number of cells wide, but for rounding, gets that number.
-    columns = max(1, math.ceil(width_km / cell_km - 1e-9))
-    rows = max(1, math.ceil(height_km / cell_km - 1e-9))
+    columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
+    rows = max(1, math.ceil(min(height_km / cell_km, 1e9) - 1e-9))
     _check_count(rows * columns, "use larger cells or a smaller box")
     lat = box.lat_at((np.arange(rows) + 0.5) / rows)
     lng = box.lng_at((np.arange(columns) + 0.5) / columns)
@@ -45,7 +38,8 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
 
 def h3_cells(box: Box, resolution: int) -> LocationSet:
     """The centres of the H3 cells that touch the box, named and sorted by their ids."""
-    h3 = _h3()
+    require("h3")
+    h3 = import_module("h3")
     if not 0 <= resolution <= 15:
         raise ValueError(f"an H3 resolution must be 0 to 15, got resolution={resolution}")
     width_km, height_km = box.size_km
@@ -66,13 +60,3 @@ def h3_cells(box: Box, resolution: int) -> LocationSet:
 def _check_count(cells: int, fix: str) -> None:
     if cells > MAX_CELLS:
         raise ValueError(f"there must be at most {MAX_CELLS} cells, got {cells}; {fix}")
-
-
-def _h3() -> Any:
-    try:
-        return import_module("h3")
-    except ImportError:
-        raise ExtraMissing(
-            "H3 cells need the package h3, which is not installed; "
-            "run: pip install 'nomadp[h3]'"
-        ) from None

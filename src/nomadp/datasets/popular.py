@@ -1,6 +1,5 @@
 """The most visited part of a location set, for the study of its size (figure 5a)."""
 
-import logging
 import math
 
 import numpy as np
@@ -10,8 +9,6 @@ from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["most_popular"]
-
-log = logging.getLogger(__name__)
 
 SHORTEST = 2
 
@@ -35,19 +32,10 @@ def most_popular(
     index = np.full(len(locations), -1, dtype=np.int64)
     index[kept] = np.arange(len(kept))
     location = index[trajectories.locations]
-    owner = np.repeat(np.arange(len(trajectories)), trajectories.lengths)
+    owner = trajectories.owner
     length = np.bincount(owner[location >= 0], minlength=len(trajectories))
     long = np.flatnonzero(length >= SHORTEST)
     points = location[(location >= 0) & (length[owner] >= SHORTEST)]
-    log.info(
-        "%d of %d locations, %d of %d points and %d of %d trajectories are kept",
-        len(kept),
-        len(locations),
-        len(points),
-        len(location),
-        len(long),
-        len(trajectories),
-    )
     if not len(long):
         raise DomainError(
             f"no trajectory has 2 points among the most visited {len(kept)} locations; "

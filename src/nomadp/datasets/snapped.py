@@ -1,8 +1,9 @@
 """Points of any source as a data set over public locations: given ones, a grid, or H3 cells."""
 
 import hashlib
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from nomadp.errors import DomainError
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
 from nomadp.formats.points import Points
-from nomadp.formats.snapping import snapped_to
+from nomadp.formats.trajectory_files import MAX_SNAP_KM, placed
 from nomadp.locations import LocationSet
-from nomadp.trajectory import TrajectorySet
 
 __all__ = ["OUTSIDE", "SnapTo", "input_hashes", "snap"]
 
@@ -33,17 +33,19 @@ class SnapTo:
     outside: str = "refuse"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """What the recipe says about how the locations came about."""
+    max_km: float = MAX_SNAP_KM
 
 
 def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
     """Every point at its own place, if it names one of the given; otherwise at the nearest."""
     counts: dict[str, Any] = {"points_read": len(points), "trajectories_read": len(points.tids)}
     kept = _inside(points, to, counts)
-    by_name = to.box is None and kept.location_ids is not None
-    if by_name:
-        location = to.locations.index_of(kept.location_ids or ())
-    else:
-        location, summary = snapped_to(to.locations, kept.lat, kept.lng)
+    if to.box is not None:
+        kept = replace(kept, location_ids=None)
+    # Inside the box a cell is near by its size, which may be any.
+    limit_km = math.inf if to.box is not None and to.outside != "nearest" else to.max_km
+    trajectories, summary = placed(kept, to.locations, limit_km)
+    if summary is not None:
         counts["moved"] = asdict(summary)
     counts.update(
         points=len(kept),
@@ -54,11 +56,12 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
         **to.parameters,
         "box": None if to.box is None else str(to.box),
         "outside": to.outside,
-        "by": "location_id" if by_name else "nearest",
+        "by": "location_id" if summary is None else "nearest",
+        "max_snap_km": to.max_km,
     }
     return BuiltData(
         to.locations,
-        TrajectorySet(kept.offsets, location, kept.names()),
+        trajectories,
         made("snapped", VERSION, parameters, counts, inputs),
         kept.moment_us,
     )
@@ -72,24 +75,24 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
     inside = to.box.contains(points.lat, points.lng)
     outside = int(np.count_nonzero(~inside))
     counts["outside_box"] = outside
-    if outside == len(points):
+    if outside == len(points) or (outside and to.outside == "refuse"):
         raise DomainError(
-            f"points must lie in the box {to.box}, and all {outside} lie outside; the box is "
-            "west,south,east,north"
-        )
-    if outside and to.outside == "refuse":
-        raise DomainError(
-            f"points must lie in the box {to.box}, and {outside} of {len(points)} lie outside; "
-            "widen it, or choose to drop them or to move them to the nearest cell"
+            f"points must lie in the box {to.box} (west,south,east,north), and {outside} of "
+            f"{len(points)} lie outside; widen it, or choose to drop some or to move them to "
+            "the nearest cell"
         )
     return points.kept(inside) if outside and to.outside == "drop" else points
 
 
-def input_hashes(path: Path) -> dict[str, str]:
-    """The hash of a file, or one of all files in a folder, by the name of either."""
-    if not path.is_dir():
-        return {path.name: file_sha256(path)}
-    digest = hashlib.sha256()
-    for file in sorted(each for each in path.rglob("*") if each.is_file()):
-        digest.update(f"{file.relative_to(path).as_posix()}\n{file_sha256(file)}\n".encode())
-    return {f"{path.resolve().name}/": digest.hexdigest()}
+def input_hashes(*paths: Path) -> dict[str, str]:
+    """The hash of each file, or one of all files in a folder, by the name of either."""
+    found: dict[str, str] = {}
+    for k, path in enumerate(paths):
+        name = f"{path.resolve().name}/" if path.is_dir() else path.name
+        digest = hashlib.sha256()
+        for file in sorted(each for each in path.rglob("*") if each.is_file()):
+            inside = file.relative_to(path).as_posix()
+            digest.update(f"{inside}\n{file_sha256(file)}\n".encode())
+        sha256 = digest.hexdigest() if path.is_dir() else file_sha256(path)
+        found[f"{name} ({k + 1})" if name in found else name] = sha256
+    return found

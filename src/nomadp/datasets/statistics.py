@@ -71,9 +71,7 @@ def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description
 
 def _within(trajectories: TrajectorySet) -> NDArray[np.bool_]:
     """Whether point k + 1 belongs to the trajectory of point k, shape (n_points - 1,)."""
-    within = np.ones(len(trajectories.locations), dtype=bool)
-    within[trajectories.offsets[:-1]] = False
-    return within[1:]
+    return np.asarray(trajectories.seq[1:] > 0)
 
 
 def _steps_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:

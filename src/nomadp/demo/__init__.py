@@ -5,7 +5,7 @@ from pathlib import Path
 from nomadp.demo.document import render
 from nomadp.demo.experiment import Progress, explore
 from nomadp.demo.plan import FULL, QUICK
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_whole
 
 __all__ = ["build_demo", "pieces_of_work"]
 
@@ -21,14 +21,7 @@ def build_demo(
     process per core; ``progress`` is told of each of `pieces_of_work` as it is finished.
     """
     findings = explore(QUICK if quick else FULL, jobs, progress or (lambda count: None))
-    page, content = out / PAGE_NAME, render(findings).encode()
-
-    def write(part: Path) -> None:
-        part.write_bytes(content)
-
-    out.mkdir(parents=True, exist_ok=True)
-    written_whole({page: write})
-    return page
+    return write_whole(out / PAGE_NAME, render(findings).encode())
 
 
 def pieces_of_work(*, quick: bool = False) -> int:

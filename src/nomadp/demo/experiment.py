@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,12 +12,12 @@ import numpy as np
 from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_percent_each
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.datasets.city import City, synthetic_city
-from nomadp.demo.parallel import run_all
 from nomadp.demo.plan import DemoPlan, Setting
 from nomadp.engine.local import perturb_set
+from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -73,15 +74,16 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     ]
     found: dict[int, Run | AuditReport] = {}
     # Last is slowest; started first, so that no core ends up waiting for another.
-    for position, result in run_all(study, calls[::-1], jobs or os.cpu_count() or 1):
-        found[len(calls) - 1 - position] = result
-        progress(1)
-    results = [found[k] for k in range(len(calls))]
-    runs = [result for result in results if isinstance(result, Run)]
+    with closing(run_all(study, calls[::-1], jobs or os.cpu_count() or 1)) as results:
+        for position, result in results:
+            found[len(calls) - 1 - position] = result
+            progress(1)
+    ordered = [found[k] for k in range(len(calls))]
+    runs = [result for result in ordered if isinstance(result, Run)]
     return Findings(
         study,
         dict(zip(settings, runs, strict=True)),
-        _merged([result for result in results if isinstance(result, AuditReport)]),
+        _merged([result for result in ordered if isinstance(result, AuditReport)]),
     )
 
 
@@ -111,7 +113,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     name, epsilon = setting
     plan, locations = study.plan, study.city.locations
     mechanism = make_mechanism(name, locations, epsilon)
-    words = SeededWords(plan.seed).bound_to(mechanism.identity)
+    words = SimulatedWords(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.

@@ -4,14 +4,13 @@ Coordinates leave here as kilometres east and north of the city's middle, and er
 kilometres, so that the page itself does no geography.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.metrics import Scores
 from nomadp.datasets.city import City
-from nomadp.demo.experiment import Findings
+from nomadp.demo.experiment import Findings, Run
 from nomadp.geometry import Floats, haversine_km
 from nomadp.mechanisms import make_mechanism
 
@@ -93,47 +92,36 @@ def _reports(findings: Findings, name: str, epsilon: str) -> list[list[list[list
 
 
 def _curves(findings: Findings) -> dict[str, Any]:
-    plan, runs = findings.study.plan, findings.runs
-    of = {name: [runs[name, epsilon] for epsilon in plan.epsilons] for name in plan.mechanisms}
-    floors = findings.floors
+    plan, runs, floors = findings.study.plan, findings.runs, findings.floors
+
+    def along(show: Callable[[Run], float], digits: int) -> dict[str, list[float]]:
+        return {
+            name: _rounded([show(runs[name, epsilon]) for epsilon in plan.epsilons], digits)
+            for name in plan.mechanisms
+        }
+
+    def by_radius(show: Callable[[Run], Sequence[float]]) -> dict[str, list[list[float]]]:
+        found = {
+            name: [show(runs[name, epsilon]) for epsilon in plan.epsilons]
+            for name in plan.mechanisms
+        }
+        return {
+            name: [_rounded(each, 3) for each in zip(*rows, strict=True)]
+            for name, rows in found.items()
+        }
+
+    both = {"constant": floors.constant, "uniform": floors.uniform}
     return {
         "radii_km": list(plan.radii_km),
-        "error": {
-            name: _rounded([run.evaluation.measured.normalised_error for run in of[name]], 5)
-            for name in of
-        },
-        "error_half_width": {
-            name: _rounded([run.error_half_width for run in of[name]], 5) for name in of
-        },
-        "range": {
-            name: [
-                _rounded([run.evaluation.measured.range_query[k] for run in of[name]], 3)
-                for k in range(len(plan.radii_km))
-            ]
-            for name in of
-        },
-        "range_half_width": {
-            name: [
-                _rounded([run.range_half_width[k] for run in of[name]], 3)
-                for k in range(len(plan.radii_km))
-            ]
-            for name in of
-        },
+        "error": along(lambda run: run.evaluation.measured.normalised_error, 5),
+        "error_half_width": along(lambda run: run.error_half_width, 5),
+        "range": by_radius(lambda run: run.evaluation.measured.range_query),
+        "range_half_width": by_radius(lambda run: run.range_half_width),
         "floors": {
-            "error": {
-                "constant": round(floors.constant.normalised_error, 5),
-                "uniform": round(floors.uniform.normalised_error, 5),
-            },
-            "range": {
-                "constant": _range(floors.constant),
-                "uniform": _range(floors.uniform),
-            },
+            "error": {name: round(each.normalised_error, 5) for name, each in both.items()},
+            "range": {name: _rounded(each.range_query, 3) for name, each in both.items()},
         },
     }
-
-
-def _range(scores: Scores) -> list[float]:
-    return _rounded(scores.range_query, 3)
 
 
 def _splits(city: City, name: str) -> dict[str, list[dict[str, Any]]]:

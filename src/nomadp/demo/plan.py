@@ -48,6 +48,7 @@ class DemoPlan:
                 published=(),
                 gallery=(),
                 draws=0,
+                path_draws=0,
             )
             for name in self.mechanisms
             for epsilon in self.audited_epsilons

@@ -5,15 +5,9 @@ from collections.abc import Sequence
 from nomadp.audit import AuditReport
 from nomadp.demo.experiment import Findings
 from nomadp.demo.payload import LABELS
+from nomadp.page import listed
 
-__all__ = [
-    "audit_words",
-    "error_verdict",
-    "gallery_words",
-    "listed",
-    "range_verdict",
-    "verdicts",
-]
+__all__ = ["audit_words", "error_verdict", "gallery_words", "range_verdict", "verdicts"]
 
 
 def verdicts(findings: Findings) -> list[str]:
@@ -118,9 +112,3 @@ def _beating(findings: Findings, epsilons: Sequence[str]) -> dict[str, list[str]
             if upper < findings.floors.constant.normalised_error:
                 won[name].append(epsilon)
     return won
-
-
-def listed(items: Sequence[str]) -> str:
-    if len(items) == 1:
-        return items[0]
-    return f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,79 +1,30 @@
-"""Tables of the page as HTML: readable without scripts. Everything is escaped here."""
+"""Tables of the page: readable without scripts."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from nomadp.analysis.metrics import Scores
-from nomadp.audit import AuditReport, AuditRow
+from nomadp.audit import AuditReport, AuditRow, GalleryRow
 from nomadp.budget import format_epsilon
 from nomadp.demo.experiment import Findings, Run
 from nomadp.demo.payload import LABELS
-from nomadp.demo.sentences import listed
+from nomadp.page import Cell, listed, number, table
 
-__all__ = [
-    "audit_details",
-    "audit_table",
-    "curve_tables",
-    "gallery_table",
-    "paragraphs",
-    "table",
-]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Text and a class for its looks; a drawing is made of numbers only, never of text."""
-
-    text: str = ""
-    kind: str = ""
-    drawing: str = ""
-
+__all__ = ["audit_details", "audit_table", "curve_tables", "gallery_table"]
 
 LOSS_DIGITS = 4
 SLACK_WIDTH = 120
+AS_PRINTED = "the published algorithm as printed, on a"
+LOSSES = [number("Transcript loss"), number("Final loss")]
 AUDIT_COLUMNS = [
-    Cell("Mechanism"),
-    Cell("ε claimed", "number"),
-    Cell("Transcript loss", "number"),
-    Cell("Final loss", "number"),
-    Cell("Losses against ε"),
-    Cell("ε spent", "number"),
-    Cell("Verdict"),
+    *(Cell("Mechanism"), number("ε claimed"), *LOSSES),
+    *(Cell("Losses against ε"), number("ε spent"), Cell("Verdict")),
 ]
 GALLERY_COLUMNS = [
-    Cell("Broken variant"),
-    Cell("What is wrong with it"),
-    Cell("Transcript loss", "number"),
-    Cell("Final loss", "number"),
-    Cell("Caught by"),
-    Cell("Verdict"),
+    *(Cell("Broken variant"), Cell("What is wrong with it"), *LOSSES),
+    *(Cell("Caught by"), Cell("Verdict")),
 ]
-COLUMN, ROW = 'scope="col"', 'scope="row"'
-
-
-def paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-
-
-def table(caption: str, columns: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table whose first column names its rows."""
-    head = "".join(_element("th", column, COLUMN) for column in columns)
-    body = "".join(
-        f"<tr>{_element('th', name, ROW)}{''.join(_element('td', cell) for cell in cells)}</tr>"
-        for name, *cells in rows
-    )
-    return (
-        f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _element(tag: str, cell: Cell, attributes: str = "") -> str:
-    inside = escape(cell.text) + cell.drawing
-    return f'<{tag} {attributes} class="{escape(cell.kind)}">{inside}</{tag}>'
 
 
 def curve_tables(findings: Findings) -> str:
@@ -111,90 +62,71 @@ def _scores_table(
     rows = []
     for name in plan.mechanisms:
         row = [runs[name, epsilon] for epsilon in plan.epsilons]
-        cells = [show(run.evaluation.measured) + interval(run) for run in row]
-        rows.append([Cell(LABELS[name]), *(Cell(text, "number") for text in cells)])
+        cells = [number(show(run.evaluation.measured) + interval(run)) for run in row]
+        rows.append([Cell(LABELS[name]), *cells])
     for label, scores in ("best constant", floors.constant), ("uniform", floors.uniform):
-        rows.append([Cell(label), *[Cell(show(scores), "number")] * len(plan.epsilons)])
-    columns = [Cell("Answer"), *(Cell(f"ε = {epsilon}", "number") for epsilon in plan.epsilons)]
+        rows.append([Cell(label), *[number(show(scores))] * len(plan.epsilons)])
+    columns = [Cell("Answer"), *(number(f"ε = {epsilon}") for epsilon in plan.epsilons)]
     return table(caption, columns, rows)
 
 
 def audit_table(report: AuditReport) -> str:
     """The worst that each mechanism was found to lose at each epsilon, over all lengths."""
-    rows = []
     claims = [row for row in report.rows if row.private]
-    for _, group in groupby(claims, key=lambda row: (row.mechanism, row.epsilon)):
-        alike = list(group)
-        transcript = max(row.transcript_loss for row in alike)
-        final = max(row.final_loss for row in alike)
-        rows.append(
-            [
-                Cell(LABELS.get(alike[0].mechanism, alike[0].mechanism)),
-                Cell(format_epsilon(alike[0].epsilon), "number"),
-                _loss(transcript),
-                _loss(final),
-                Cell(drawing=_slack(final, transcript, float(alike[0].epsilon))),
-                Cell(_spent(alike), "number"),
-                _verdict("holds" if all(row.ok for row in alike) else "broken"),
-            ]
-        )
+    alike = groupby(claims, key=lambda row: (row.mechanism, row.epsilon))
     lengths = listed([str(length) for length in sorted({row.length for row in claims})])
     caption = f"The worst over journeys of {lengths} points, rounded up."
     caption += " In the bars, pale is the transcript loss, dark the final loss, the mark ε."
-    return table(caption, AUDIT_COLUMNS, rows)
+    return table(caption, AUDIT_COLUMNS, [_audited(list(rows)) for _, rows in alike])
 
 
 def audit_details(report: AuditReport) -> str:
     """The same, each length on its own."""
-    columns = [
-        AUDIT_COLUMNS[0],
-        Cell("Points", "number"),
-        *AUDIT_COLUMNS[1:4],
-        *AUDIT_COLUMNS[5:],
+    rows = [_detailed(_audited([row]), str(row.length)) for row in report.rows if row.private]
+    return table("Each length on its own.", _detailed(AUDIT_COLUMNS, "Points"), rows)
+
+
+def _audited(rows: Sequence[AuditRow]) -> list[Cell]:
+    """A row of the table: the worst of some, alike but for their lengths."""
+    first = rows[0]
+    transcript = max(row.transcript_loss for row in rows)
+    final = max(row.final_loss for row in rows)
+    spent = sorted({spent for row in rows for spent in row.spent})
+    return [
+        Cell(LABELS.get(first.mechanism, first.mechanism)),
+        number(format_epsilon(first.epsilon)),
+        _loss(transcript),
+        _loss(final),
+        Cell(drawing=_slack(final, transcript, float(first.epsilon))),
+        number(", ".join(map(format_epsilon, spent))),
+        _verdict("holds" if all(row.ok for row in rows) else "broken"),
     ]
-    rows = [
-        [
-            Cell(LABELS.get(row.mechanism, row.mechanism)),
-            Cell(str(row.length), "number"),
-            Cell(format_epsilon(row.epsilon), "number"),
-            _loss(row.transcript_loss),
-            _loss(row.final_loss),
-            Cell(_spent([row]), "number"),
-            _verdict("holds" if row.ok else "broken"),
-        ]
-        for row in report.rows
-        if row.private
-    ]
-    return table("Each length on its own.", columns, rows)
+
+
+def _detailed(cells: Sequence[Cell], length: str) -> list[Cell]:
+    """Of the same columns, the length instead of a drawing."""
+    return [cells[0], number(length), *cells[1:4], *cells[5:]]
 
 
 def gallery_table(report: AuditReport) -> str:
     """Mechanisms broken on purpose, and what gave each of them away."""
     published = [
-        [
-            Cell(row.mechanism.replace("-", " ")),
-            Cell(f"the published algorithm as printed, on a {row.worst_map}", "soft"),
-            _loss(row.transcript_loss),
-            _loss(row.final_loss),
-            Cell(", ".join(row.flags)),
-            _verdict("flagged" if row.ok else "missed"),
-        ]
+        (row.mechanism, f"{AS_PRINTED} {row.worst_map}", _losses(row), row.flags)
         for row in report.rows
         if not row.private
     ]
     broken = [
+        (row.name, row.explanation, _losses(row), row.flagged_by) for row in report.gallery
+    ]
+    rows = [
         [
-            Cell(row.name.replace("-", " ")),
-            Cell(row.explanation, "soft"),
-            _loss(row.transcript_loss),
-            _loss(row.final_loss),
-            Cell(", ".join(row.flagged_by)),
-            _verdict("flagged" if row.flagged else "missed"),
+            *(Cell(name.replace("-", " ")), Cell(explanation, "soft"), *losses),
+            *(Cell(", ".join(flags)), _verdict("flagged" if flags else "missed")),
         ]
-        for row in report.gallery
+        for name, explanation, losses, flags in published + broken
     ]
     caption = "Every one of these has to be flagged, or the audit itself fails."
-    return table(caption, GALLERY_COLUMNS, published + broken)
+    return table(caption, GALLERY_COLUMNS, rows)
 
 
 def _verdict(word: str) -> Cell:
@@ -213,10 +145,9 @@ def _slack(final: float, transcript: float, epsilon: float) -> str:
     )
 
 
-def _spent(rows: Sequence[AuditRow]) -> str:
-    amounts = sorted({spent for row in rows for spent in row.spent})
-    return ", ".join(format_epsilon(amount) for amount in amounts)
+def _losses(row: AuditRow | GalleryRow) -> tuple[Cell, Cell]:
+    return _loss(row.transcript_loss), _loss(row.final_loss)
 
 
 def _loss(loss: float) -> Cell:
-    return Cell("∞" if loss == math.inf else format_epsilon(loss, LOSS_DIGITS), "number")
+    return number("∞" if loss == math.inf else format_epsilon(loss, LOSS_DIGITS))

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from nomadp.errors import SchemaError
-from nomadp.randomness import KeyedWords, Words
+from nomadp.randomness import KeyedWords, Words, new_key
 
 __all__ = ["create_key", "fingerprint", "only_mine", "read_key", "words_of"]
 
@@ -18,9 +18,10 @@ KEY_BYTES = 32
 
 def create_key(path: Path) -> None:
     """A new key in a new file with mode 0600, on the disk before anything is drawn with it."""
+    key = new_key()
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(os.urandom(KEY_BYTES).hex().encode() + b"\n")
+        file.write(key.hex().encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 

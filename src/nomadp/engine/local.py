@@ -17,7 +17,7 @@ from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
-from nomadp.randomness import Words, words_for
+from nomadp.randomness import SystemWords, Words, check_names
 from nomadp.reports.header import Header
 from nomadp.reports.ids import report_ids, shuffled
 from nomadp.reports.table import AnyReports, reports_as
@@ -58,6 +58,15 @@ class Piece(NamedTuple):
     transcripts: list[tuple[int, ...]]
 
 
+class Drawing(NamedTuple):
+    """Who draws, with which words, by which path, and whether all that was released is kept."""
+
+    mechanism: Mechanism
+    words: Words
+    path: str
+    kept: bool
+
+
 def perturb_set(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
@@ -66,35 +75,51 @@ def perturb_set(
 ) -> AnyReports:
     """Every trajectory perturbed once, all of them or an exception: `Reports` for people.
 
+    Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
+    default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
     Reports come under random ids and in their order, which tell nothing of the tids; see
-    `How` for what else may be asked. What simulated ``words`` or a mechanism that is not
-    private draw are `SimulatedReports`. Without ``words`` they are fresh ones of the system.
-    They are bound to the mechanism, so one seed gives two mechanisms independent noise. A key
-    must not serve the same mechanism for other people's trajectories: two reports drawn with
-    the same words tell about each other.
+    `How` for ``how`` else. What simulated words or a mechanism that is not private draw are
+    `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set and
+    `SchemaError` for a tid that comes twice, before anything is drawn.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> nomadp.perturb_set(exp, city.trajectories)
+    Reports(10 of exp at epsilon 4)
+    >>> experiment = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> type(experiment).__name__, len(experiment)
+    ('SimulatedReports', 10)
     """
-    jobs, progress = how.get("jobs", 1), how.get("progress")
+    jobs = how.get("jobs", 1)
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
-    trajectories.check_unique()
-    source = words_for(None) if words is None else words
+    check_names(trajectories.tids)
+    source = SystemWords() if words is None else words
     kept = how.get("transcripts", False)
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
-    starts = _starts(path, trajectories, jobs)
     task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
-    # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
-    pieces: list[Piece] = []
-    with closing(_pieces(task, trajectories, starts, jobs)) as finished:
-        for piece in finished:
-            pieces.append(piece)
-            if progress is not None:
-                progress(min(starts.step, len(trajectories) - piece.start))
-    columns = _joined(sorted(pieces), kept=kept)
+    columns = _joined(_drawn_all(task, trajectories, jobs, how.get("progress")), kept=kept)
     linked = how.get("keep_tids", False)
     header = Header.of(mechanism, words, linked=linked, path=path)
     rows = Sequences(trajectories.offsets, columns.pop("locations"), trajectories.tids)
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
+
+
+def _drawn_all(
+    task: Drawing, trajectories: TrajectorySet, jobs: int, progress: Progress | None
+) -> list[Piece]:
+    """Every piece, in the order of the trajectories."""
+    starts = _starts(task.path, trajectories, jobs)
+    pieces: list[Piece] = []
+    # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
+    with closing(_pieces(task, trajectories, starts, jobs)) as finished:
+        for piece in finished:
+            pieces.append(piece)
+            if progress is not None:
+                progress(min(starts.step, len(trajectories) - piece.start))
+    return sorted(pieces, key=lambda piece: piece.start)
 
 
 def _unlinked(reports: AnyReports, words: Words, mechanism: Mechanism) -> AnyReports:
@@ -121,15 +146,6 @@ def _starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
     return range(0, len(trajectories), size)
 
 
-class Drawing(NamedTuple):
-    """Who draws, with which words, by which path, and whether all that was released is kept."""
-
-    mechanism: Mechanism
-    words: Words
-    path: str
-    kept: bool
-
-
 def _pieces(
     task: Drawing, trajectories: TrajectorySet, starts: range, jobs: int
 ) -> Generator[Piece, None, None]:
@@ -141,20 +157,16 @@ def _pieces(
         for start in starts:
             yield _drawn(task, start, chunk(start))
         return
-    threads = task.path != REFERENCE
-    executor = worker_pool(task.mechanism, task.words, workers, threads=threads)
-    try:
-        asked = task.path, task.kept
-        pending = [executor.submit(_work, asked, start, chunk(start)) for start in starts]
+    threads, asked = task.path != REFERENCE, (task.path, task.kept)
+    with worker_pool(task.mechanism, task.words, workers, threads=threads) as pool:
+        pending = [pool.submit(_work, asked, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
-    finally:
-        # Nothing queued starts any more, and no worker is left behind.
-        executor.shutdown(cancel_futures=True)
 
 
 def _work(asked: tuple[str, bool], start: int, trajectories: TrajectorySet) -> Piece:
-    return _drawn(Drawing(*assigned(), *asked), start, trajectories)
+    mechanism, words = assigned()
+    return _drawn(Drawing(mechanism, words, *asked), start, trajectories)
 
 
 def _drawn(task: Drawing, start: int, trajectories: TrajectorySet) -> Piece:

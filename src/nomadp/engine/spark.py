@@ -7,7 +7,8 @@ epsilon again. For the same reason the result is, report for report, that of one
 the same key, however the cluster cuts the work.
 
 Whoever can read a task can read the key: the driver, the executors, and what carries tasks
-between them. It stands in no plan, no log and no error.
+between them. Over Spark Connect the serialised plan holds it too. It stands in no plan that is
+shown, in no log and in no error.
 """
 
 import re
@@ -77,7 +78,7 @@ def perturb(
     if not isinstance(words, KeyedWords):
         raise TypeError(
             "a cluster may run a batch again, so its words must come from a key; "
-            f"use KeyedWords(), got {type(words).__name__}"
+            f"use KeyedWords(key), got {type(words).__name__}"
         )
     if check_unique:
         check_unique_tids(frame)

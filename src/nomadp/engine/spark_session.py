@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.engine.spark_tasks import ROWS
-from nomadp.errors import NomadpError
+from nomadp.extras import require
 
 __all__ = ["session"]
 
@@ -29,11 +29,9 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Any:
 
     Sail is reached by Connect. Later settings win, so the caller's do.
     """
+    # Each in an environment of its own: both bring a pyspark.
     if find_spec("pyspark") is None:
-        raise NomadpError(
-            "a cluster is reached with pyspark, which is not installed; install it with: "
-            'pip install "nomadp[spark]", or "nomadp[sail]" for Sail, in an environment each'
-        )
+        require("sail" if master.startswith("sc://") else "spark")
     from pyspark.sql import SparkSession
 
     if master.startswith("sc://"):

@@ -116,9 +116,8 @@ class Running:
             for part, piece in pieces:
                 yield part, _perturb(piece, self.path, linked, (mechanism, self.words))
             return
-        pool = worker_pool(mechanism, self.words, jobs, threads=threads)
         waiting: deque[tuple[int, Future[Any]]] = deque()
-        try:
+        with worker_pool(mechanism, self.words, jobs, threads=threads) as pool:
             for part, piece in pieces:
                 piece = piece if threads else _compact(piece)
                 waiting.append((part, pool.submit(_perturb, piece, self.path, linked)))
@@ -127,8 +126,6 @@ class Running:
                     yield first, future.result()
             for first, future in waiting:
                 yield first, future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def _pieces(self, missing: set[int], rows_max: int) -> Iterator[Piece]:
         """The rows of the missing parts, so many at a time; none crosses a part's end."""
@@ -233,4 +230,5 @@ def _perturb(
     linked: bool,  # noqa: FBT001 - carried to another process as it is
     who: tuple[Mechanism, Words] | None = None,
 ) -> pa.RecordBatch:
-    return perturb_batch(*(who or assigned()), piece, path, linked=linked)
+    mechanism, words = who or assigned()
+    return perturb_batch(mechanism, words, piece, path, linked=linked)

@@ -15,7 +15,7 @@ import numpy as np
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import file_path
-from nomadp.formats.parquet_files import METADATA_KEY
+from nomadp.formats.parquet_files import METADATA_KEY, damaged, write_parquet
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Journeys
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
@@ -62,7 +62,6 @@ def read_atlas(
 
 def _write(part: Path, pinned: PinnedAtlases) -> None:
     import pyarrow as pa  # slow to import
-    import pyarrow.parquet as pq
 
     sizes = [page.shape for page in pinned.pages]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
@@ -77,9 +76,8 @@ def _write(part: Path, pinned: PinnedAtlases) -> None:
         "atlas_sha256": {str(n): sha256 for n, sha256 in pinned.page_sha256.items()},
         "sha256": pinned.sha256,
     }
-    table = pa.table({"length": pa.array(length), "journey": journey})
     metadata = json.dumps(said, indent=2, sort_keys=True).encode()
-    pq.write_table(table.replace_schema_metadata({METADATA_KEY: metadata}), part)
+    write_parquet(part, {"length": pa.array(length), "journey": journey}, metadata)
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
@@ -95,9 +93,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
         table = pq.read_table(path)
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise SchemaError(
-            f"{path} must be a Parquet file, and is damaged or not one"
-        ) from error
+        raise damaged(path) from error
     wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
     if (
         not isinstance(said, dict)

@@ -3,32 +3,46 @@
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nomadp.errors import SchemaError
+from nomadp.errors import OutputError
 
-__all__ = ["moved_whole", "written_whole"]
+__all__ = ["moved_whole", "write_whole", "written_whole"]
 
 Write = Callable[[Path], None]
 
 
-def written_whole(writes: dict[Path, Write]) -> None:
+def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
     """Write every file beside its place, then move all into place in the order given.
 
-    A failure leaves none of the new files behind.
+    A failure leaves none of the new files behind. Nobody else can read the `private` ones,
+    not even while they are written.
     """
     try:
         with _beside(list(writes)) as parts:
-            for part, write in zip(parts, writes.values(), strict=True):
+            for part, (path, write) in zip(parts, writes.items(), strict=True):
+                if path in private:
+                    os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
                 write(part)
                 with part.open("r+b") as file:
                     os.fsync(file.fileno())
             _move(parts, list(writes))
     except OSError as error:
         last = list(writes)[-1]
-        raise SchemaError(f"{last} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{last} cannot be written: {error.strerror or error}") from error
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """One file with this content, in a folder that is made if there is none."""
+
+    def write(part: Path) -> None:
+        part.write_bytes(content)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written_whole({path: write})
+    return path
 
 
 def moved_whole(ready: Path, path: Path) -> None:
@@ -36,7 +50,7 @@ def moved_whole(ready: Path, path: Path) -> None:
     try:
         _move([ready], [path])
     except OSError as error:
-        raise SchemaError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

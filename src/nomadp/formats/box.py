@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nomadp.formats.columns import BadValue, decimals
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 
 __all__ = ["Box"]
@@ -33,11 +34,11 @@ class Box:
     def parse(cls, text: str) -> "Box":
         """From `west,south,east,north`."""
         try:
-            west, south, east, north = map(float, text.split(","))
-        except ValueError:
+            west, south, east, north = decimals(text.split(",")).tolist()
+        except (BadValue, ValueError):
             raise ValueError(
                 "a box must be four numbers, west,south,east,north in degrees, such as "
-                f"-88,41.6,-87.4,42, got {text}"
+                f"-88,41.6,-87.4,42, got {text[:80]}"
             ) from None
         return cls(west, south, east, north)
 

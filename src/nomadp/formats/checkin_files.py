@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
+from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME, TimeFormat
-from nomadp.formats.measured_file import MeasuredFile, Progress
+from nomadp.formats.measured_file import MeasuredFile, Progress, file_sha256
 from nomadp.geometry import Floats
 
 __all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
@@ -77,6 +78,7 @@ def read_checkins(
     progress: Progress | None = None,
 ) -> CheckIns:
     """Read a file of `source` (a key of LAYOUTS), plain or ending in .gz."""
+    require("tables")
     import pyarrow as pa  # slow to import
 
     found = Path(fspath(path))
@@ -85,7 +87,7 @@ def read_checkins(
         with MeasuredFile(found, progress) as file:
             for batch in reading.batches(file.decoded(gzipped=found.suffix == ".gz")):
                 reading.add(batch)
-            sha256 = file.sha256()
+        sha256 = file_sha256(found)
     except (gzip.BadGzipFile, zlib.error, EOFError):
         reason = "must be a whole gzip file, and is damaged or not one"
     except pa.ArrowInvalid:
@@ -151,9 +153,8 @@ class _Reading:
         fields = {name: batch[name].filter(good) for name in batch.schema.names}
         lat, lng = (fields[name].cast("string").cast("float64") for name in ("lat", "lng"))
         lat, lng = lat.to_numpy(), lng.to_numpy()
-        moment_us, real = self._layout.time.read(
-            _characters(fields["datetime"], self._layout.time.width)
-        )
+        text, time = b"".join(fields["datetime"].to_pylist()), self._layout.time
+        moment_us, real = time.read(np.frombuffer(text, np.uint8).reshape(-1, time.width))
         real &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
         broken = np.ones(batch.num_rows, dtype=bool)
         broken[rows[real]] = False
@@ -219,18 +220,6 @@ class _Reading:
             outside=self._outside,
             sha256=sha256,
         )
-
-
-def _characters(column: Any, width: int) -> NDArray[np.uint8]:
-    """Texts of one width as a matrix of their characters."""
-    import pyarrow as pa
-
-    packed = column.cast(pa.binary(width)) if len(column) else None
-    if packed is None:
-        return np.empty((0, width), dtype=np.uint8)
-    start = packed.offset * width
-    content = np.frombuffer(packed.buffers()[1], dtype=np.uint8)
-    return content[start : start + len(packed) * width].reshape(-1, width)
 
 
 def _lines(row: Indices, torn: Indices) -> Indices:

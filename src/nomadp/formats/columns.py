@@ -21,6 +21,7 @@ from nomadp.geometry import Floats
 __all__ = [
     "BadValue",
     "Choose",
+    "Growing",
     "Kind",
     "Moments",
     "Table",
@@ -30,6 +31,8 @@ __all__ = [
     "Wishes",
     "check",
     "decimals",
+    "degrees",
+    "moment_texts",
     "points",
     "wholes",
 ]
@@ -60,6 +63,9 @@ class Text:
 
     codes: Indices
     values: tuple[str, ...]
+
+    def at(self, rows: Indices) -> tuple[str, ...]:
+        return tuple(self.values[code] for code in self.codes[rows])
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,6 +140,15 @@ def decimals(values: Sequence[str]) -> Floats:
     return column
 
 
+def degrees(lat: Sequence[str], lng: Sequence[str]) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes, in range."""
+    found = decimals(lat), decimals(lng)
+    outside = np.flatnonzero((np.abs(found[0]) > 90) | (np.abs(found[1]) > 180))
+    if len(outside):
+        raise BadValue(int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees")
+    return found
+
+
 def wholes(values: Sequence[str]) -> Indices:
     """Whole numbers of at most 64 bits."""
     return np.array(_parsed(values, _int64, "must be a whole number"), dtype=np.int64)
@@ -173,9 +188,33 @@ class Moments:
         return np.array([_microseconds(moment) for moment in moments], dtype=np.int64)
 
 
+class Growing:
+    """A column of one kind whose values arrive as text, in pieces."""
+
+    def __init__(self, kind: Kind, zone: tzinfo | None = None) -> None:
+        self._coder = TextCoder() if kind is Kind.TEXT else None
+        clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
+        absent = kind is Kind.MAYBE_MOMENT
+        self._clock = Moments(zone, may_be_absent=absent) if clock else None
+        plain = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
+        read: Any = self._coder or self._clock
+        self._read = read.add if read else plain[kind]
+        self._pieces: list[Any] = [np.empty(0, dtype=np.int64)]
+
+    def add(self, values: Sequence[str]) -> None:
+        self._pieces.append(self._read(values))
+
+    def column(self) -> Any:
+        """As a Table has it."""
+        values = np.concatenate(self._pieces[1:] or self._pieces)
+        if self._coder:
+            return Text(values, self._coder.values)
+        return self._clock.times(values) if self._clock else values
+
+
 NAIVE = (
     "must have a time zone; add Z for UTC, or +02:00 and the like, or let "
-    "nomadp data convert --time-zone say where the clock stood"
+    "--time-zone say where the clock stood"
 )
 _WKT = re.compile(r"\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(\S+)\s+(\S+)(?:\s+\S+)*\s*\)\s*", re.I)
 
@@ -197,8 +236,9 @@ def _nothing(values: Sequence[str]) -> Indices:
 
 
 def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> list[Any]:
-    # Python reads 1_000 as a number; no table means that.
-    if "_" not in "".join(values):
+    # Python reads 1_000 as a number, and digits of every script; no table means that.
+    together = "".join(values)
+    if "_" not in together and together.isascii():
         with contextlib.suppress(ValueError, OverflowError):
             return list(map(parse, values))
     raise BadValue(_first_unreadable(values, parse), rule)
@@ -206,7 +246,7 @@ def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> li
 
 def _first_unreadable(values: Sequence[str], parse: Callable[[str], Any]) -> int:
     for k, value in enumerate(values):
-        if "_" in value:
+        if "_" in value or not value.isascii():
             return k
         try:
             parse(value)
@@ -227,3 +267,18 @@ def _microseconds(moment: datetime) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+EARLIEST_US = -62_135_596_800_000_000
+LATEST_US = 253_402_300_799_999_999
+"""The first microsecond of the year 1 and the last of the year 9999."""
+
+
+def moment_texts(moment_us: NDArray[np.int64]) -> list[str]:
+    """Microseconds since 1970 UTC as text, such as 2012-04-03T18:00:09Z."""
+    if len(moment_us) and not EARLIEST_US <= moment_us.min() <= moment_us.max() <= LATEST_US:
+        raise ValueError("a moment must be in the years 1 to 9999, and one is not")
+    whole = not np.any(moment_us % 1_000_000)
+    texts = np.datetime_as_string(
+        moment_us.astype("datetime64[us]"), unit="s" if whole else "us"
+    )
+    return [f"{text}Z" for text in texts.tolist()]

@@ -10,22 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import (
-    BadValue,
-    Choose,
-    Kind,
-    Moments,
-    Table,
-    Text,
-    TextCoder,
-    Wishes,
-    decimals,
-    points,
-    wholes,
-)
+from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
 from nomadp.formats.measured_file import MeasuredFile, Progress
 
 __all__ = ["read_csv"]
@@ -75,22 +61,8 @@ class _Reading:
     ) -> None:
         self._path = path
         self._position = {name: header.index(name) for name in kinds}
-        self._coders = {name: TextCoder() for name in kinds if kinds[name] is Kind.TEXT}
-        self._clocks = {
-            name: Moments(wishes.zone, may_be_absent=kind is Kind.MAYBE_MOMENT)
-            for name, kind in kinds.items()
-            if kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
-        }
-        self._convert = {name: self._converter(name, kind) for name, kind in kinds.items()}
-        self._pieces: dict[str, list[Any]] = {name: [] for name in kinds}
+        self._columns = {name: Growing(kind, wishes.zone) for name, kind in kinds.items()}
         self._rows = 0
-
-    def _converter(self, name: str, kind: Kind) -> Any:
-        if kind is Kind.TEXT:
-            return self._coders[name].add
-        if name in self._clocks:
-            return self._clocks[name].add
-        return {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}[kind]
 
     def add(self, rows: Sequence[list[str]], width: int) -> None:
         if not set(map(len, rows)) <= {width}:
@@ -102,7 +74,7 @@ class _Reading:
         fields = list(zip(*rows, strict=True)) or [()] * width
         for name, column in self._position.items():
             try:
-                self._pieces[name].append(self._convert[name](fields[column]))
+                self._columns[name].add(fields[column])
             except BadValue as bad:
                 raise SchemaError(
                     f"{self._path}: {self._where(bad.row)}: {name} {bad.rule}"
@@ -113,14 +85,8 @@ class _Reading:
         return _line(self._path, self._rows + row_of_piece)
 
     def table(self) -> Table:
-        path, empty = self._path, np.empty(0, dtype=np.int64)
-        column: dict[str, Any] = {
-            name: np.concatenate(pieces or [empty]) for name, pieces in self._pieces.items()
-        }
-        for name, coder in self._coders.items():
-            column[name] = Text(column[name], coder.values)
-        for name, clock in self._clocks.items():
-            column[name] = clock.times(column[name])
+        path = self._path
+        column = {name: growing.column() for name, growing in self._columns.items()}
         return Table(str(path), self._rows, column, lambda row: _line(path, row))
 
 

@@ -9,11 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
+from nomadp.extras import require
+from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import Choose, Kind, Table, Wishes
 from nomadp.formats.csv_files import read_csv
 from nomadp.formats.parquet_files import read_parquet, write_parquet
 
-__all__ = ["columns_or_refusal", "file_path", "is_parquet", "read_table", "write_table"]
+__all__ = [
+    "beside",
+    "columns_or_refusal",
+    "file_path",
+    "is_parquet",
+    "read_table",
+    "write_described",
+    "write_table",
+]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 READABLE = (*SUFFIXES, ".geoparquet")
@@ -26,11 +36,16 @@ def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
         raise SchemaError(f"{found} must end in {known} to say what it is")
+    is_parquet(found)
     return found
 
 
 def is_parquet(path: Path) -> bool:
-    return path.suffix in (".parquet", ".geoparquet")
+    """Whether its name says Parquet; refused then if nothing here can read that."""
+    if path.suffix not in (".parquet", ".geoparquet"):
+        return False
+    require("tables")
+    return True
 
 
 def read_table(
@@ -71,12 +86,32 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
     if is_parquet(path):
         write_parquet(path, column, metadata)
         return
-    with path.open("xb") as raw:
+    with path.open("wb") as raw:
         if path.name.endswith(".gz"):
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
                 _write_csv(packed, column)
         else:
             _write_csv(raw, column)
+
+
+def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
+    """A table that says how it was made: inside Parquet, beside CSV."""
+    writes: dict[Path, Write] = {}
+    if not is_parquet(path):
+        # First: a table never stands without saying how it was made.
+        writes[beside(path)] = lambda part: _create(part, metadata + b"\n")
+    writes[path] = lambda part: write_table(part, column, metadata)
+    written_whole(writes)
+
+
+def beside(path: Path) -> Path:
+    """Where a CSV file's description stands."""
+    return path.with_name(path.name + ".meta.json")
+
+
+def _create(part: Path, content: bytes) -> None:
+    with part.open("xb") as file:
+        file.write(content)
 
 
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:

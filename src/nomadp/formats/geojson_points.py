@@ -13,21 +13,11 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import (
-    BadValue,
-    Kind,
-    Moments,
-    Table,
-    Text,
-    TextCoder,
-    Times,
-    wholes,
-)
+from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
 from nomadp.formats.json_files import features, write_features
-from nomadp.formats.moments import moment_texts
-from nomadp.formats.points import Points
+from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
-from nomadp.formats.table_points import rows
+from nomadp.formats.table_points import points_of
 
 __all__ = ["read_geojson_points", "write_geojson_points"]
 
@@ -73,30 +63,24 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
-        values = [
-            _text(k, (f.get("properties") or {}).get(theirs), theirs) for k, f in _of(listed)
-        ]
-        column[ours] = _column(KINDS[ours], values, reading)
-    place = np.array([_positions(k, feature)[0][:2] for k, feature in _of(listed)])
+        growing = Growing(KINDS[ours], reading.wishes.zone)
+        growing.add(
+            [
+                _text(k, (f.get("properties") or {}).get(theirs), theirs)
+                for k, f in enumerate(listed)
+            ]
+        )
+        column[ours] = growing.column()
+    place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
     column["lng"], column["lat"] = place.T
     table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
-    return rows(table).points()
-
-
-def _column(kind: Kind, values: Sequence[str], reading: Reading) -> Any:
-    if kind is Kind.TEXT:
-        coder = TextCoder()
-        codes = coder.add(values)
-        return Text(codes, coder.values)
-    if kind is Kind.WHOLE:
-        return wholes(values)
-    moments = Moments(reading.wishes.zone)
-    return moments.times(moments.add(values))
+    return points_of(table)
 
 
 def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
-    place = [_positions(k, feature) for k, feature in _of(listed)]
+    reading.check_columns(path, list(listed[0].get("properties") or {}))
+    place = [_positions(k, feature) for k, feature in enumerate(listed)]
     tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
     log.info(
         "%s: each feature is a trajectory, named by %s; %s",
@@ -111,22 +95,18 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
         flat[:, 0],
-        tid or tuple(str(k + 1) for k in range(len(listed))),
+        tid or numbers(len(listed)),
         uid,
         _together(listed, lambda k, f: _times(k, f, place[k], reading)),
-        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), join=_chained),
+        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), join=chained),
     )
-
-
-def _of(listed: Sequence[Feature]) -> Iterator[tuple[int, Feature]]:
-    return iter(enumerate(listed))
 
 
 def _named(listed: Sequence[Feature], name: str | None) -> tuple[str, ...] | None:
     """A property of all features or of none."""
     if name is None or name not in (listed[0].get("properties") or {}):
         return None
-    values = ((k, (f.get("properties") or {}).get(name)) for k, f in _of(listed))
+    values = ((k, (f.get("properties") or {}).get(name)) for k, f in enumerate(listed))
     return tuple(_text(k, value, name) for k, value in values)
 
 
@@ -197,17 +177,13 @@ def _place_ids(row: int, feature: Feature, count: int) -> Any:
     return [_text(row, each, "location_ids") for each in ids]
 
 
-def _chained(pieces: Sequence[list[str]]) -> tuple[str, ...]:
-    return tuple(each for piece in pieces for each in piece)
-
-
 def _together(
     listed: Sequence[Feature],
     read: Callable[[int, Feature], Any],
     join: Callable[[Any], Any] = np.concatenate,
 ) -> Any:
     """What all features have, or None if none has it."""
-    pieces = [read(k, feature) for k, feature in _of(listed)]
+    pieces = [read(k, feature) for k, feature in enumerate(listed)]
     has = [piece is not None for piece in pieces]
     if any(has) and not all(has):
         raise BadValue(has.index(False), "must have what other features have: times or places")
@@ -222,34 +198,38 @@ def write_geojson_points(path: Path, points: Points, shape: str = "lines") -> No
 def _lines(points: Points) -> Iterator[Feature]:
     moments = None if points.moment_us is None else moment_texts(points.moment_us)
     place = np.stack([points.lng, points.lat], axis=1).tolist()
-    for k, tid in enumerate(points.tids):
+    for k in range(len(points.tids)):
         start, end = int(points.offsets[k]), int(points.offsets[k + 1])
-        properties: dict[str, Any] = {"tid": tid}
-        if points.uids is not None:
-            properties["uid"] = points.uids[k]
-        if moments is not None:
-            properties["times"] = moments[start:end]
-        if points.location_ids is not None:
-            properties["location_ids"] = list(points.location_ids[start:end])
         # RFC 7946 wants two positions or more in a LineString.
-        geometry = (
-            {"type": "LineString", "coordinates": place[start:end]}
-            if end - start > 1
-            else {"type": "Point", "coordinates": place[start]}
+        single = end - start == 1
+        yield _feature(
+            "Point" if single else "LineString",
+            place[start] if single else place[start:end],
+            tid=points.tids[k],
+            uid=points.uids and points.uids[k],
+            times=moments and moments[start:end],
+            location_ids=points.location_ids and list(points.location_ids[start:end]),
         )
-        yield {"type": "Feature", "geometry": geometry, "properties": properties}
 
 
 def _single_points(points: Points) -> Iterator[Feature]:
     moments = None if points.moment_us is None else moment_texts(points.moment_us)
     lat, lng, seq = points.lat.tolist(), points.lng.tolist(), points.seq.tolist()
     for k, owner in enumerate(points.owner.tolist()):
-        properties: dict[str, Any] = {"tid": points.tids[owner], "seq": seq[k]}
-        if points.uids is not None:
-            properties["uid"] = points.uids[owner]
-        if moments is not None:
-            properties["datetime"] = moments[k]
-        if points.location_ids is not None:
-            properties["location_id"] = points.location_ids[k]
-        geometry = {"type": "Point", "coordinates": [lng[k], lat[k]]}
-        yield {"type": "Feature", "geometry": geometry, "properties": properties}
+        yield _feature(
+            "Point",
+            [lng[k], lat[k]],
+            tid=points.tids[owner],
+            seq=seq[k],
+            uid=points.uids and points.uids[owner],
+            datetime=moments and moments[k],
+            location_id=points.location_ids and points.location_ids[k],
+        )
+
+
+def _feature(kind: str, coordinates: Any, **properties: Any) -> Feature:
+    return {
+        "type": "Feature",
+        "geometry": {"type": kind, "coordinates": coordinates},
+        "properties": {name: value for name, value in properties.items() if value is not None},
+    }

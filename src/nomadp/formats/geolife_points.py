@@ -1,4 +1,7 @@
-"""Points from Geolife: one .plt file per trajectory, in a folder per user, times in GMT."""
+"""Points from Geolife: one .plt file per trajectory, in a folder per user, times in GMT.
+
+The name of a file is the moment it starts, so it names nothing here: files are numbered.
+"""
 
 import logging
 from datetime import UTC
@@ -8,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Moments, Wishes, decimals
-from nomadp.formats.points import Points
+from nomadp.formats.columns import BadValue, Moments, Wishes, degrees
+from nomadp.formats.points import Points, numbers
 from nomadp.geometry import Floats
 
 __all__ = ["read_geolife_points"]
@@ -27,8 +30,8 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
     if not found:
         raise SchemaError(f"{path} must hold .plt files, and holds none")
     log.info(
-        "%s: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; the file is tid and "
-        "the folder above Trajectory is uid; %d files",
+        "%s: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are numbered "
+        "and the folder above Trajectory is uid; %d files",
         path,
         len(found),
     )
@@ -42,7 +45,7 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
         np.concatenate([[0], np.cumsum([len(piece[0]) for piece in pieces])]),
         lat,
         lng,
-        tuple(file.stem for file in found),
+        numbers(len(found)),
         tuple(_user(file) for file in found),
         moment_us,
     )
@@ -66,11 +69,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
         torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
         if torn:
             raise BadValue(torn[0], f"must have {FIELDS} fields")
-        lat = decimals([row[LAT] for row in rows])
-        lng = decimals([row[LNG] for row in rows])
-        outside = np.flatnonzero((np.abs(lat) > 90) | (np.abs(lng) > 180))
-        if len(outside):
-            raise BadValue(int(outside[0]), "must be in latitude and longitude")
+        lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
         moment_us = Moments(UTC).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
     except BadValue as bad:
         row, rule = bad.row, bad.rule

@@ -12,9 +12,9 @@ from xml.parsers import expat
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Moments, Wishes, decimals
+from nomadp.formats.columns import BadValue, Moments, Wishes, degrees
 from nomadp.formats.measured_file import MeasuredFile
-from nomadp.formats.points import Points
+from nomadp.formats.points import Points, numbers
 
 __all__ = ["read_gpx_points"]
 
@@ -110,11 +110,7 @@ def _points(path: Path, track: _Track, wishes: Wishes) -> Points:
         raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")
     moments = Moments(wishes.zone, may_be_absent=True)
     try:
-        lat, lng = decimals(track.lat), decimals(track.lng)
-        for column, limit in ((lat, 90), (lng, 180)):
-            outside = np.flatnonzero(np.abs(column) > limit)
-            if len(outside):
-                raise BadValue(int(outside[0]), f"must be in [-{limit}, {limit}] degrees")
+        lat, lng = degrees(track.lat, track.lng)
         times = moments.times(moments.add(track.times))
     except BadValue as bad:
         row, rule = bad.row, bad.rule
@@ -131,7 +127,7 @@ def _points(path: Path, track: _Track, wishes: Wishes) -> Points:
             np.concatenate([[0], np.cumsum(lengths)]),
             lat,
             lng,
-            tuple(str(k + 1) for k in range(len(lengths))),
+            numbers(len(lengths)),
             moment_us=None if times is None or times.are_positions else times.values,
         )
     raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")

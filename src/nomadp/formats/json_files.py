@@ -8,7 +8,7 @@ from typing import Any
 
 from nomadp.errors import SchemaError
 
-__all__ = ["features", "write_features"]
+__all__ = ["features", "first_vertex", "write_features"]
 
 LONGITUDE_LATITUDE = ("CRS84", "4326")
 
@@ -33,8 +33,21 @@ def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
     return listed
 
 
+def first_vertex(feature: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
+    """Longitude and latitude of a geometry whose kind is in `depth`; None of any other."""
+    geometry: Any = feature["geometry"]
+    try:
+        place = geometry["coordinates"]
+        for _ in range(depth[geometry["type"]]):
+            place = place[0]
+        lng, lat = float(place[0]), float(place[1])
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+    return (lng, lat) if abs(lng) <= 180 and abs(lat) <= 90 else None
+
+
 def write_features(path: Path, made: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('{"type": "FeatureCollection", "features": [')
         for k, feature in enumerate(made):
             file.write(",\n" if k else "\n")

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.columns import Kind, Table, Text, check
 from nomadp.formats.files import (
@@ -18,18 +19,34 @@ from nomadp.formats.files import (
     read_table,
     write_table,
 )
-from nomadp.formats.json_files import features, write_features
+from nomadp.formats.json_files import features, first_vertex, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["coordinates", "read_locations", "write_locations"]
+__all__ = [
+    "coordinates",
+    "known_locations",
+    "location_columns",
+    "read_locations",
+    "write_locations",
+]
 
 GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def read_locations(path: str | PathLike[str]) -> LocationSet:
-    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored."""
+    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
+
+    The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
+    (WGS84). Raises `SchemaError` for one that has not, and names the row.
+
+    >>> import nomadp, pathlib
+    >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
+    >>> _ = pathlib.Path("places.csv").write_text("\\n".join(lines))
+    >>> nomadp.read_locations("places.csv").ids
+    ('a', 'b')
+    """
     if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
         return _from_features(Path(fspath(path)))
     table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
@@ -41,13 +58,25 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
 
 
 def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
-    """CSV, Parquet or GeoJSON; reading it back gives an equal set."""
+    """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
+
+    The file is written whole or not at all. Raises `SchemaError` for another ending.
+
+    >>> import nomadp
+    >>> places = nomadp.synthetic_city(places=50, trips=1).locations
+    >>> nomadp.write_locations("places.geojson", places)
+    >>> nomadp.read_locations("places.geojson") == places
+    True
+    """
     found = file_path(path, (*SUFFIXES, GEOJSON))
     if found.name.endswith(GEOJSON):
         written_whole({found: lambda part: write_features(part, _features(locations))})
         return
-    column = {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
-    written_whole({found: lambda part: write_table(part, column)})
+    written_whole({found: lambda part: write_table(part, location_columns(locations))})
+
+
+def location_columns(locations: LocationSet) -> dict[str, Any]:
+    return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
 
 
 def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
@@ -63,24 +92,43 @@ def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
     for k, feature in enumerate(features(path)):
         name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
-        geometry = feature["geometry"]
-        where = geometry.get("coordinates") if geometry.get("type") == "Point" else None
-        numbers = isinstance(where, list) and all(
-            isinstance(number, int | float) for number in where
-        )
-        if not isinstance(name, str | int) or where is None or not numbers or len(where) < 2:
+        where = first_vertex(feature, {"Point": 0})
+        if not isinstance(name, str | int) or where is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id"
             )
         ids.append(str(name))
-        place.append(where[:2])
+        place.append(where)
     lng, lat = zip(*place, strict=True)
     return LocationSet.from_columns(ids, lat, lng)
 
 
-def coordinates(table: Table) -> tuple[Floats, Floats]:
-    """The columns lat and lng, in range."""
-    lat, lng = table.column["lat"], table.column["lng"]
+def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
+    """The column location_id as indices; unknown ids are counted, never quoted."""
+    text: Text = table.column["location_id"]
+    index, known = locations.find_known(text.values)
+    unknown = np.flatnonzero(~known[text.codes])
+    if len(unknown):
+        raise DomainError(
+            f"{table.path}: every location_id must be in the location set of {len(locations)}, "
+            f"got {len(unknown)} of {table.rows} rows that are not, the first at "
+            f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
+        )
+    return index[text.codes]
+
+
+def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:
+    """From lat and lng, from geometry, or of the locations that are named; in range."""
+    column = table.column
+    if "lat" in column and "lng" in column:
+        lat, lng = column["lat"], column["lng"]
+    elif "geometry" in column:
+        lng, lat = column["geometry"].T
+    elif locations is not None:
+        index = known_locations(table, locations)
+        return locations.lat[index], locations.lng[index]
+    else:
+        raise SchemaError(f"{table.path} names places, so their locations are needed")
     check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
     check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
     return lat, lng

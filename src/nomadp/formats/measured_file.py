@@ -1,4 +1,4 @@
-"""A file that is hashed while it is read, and tells how much of it was read."""
+"""A file that tells how much of it was read, and the hash of a whole one."""
 
 import gzip
 import hashlib
@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 __all__ = ["MeasuredFile", "Progress", "file_sha256"]
@@ -18,11 +17,10 @@ CHUNK_BYTES = 1 << 20
 
 
 class MeasuredFile(io.RawIOBase):
-    """The bytes of a file, with the hash of what went through."""
+    """The bytes of a file, counted as they go through."""
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self._raw = path.open("rb", buffering=0)
-        self._digest = hashlib.sha256()
         self._progress = progress
         self.done = 0
         self.total = path.stat().st_size
@@ -32,21 +30,12 @@ class MeasuredFile(io.RawIOBase):
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
         count = self._raw.readinto(buffer) or 0
-        self._digest.update(memoryview(buffer)[:count])
         self.done += count
         if self._progress is not None:
             self._progress(self.done, self.total)
         return count
 
     def close(self) -> None:
-        """Nothing: whoever reads it may close it, and the rest is still to be hashed."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
         self._raw.close()
         super().close()
 
@@ -58,13 +47,7 @@ class MeasuredFile(io.RawIOBase):
             return buffered
         return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads alike
 
-    def sha256(self) -> str:
-        """Of the whole file; reads the rest of it if anything is left."""
-        while self.read(CHUNK_BYTES):
-            pass
-        return self._digest.hexdigest()
-
 
 def file_sha256(path: str | PathLike[str]) -> str:
-    with MeasuredFile(Path(path)) as file:
-        return file.sha256()
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

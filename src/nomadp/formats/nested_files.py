@@ -1,6 +1,5 @@
 """Parquet files with one row to a trajectory, read piece by piece or as a whole."""
 
-import hashlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -11,16 +10,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
+from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.parquet_files import damaged
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["NestedFile", "is_nested", "read_nested"]
+__all__ = ["NestedFile", "is_nested", "opened", "read_nested", "repeated_tids"]
 
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
 POINTS_MAX = 1_000_000
 """What is in memory at a time, per piece; long trajectories come in fewer rows."""
+SUSPECTS_MAX = 100_000
+"""Tids compared in full at a time."""
 
 
 def is_nested(path: Path) -> bool:
@@ -38,7 +41,7 @@ class NestedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._state = self._now()
-        self._footer = self._opened().metadata
+        self._footer = opened(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
             raise SchemaError(f"{path} must have at least one row, and only names its columns")
@@ -55,8 +58,7 @@ class NestedFile:
 
     def sha256(self) -> str:
         """The hash of the whole content: another file would be another job."""
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(self.path)
 
     def check_unchanged(self) -> None:
         """Refuse a file that was written to since it was opened."""
@@ -67,7 +69,9 @@ class NestedFile:
         """Pieces from row ``first`` on, each with the number of its own first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
-        read = self._opened().iter_batches(self.piece_rows, row_groups=groups, columns=COLUMNS)
+        read = opened(self.path).iter_batches(
+            self.piece_rows, row_groups=groups, columns=COLUMNS
+        )
         while (batch := self._next(read)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
             if skipped < batch.num_rows:
@@ -83,6 +87,16 @@ class NestedFile:
                 f"{self.path}, rows {row + 1} to {row + batch.num_rows}: {error}"
             )
         raise refusal
+
+    def texts(self, name: str) -> Iterator[str]:
+        """A column of text, in 16,384 rows at a time."""
+        read = opened(self.path).iter_batches(ROWS_MAX, columns=[name])
+        while (batch := self._next(read)) is not None:
+            yield from texts(name, batch.column(0)).to_pylist()
+
+    def uids(self) -> Iterator[str] | None:
+        """Whose each trajectory is; None if the file does not say."""
+        return self.texts("uid") if "uid" in self._footer.schema.names else None
 
     def _now(self) -> tuple[int, int, int]:
         try:
@@ -106,24 +120,42 @@ class NestedFile:
         columns = range(described.num_columns)
         return max(int(described.column(k).num_values) for k in columns)
 
-    def _opened(self) -> Any:
-        try:
-            # Buffered: a file may be a single row group, which must not be read at once.
-            return pq.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False)
-        except (pa.ArrowException, OSError):
-            refusal = self._damaged()
-        raise refusal
-
     def _next(self, read: Any) -> Any:
         try:
             return next(read, None)
         except (pa.ArrowException, OSError):
-            refusal = self._damaged()
+            refusal = damaged(self.path)
         # Raised outside the handler: the original may quote the file.
         raise refusal
 
-    def _damaged(self) -> SchemaError:
-        return SchemaError(f"{self.path} must be a Parquet file, and is damaged or not one")
+
+def opened(path: Path) -> Any:
+    """A Parquet file to be read in pieces."""
+    try:
+        # Buffered: a file may be a single row group, which must not be read at once.
+        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+    except (pa.ArrowException, OSError):
+        refusal = damaged(path)
+    raise refusal
+
+
+def repeated_tids(source: NestedFile) -> int:
+    """How many tids of the file occurred before; exact, in 8 bytes of memory for each."""
+    hashes = np.fromiter(map(_hash, source.texts("tid")), np.int64, source.rows)
+    hashes.sort()
+    twice = hashes[1:][hashes[1:] == hashes[:-1]]
+    # Equal tids have equal hashes; once in a great while different ones do, too.
+    for first in range(0, len(twice), SUSPECTS_MAX):
+        suspects, seen = set(twice[first : first + SUSPECTS_MAX].tolist()), set()
+        for tid in source.texts("tid"):
+            if _hash(tid) in suspects:
+                if tid in seen:
+                    return len(twice)
+                seen.add(tid)
+    return 0
+
+
+_hash = hash  # Python's own: 64 bits, under a key that changes from process to process
 
 
 def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:

@@ -1,10 +1,12 @@
 """From one row per point to one row per trajectory, in Parquet and in bounded memory.
 
 The rows of a trajectory must follow each other, by seq: sorting is for a database or a table
-library. A tid that comes back later makes a second row, and whoever perturbs refuses that.
+library. A tid that comes back later is refused; to know, 8 bytes are kept of each. A uid is
+kept beside its trajectory, so that whoever perturbs can say what each person spends.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,8 @@ import pyarrow.parquet as pq
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import columns_or_refusal, file_path, is_parquet
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA
-from nomadp.formats.trajectory_files import BY_ID
+from nomadp.formats.nested_files import NestedFile, opened, repeated_tids
+from nomadp.formats.presets import BY_ID
 
 __all__ = ["nest_file"]
 
@@ -30,16 +32,22 @@ def nest_file(source: str | PathLike[str], target: str | PathLike[str]) -> int:
     found, made = file_path(source), file_path(target)
     if not (is_parquet(found) and is_parquet(made)):
         raise SchemaError(f"{found} and {made} must both be Parquet files")
-    counts: list[int] = []
 
     def write(part: Path) -> None:
-        with pq.ParquetWriter(part, TRAJECTORY_SCHEMA) as writer:
-            for nested in _nested(found):
-                writer.write_batch(nested)
-                counts.append(nested.num_rows)
+        nested = _nested(found)
+        first = next(nested)
+        with pq.ParquetWriter(part, first.schema) as writer:
+            for batch in chain([first], nested):
+                writer.write_batch(batch)
+        again = repeated_tids(NestedFile(part))
+        if again:
+            raise SchemaError(
+                f"{found}: the rows of a tid must follow each other and be of one uid, got "
+                f"{again} tids that come back later; sort the file by tid and seq"
+            )
 
-    written_whole({made: write})
-    return sum(counts)
+    written_whole({made: write}, private=[made])
+    return NestedFile(made).rows
 
 
 def _nested(path: Path) -> Iterator[pa.RecordBatch]:
@@ -59,13 +67,8 @@ def _nested(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _pieces(path: Path) -> Iterator[Any]:
-    try:
-        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-        names = file.schema_arrow.names
-    except (pa.ArrowException, OSError):
-        names = None
-    if names is None:
-        raise SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
+    file = opened(path)
+    names = file.schema_arrow.names
     columns = list(columns_or_refusal(path, names, BY_ID))
     columns += ["uid"] if "uid" in names else []
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
@@ -94,7 +97,11 @@ def _starts(path: Path, points: Any, first: int) -> Any:
 
 def _lists(points: Any, starts: Any) -> pa.RecordBatch:
     """A list from each start to the next; what follows the last start is left out."""
-    tids = points["tid"].take(pa.array(starts[:-1])).combine_chunks().cast(pa.string())
+    owner = [name for name in ("tid", "uid") if name in points.column_names]
+    texts = [
+        points[name].take(pa.array(starts[:-1])).combine_chunks().cast(pa.string())
+        for name in owner
+    ]
     whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
-    return pa.RecordBatch.from_arrays([tids, lists], schema=TRAJECTORY_SCHEMA)
+    return pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])

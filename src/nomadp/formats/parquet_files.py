@@ -1,8 +1,7 @@
 """Parquet in and out. Only the chosen columns are read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import tzinfo
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
 from nomadp.formats.wkb import read_points
 
-__all__ = ["read_metadata", "read_parquet", "write_parquet"]
+__all__ = ["damaged", "read_metadata", "read_parquet", "write_parquet"]
 
 METADATA_KEY = b"nomadp"
 
@@ -30,14 +29,14 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes | None = None) -> Ta
         table = None
     # Raised outside the handler: the original may quote the file.
     if table is None:
-        raise SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
+        raise damaged(path)
     zone = wishes.zone if wishes else None
-    convert = _converters(zone)
-    column = {
-        name: _column(partial(_refusal, path, name), table[name], kind, convert)
-        for name, kind in kinds.items()
-    }
-    return Table(str(path), table.num_rows, column, _where)
+    column = {name: _column(path, table, name, kind, zone) for name, kind in kinds.items()}
+    return Table(str(path), table.num_rows, column, lambda row: f"row {row + 1}")
+
+
+def damaged(path: Path) -> SchemaError:
+    return SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
 
 
 def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
@@ -63,41 +62,27 @@ def write_parquet(
     pq.write_table(table, path)
 
 
-def _where(row: int) -> str:
-    return f"row {row + 1}"
+def _column(path: Path, table: Any, name: str, kind: Kind, zone: tzinfo | None) -> Any:
+    try:
+        return _converted(table[name], kind, zone)
+    except BadValue as bad:
+        place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
+        refusal = SchemaError(f"{path}: {place}{name} {bad.rule}")
+    # Raised outside the handler: the original may quote the file.
+    raise refusal
 
 
-def _converters(zone: tzinfo | None) -> dict[Kind, Callable[[Any], Any]]:
-    return {
-        Kind.TEXT: _text,
-        Kind.DECIMAL: _decimals,
-        Kind.WHOLE: _wholes,
-        Kind.MOMENT: partial(_moments, zone=zone),
-        Kind.MAYBE_MOMENT: partial(_maybe_moments, zone=zone),
-        Kind.POINT: _points,
-    }
-
-
-def _refusal(path: Path, name: str, row: int, rule: str) -> SchemaError:
-    place = f"{_where(row)}: " if row != WHOLE_COLUMN else ""
-    return SchemaError(f"{path}: {place}{name} {rule}")
-
-
-def _column(
-    refusal: Callable[[int, str], SchemaError],
-    chunks: Any,
-    kind: Kind,
-    convert: Mapping[Kind, Callable[[Any], Any]],
-) -> Any:
+def _converted(chunks: Any, kind: Kind, zone: tzinfo | None) -> Any:
     nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not nothing:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
-        raise refusal(first, "must not be missing")
-    try:
-        return convert[kind](chunks)
-    except BadValue as bad:
-        row, rule = bad.row, bad.rule
-    raise refusal(row, rule)
+        raise BadValue(first, "must not be missing")
+    if kind is Kind.MOMENT:
+        return _moments(chunks, zone)
+    if kind is Kind.MAYBE_MOMENT:
+        return _maybe_moments(chunks, zone)
+    convert: Any = {Kind.TEXT: _text, Kind.DECIMAL: _decimals, Kind.WHOLE: _wholes}
+    return convert.get(kind, _points)(chunks)
 
 
 WHOLE_COLUMN = -1
@@ -176,8 +161,8 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
     if zone is None:
         raise BadValue(
             WHOLE_COLUMN,
-            "must have a time zone; store it as UTC timestamps, or let nomadp data convert "
-            "--time-zone say where the clock stood",
+            "must have a time zone; store it as UTC timestamps, or let --time-zone say "
+            "where the clock stood",
         )
     # Like Python: the first of two equal hours in autumn.
     return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
@@ -187,9 +172,6 @@ def _points(chunks: Any) -> Any:
     import pyarrow as pa
 
     kind = chunks.type
-    binary = (
-        pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    ) or pa.types.is_fixed_size_binary(kind)
-    if not binary:
+    if not str(kind).endswith("binary") and not pa.types.is_fixed_size_binary(kind):
         raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
     return read_points(chunks.to_pylist())

@@ -1,22 +1,47 @@
-"""Private raw points in trajectories: what every format is read into and written from."""
+"""Private raw points in trajectories: what every format is read into and written from.
 
-from dataclasses import dataclass, fields
+A name that a source gives to a trip may be a time and a person (Porto, Geolife). Importers
+number trips in the order of reading instead; only a column tid, which is ours, is kept.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import DomainError
-from nomadp.formats.columns import Text
-from nomadp.formats.grouping import grouped, split_at_gaps
+from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
+from nomadp.sequences import Pieces
 
-__all__ = ["Points", "Rows"]
+__all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
 
 Indices = NDArray[np.int64]
 
 
+def numbers(count: int) -> tuple[str, ...]:
+    """Names that say nothing: 1, 2, 3 and so on."""
+    return tuple(str(k + 1) for k in range(count))
+
+
+@dataclass(frozen=True)
+class People:
+    """Of how many people trajectories are, and how many of them one has at most; never who."""
+
+    count: int
+    most: int
+
+    @classmethod
+    def of(cls, uids: Iterable[object]) -> "People":
+        """From the user of each trajectory, in 8 bytes of memory for each."""
+        each = np.unique(np.fromiter(map(hash, uids), np.int64), return_counts=True)[1]
+        return cls(len(each), int(each.max()))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Points:
+class Points(Pieces):
     """Points in trajectories, each in its order. Private: nothing is printed."""
 
     offsets: Indices  # (n_trajectories + 1,)
@@ -31,12 +56,10 @@ class Points:
     """Of each point, where the source names places."""
 
     def __post_init__(self) -> None:
-        counts = {len(self.lat), len(self.lng)}
-        counts |= {len(self.moment_us)} if self.moment_us is not None else set()
-        counts |= {len(self.location_ids)} if self.location_ids is not None else set()
-        owners = {len(self.tids), len(self.offsets) - 1}
-        owners |= {len(self.uids)} if self.uids is not None else set()
-        if counts != {int(self.offsets[-1])} or len(owners) != 1:
+        each = (self.lat, self.lng, self.moment_us, self.location_ids)
+        counts = {len(column) for column in each if column is not None}
+        owners = {len(column) for column in (self.tids, self.uids) if column is not None}
+        if counts != {int(self.offsets[-1])} or owners != {len(self.offsets) - 1}:
             raise DomainError("points must have columns of one length, and have not")
         if not len(self.tids) or np.diff(self.offsets).min() < 1:
             raise DomainError("points must be in trajectories of at least one point each")
@@ -57,41 +80,51 @@ class Points:
 
     __hash__ = None  # type: ignore[assignment]  # content-equal and too large to hash
 
-    @property
-    def lengths(self) -> Indices:
-        return np.diff(self.offsets)
-
-    @property
-    def owner(self) -> Indices:
-        """The trajectory of each point."""
-        return np.repeat(np.arange(len(self.tids)), self.lengths)
-
-    @property
-    def seq(self) -> Indices:
-        """The position of each point in its trajectory."""
-        return np.arange(len(self)) - np.repeat(self.offsets[:-1], self.lengths)
-
     def names(self) -> tuple[str, ...]:
         """The tids if they tell the trajectories apart, otherwise numbers. Never a uid."""
-        if len(set(self.tids)) == len(self.tids):
-            return self.tids
-        return tuple(str(k + 1) for k in range(len(self.tids)))
+        return self.tids if len(set(self.tids)) == len(self.tids) else numbers(len(self.tids))
+
+    @property
+    def people(self) -> People | None:
+        """None where nobody says whose the trajectories are."""
+        return None if self.uids is None else People.of(self.uids)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Points"]) -> "Points":
+        """The points of several files. Equal tids of two files are two trajectories."""
+        if len(parts) == 1:
+            return parts[0]
+        column = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        for name in ("uids", "location_ids"):
+            without = sum(each is None for each in column[name])
+            if 0 < without < len(parts):
+                raise SchemaError(
+                    f"files that are read together must all have {name} or none, and {without} "
+                    f"of {len(parts)} have not; read them apart"
+                )
+
+        def flat(name: str, join: Callable[[Any], Any] = chained) -> Any:
+            known = all(each is not None for each in column[name])
+            return join(column[name]) if known else None
+
+        lengths = np.concatenate([part.lengths for part in parts])
+        joined = cls(
+            np.concatenate([[0], np.cumsum(lengths)]),
+            np.concatenate(column["lat"]),
+            np.concatenate(column["lng"]),
+            flat("tids"),
+            flat("uids"),
+            flat("moment_us", np.concatenate),
+            flat("location_ids"),
+        )
+        return replace(joined, tids=joined.names())
 
     def kept(self, keep: NDArray[np.bool_]) -> "Points":
         """Only these points; trajectories left without any are gone."""
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
         left = np.flatnonzero(lengths)
-        return Points(
-            np.concatenate([[0], np.cumsum(lengths[left])]),
-            self.lat[keep],
-            self.lng[keep],
-            tuple(self.tids[k] for k in left),
-            None if self.uids is None else tuple(self.uids[k] for k in left),
-            None if self.moment_us is None else self.moment_us[keep],
-            None
-            if self.location_ids is None
-            else tuple(self.location_ids[k] for k in np.flatnonzero(keep)),
-        )
+        offsets = np.concatenate([[0], np.cumsum(lengths[left])])
+        return self._rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
 
     def split(self, gap_hours: float) -> "Points":
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""
@@ -99,50 +132,45 @@ class Points:
             raise DomainError(
                 "trajectories can be split at gaps only where times are known, and they are not"
             )
-        owner = self.owner
+        owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * 3_600_000_000))
+        offsets = np.append(start, len(self))
+        return self._rearranged(offsets, rows, owner[start], numbers(len(start)))
+
+    def _rearranged(
+        self, offsets: Indices, rows: Indices, owner: Indices, tids: tuple[str, ...]
+    ) -> "Points":
         return Points(
-            np.append(start, len(self)),
-            self.lat,
-            self.lng,
-            tuple(str(k + 1) for k in range(len(start))),
-            None if self.uids is None else tuple(self.uids[k] for k in owner[start]),
-            self.moment_us,
-            self.location_ids,
+            offsets,
+            self.lat[rows],
+            self.lng[rows],
+            tids,
+            _at(self.uids, owner),
+            None if self.moment_us is None else self.moment_us[rows],
+            _at(self.location_ids, rows),
         )
 
 
-@dataclass(frozen=True, repr=False)
-class Rows:
-    """Points as they stand in a file, in any order."""
-
-    lat: Floats
-    lng: Floats
-    order: Indices
-    """By which a trajectory is sorted; equal values keep the file's order."""
-    tid: Text | None = None
-    uid: Text | None = None
-    moment_us: Indices | None = None
-    location_id: Text | None = None
-
-    def points(self) -> Points:
-        """Trajectories by appearance. Without a tid, each user has one, with a number."""
-        texts = [text for text in (self.uid, self.tid) if text is not None]
-        owner, first = grouped([text.codes for text in texts])
-        order = np.lexsort((self.order, owner))
-        place = self.location_id
-        return Points(
-            np.concatenate([[0], np.cumsum(np.bincount(owner))]),
-            self.lat[order],
-            self.lng[order],
-            tuple(str(k + 1) for k in range(len(first)))
-            if self.tid is None
-            else _at(self.tid, first),
-            None if self.uid is None else _at(self.uid, first),
-            None if self.moment_us is None else self.moment_us[order],
-            None if place is None else _at(place, order),
-        )
+def chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(pieces))
 
 
-def _at(text: Text, rows: Indices) -> tuple[str, ...]:
-    return tuple(text.values[code] for code in text.codes[rows])
+def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values[k] for k in rows)
+
+
+def grouped(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
+    """The group of each row, by appearance, and its first row; equal keys, equal group."""
+    pair = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        _, pair = np.unique(pair * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse], np.sort(first)
+
+
+def split_at_gaps(user: Indices, moment_us: Indices, gap_us: int) -> Indices:
+    """Where a trajectory begins: at a new user, or more than `gap_us` after the last point."""
+    new_user = np.diff(user, prepend=-1) != 0
+    return np.flatnonzero(new_user | (np.diff(moment_us, prepend=0) > gap_us))

@@ -1,8 +1,10 @@
-"""Points from the taxi trips of Porto (ECML/PKDD 2015): rows of polylines, a point per 15 s."""
+"""Points from the taxi trips of Porto (ECML/PKDD 2015): rows of polylines, a point per 15 s.
+
+A TRIP_ID is a time and a taxi, so it is not read: trips are numbered.
+"""
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,13 @@ import numpy as np
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import Kind, Table, Text, Wishes
 from nomadp.formats.files import columns_or_refusal, read_table
-from nomadp.formats.points import Points
+from nomadp.formats.points import Points, numbers
 
 __all__ = ["read_porto_points"]
 
 log = logging.getLogger(__name__)
 
 COLUMNS = {
-    "TRIP_ID": Kind.TEXT,
     "TAXI_ID": Kind.TEXT,
     "TIMESTAMP": Kind.WHOLE,
     "POLYLINE": Kind.TEXT,
@@ -27,17 +28,13 @@ STEP_US = 15_000_000
 
 
 def read_porto_points(path: Path, wishes: Wishes) -> Points:
-    """TRIP_ID is tid, TAXI_ID is uid; trips without a position are counted and left out."""
-
-    def choose(header: Sequence[str]) -> Mapping[str, Kind]:
-        return columns_or_refusal(path, header, COLUMNS)
-
-    table = read_table(path, choose, wishes)
+    """Trips are numbered, TAXI_ID is uid; trips without a position are left out."""
+    table = read_table(path, lambda found: columns_or_refusal(path, found, COLUMNS), wishes)
     lines = _polylines(table)
     lengths = np.array([len(line) for line in lines])
     kept = np.flatnonzero(lengths)
     log.info(
-        "%s: TRIP_ID is tid, TAXI_ID is uid, TIMESTAMP and 15 s per point are datetime, "
+        "%s: trips are numbered, TAXI_ID is uid, TIMESTAMP and 15 s per point are datetime, "
         "POLYLINE is lng and lat; %d of %d trips have no position and are left out",
         path,
         len(lines) - len(kept),
@@ -49,12 +46,9 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
     seq = np.arange(len(flat)) - np.repeat(offsets[:-1], lengths[kept])
     start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
-    tid, uid = (_at(table.column[name], kept) for name in ("TRIP_ID", "TAXI_ID"))
-    return Points(offsets, flat[:, 1], flat[:, 0], tid, uid, start_us + seq * STEP_US)
-
-
-def _at(text: Text, rows: Any) -> tuple[str, ...]:
-    return tuple(text.values[code] for code in text.codes[rows])
+    uid = table.column["TAXI_ID"].at(kept)
+    moment_us = start_us + seq * STEP_US
+    return Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
 
 
 def _polylines(table: Table) -> list[list[Any]]:

@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import Kind, Wishes
 
-__all__ = ["OURS", "PRESETS", "WHOLE_FILES", "Reading", "parse_columns"]
+__all__ = ["BY_ID", "KINDS", "OURS", "PRESETS", "WHOLE_FILES", "Reading", "parse_columns"]
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ KINDS = {
     "location_id": Kind.TEXT,
 }
 OURS = tuple(KINDS)
+BY_ID = {name: KINDS[name] for name in ("tid", "seq", "location_id")}
+"""What a table of places by name must have."""
 
 PRESETS: dict[str, dict[str, str]] = {
     "nomadp": {name: name for name in OURS},
@@ -66,14 +68,17 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     """Their name of a column to ours; stronger than the preset."""
     wishes: Wishes = field(default_factory=Wishes)
+    split_hours: float | None = None
+    """A new trajectory after a gap of more than so many hours."""
+    clock: bool = True
+    """Whether times are read where a seq already says the order."""
 
     def __post_init__(self) -> None:
         known = (*PRESETS, *WHOLE_FILES)
         if self.preset not in known:
-            close = get_close_matches(self.preset, known, 1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
             raise SchemaError(
-                f"unknown column preset '{self.preset}'; choose one of {', '.join(known)}{hint}"
+                f"unknown column preset '{self.preset}'; choose one of {', '.join(known)}"
+                f"{_did_you_mean(self.preset, known)}"
             )
         if self.columns and self.preset in WHOLE_FILES:
             raise SchemaError(f"{self.preset} files have no named columns to map; leave it out")
@@ -90,6 +95,15 @@ class Reading:
         preset = PRESETS[self.preset]
         return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
 
+    def check_columns(self, path: str | PathLike[str], header: Sequence[str]) -> None:
+        """Refuse a map from a column that is not there: people would be taken for one."""
+        for theirs in self.columns:
+            if theirs not in header:
+                raise SchemaError(
+                    f"{fspath(path)} must have the column {theirs}, which --columns maps to "
+                    f"{self.columns[theirs]}, and has not{_did_you_mean(theirs, header)}"
+                )
+
     def mapping(
         self,
         path: str | PathLike[str],
@@ -100,20 +114,24 @@ class Reading:
 
         `where` lists the sets of columns of which any one says where a point is.
         """
+        self.check_columns(path, header)
         known = self.theirs()
         found = {ours: theirs for ours, theirs in known.items() if theirs in header}
         repeated = [theirs for theirs in found.values() if list(header).count(theirs) > 1]
         if repeated:
             raise SchemaError(f"{fspath(path)} must name the column {repeated[0]} only once")
         located = any(columns <= found.keys() for columns in where)
+        places = " or ".join(" and ".join(sorted(each)) or "geometry" for each in where)
         ordered = found.keys() & {"tid", "uid"} and found.keys() & {"seq", "datetime"}
         if not (located and ordered):
             raise SchemaError(
                 f"{fspath(path)} must say whose (tid or uid), when (datetime or seq) and where "
-                f"(lat and lng, or geometry); preset {self.preset} looks for "
+                f"({places}), in columns separated by commas; preset {self.preset} looks for "
                 f"{', '.join(known.values())}, and of these it has "
                 f"{', '.join(found.values()) or 'none'}; name others with --columns THEIRS=OURS"
             )
+        if "seq" in found and not self.clock:
+            found.pop("datetime", None)
         if {"lat", "lng"} <= found.keys():
             found.pop("geometry", None)
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
@@ -126,6 +144,11 @@ class Reading:
             whose,
         )
         return found
+
+
+def _did_you_mean(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def parse_columns(texts: Sequence[str]) -> dict[str, str]:

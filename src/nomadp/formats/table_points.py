@@ -2,24 +2,23 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import Kind, Table, Times, check
+from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
-from nomadp.formats.moments import moment_texts
+from nomadp.formats.location_files import coordinates
 from nomadp.formats.parquet_files import read_metadata, write_parquet
-from nomadp.formats.points import Points, Rows
+from nomadp.formats.points import Points, grouped, numbers
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
-from nomadp.formats.trajectory_files import known_locations
 from nomadp.formats.wkb import write_points
-from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["read_table_points", "rows", "write_table_points"]
+__all__ = ["points_of", "read_table_points", "write_table_points"]
 
 GEO_KEY = b"geo"
 WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
@@ -31,8 +30,7 @@ def read_table_points(
     """Points of a table; `locations` gives coordinates to rows that only name a place."""
     primary = _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
-        columns = {**reading.columns, str(primary): "geometry"}
-        reading = Reading(reading.preset, columns, reading.wishes)
+        reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
     where = [*COORDINATES, *([{"location_id"}] if locations is not None else [])]
     used: dict[str, str] = {}
 
@@ -44,7 +42,7 @@ def read_table_points(
     table = read_table(path, choose, reading.wishes)
     column = {ours: table.column[theirs] for ours, theirs in used.items()}
     renamed = Table(table.path, table.rows, column, table.where)
-    return rows(renamed, locations).points()
+    return points_of(renamed, locations)
 
 
 def _kind(ours: str, found: Mapping[str, str]) -> Kind:
@@ -54,38 +52,34 @@ def _kind(ours: str, found: Mapping[str, str]) -> Kind:
     return KINDS[ours]
 
 
-def rows(table: Table, locations: LocationSet | None = None) -> Rows:
-    """The points of a table whose columns have our names."""
+def points_of(table: Table, locations: LocationSet | None = None) -> Points:
+    """The points of a table whose columns have our names; trajectories by appearance.
+
+    Without a tid, each user has one, with a number. Equal moments keep the file's order.
+    """
     column = table.column
     times: Times | None = column.get("datetime")
-    order = column.get("seq", None if times is None else times.values)
-    if order is None:
+    position = column.get("seq", None if times is None else times.values)
+    if position is None:
         raise SchemaError(f"{table.path} must say when: its datetime is empty")
-    lat, lng = _where(table, locations)
-    check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
-    check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
-    return Rows(
-        lat,
-        lng,
-        order,
-        column.get("tid"),
-        column.get("uid"),
-        None if times is None or times.are_positions else times.values,
-        column.get("location_id"),
+    lat, lng = coordinates(table, locations)
+    tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
+    owner, first = grouped([text.codes for text in (uid, tid) if text is not None])
+    order = np.lexsort((position, owner))
+    if "seq" in column:
+        again = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
+        repeated = np.zeros(table.rows, dtype=bool)
+        repeated[order[1:][again]] = True
+        check(table, repeated, "seq must be unique in its trajectory, and repeats")
+    return Points(
+        np.concatenate([[0], np.cumsum(np.bincount(owner))]),
+        lat[order],
+        lng[order],
+        numbers(len(first)) if tid is None else tid.at(first),
+        None if uid is None else uid.at(first),
+        None if times is None or times.are_positions else times.values[order],
+        None if place is None else place.at(order),
     )
-
-
-def _where(table: Table, locations: LocationSet | None) -> tuple[Floats, Floats]:
-    column = table.column
-    if "lat" in column and "lng" in column:
-        return column["lat"], column["lng"]
-    if "geometry" in column:
-        lng, lat = column["geometry"].T
-        return lat, lng
-    if locations is None:
-        raise SchemaError(f"{table.path} names places, so their locations are needed")
-    index = known_locations(table, locations)
-    return locations.lat[index], locations.lng[index]
 
 
 def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> None:

@@ -1,6 +1,12 @@
 """Tables of locations and trajectories, from and to CSV and Parquet files."""
 
 from nomadp.formats.location_files import read_locations, write_locations
-from nomadp.formats.trajectory_files import SnapSummary, read_trajectories
+from nomadp.formats.trajectory_files import ReadSummary, SnapSummary, read_trajectories
 
-__all__ = ["SnapSummary", "read_locations", "read_trajectories", "write_locations"]
+__all__ = [
+    "ReadSummary",
+    "SnapSummary",
+    "read_locations",
+    "read_trajectories",
+    "write_locations",
+]

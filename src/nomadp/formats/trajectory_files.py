@@ -1,116 +1,124 @@
-"""Files of private trajectories, by location id or by raw coordinates.
+"""Private trajectories over public locations, from files of any format.
 
-No refusal quotes the file: rows are named by line, unknown ids are counted.
+Raw coordinates go to the nearest location. No refusal quotes a file: rows are named by line,
+unknown ids and points too far from everywhere are counted.
 """
 
-import logging
-from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.columns import Indices, Kind, Table, Text, check
-from nomadp.formats.files import columns_or_refusal, is_parquet, read_table
-from nomadp.formats.grouping import grouped
-from nomadp.formats.location_files import coordinates
-from nomadp.formats.snapping import SnapSummary, snapped_to
+from nomadp.errors import DomainError
+from nomadp.formats.point_files import Paths, read_points
+from nomadp.formats.points import People, Points
+from nomadp.formats.presets import Reading
+from nomadp.geometry import Floats, haversine_km
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["SnapSummary", "known_locations", "nested", "ordered", "read_trajectories"]
+__all__ = ["MAX_SNAP_KM", "ReadSummary", "SnapSummary", "placed", "read_trajectories"]
 
-log = logging.getLogger(__name__)
+MAX_SNAP_KM = 50.0
+"""Public: what lies farther from every location is not of this area."""
 
-BY_ID = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
-BY_COORDINATES = {
-    "tid": Kind.TEXT,
-    "datetime": Kind.MOMENT,
-    "lat": Kind.DECIMAL,
-    "lng": Kind.DECIMAL,
-}
+
+@dataclass(frozen=True)
+class SnapSummary:
+    """How far raw coordinates moved when snapped to their nearest locations."""
+
+    points: int
+    median_km: float
+    p95_km: float
+    max_km: float
+    moved_over_1km_share: float
+
+
+@dataclass(frozen=True)
+class ReadSummary:
+    """What may be said of a reading: counts and distances, no name and no place."""
+
+    snapped: SnapSummary | None
+    """None where every row names its location."""
+    people: People | None
+    """None where no file says whose (uid): then each trajectory counts for itself."""
 
 
 def read_trajectories(
-    path: str | PathLike[str], locations: LocationSet
-) -> tuple[TrajectorySet, SnapSummary | None]:
-    """Trajectories over `locations` from CSV or Parquet.
+    paths: Paths,
+    locations: LocationSet,
+    reading: Reading | None = None,
+    *,
+    max_snap_km: float = MAX_SNAP_KM,
+) -> tuple[TrajectorySet, ReadSummary]:
+    """Trajectories over ``locations`` from one or more files and folders, in their order.
 
-    Either `tid,seq,location_id`, or `tid,datetime,lat,lng`, which are snapped and summarised.
-    A column `uid` is used if there is one, to tell apart equal tids of different users. In
-    Parquet also `tid,location_ids`, one row to a trajectory.
+    Points that name one of the locations are there, others at the nearest within
+    ``max_snap_km``. ``reading`` says how the files at ``paths`` are to be understood.
+    Raises `SchemaError` for a file of another shape and `DomainError` for unknown ids or points
+    too far from every location, which it does not show.
+
+    >>> import nomadp, pathlib
+    >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> lines = "tid,seq,location_id", "trip 1,0,a", "trip 1,1,b"
+    >>> _ = pathlib.Path("trips.csv").write_text("\\n".join(lines))
+    >>> trips, _ = nomadp.read_trajectories("trips.csv", places)
+    >>> trips.lengths.tolist()
+    [2]
     """
-    if (whole := nested(Path(fspath(path)), locations)) is not None:
-        return whole, None
-    table = read_table(path, lambda header: _choose(path, header))
-    if "location_id" in table.column:
-        return ordered(table, known_locations(table, locations), unique="seq"), None
-    lat, lng = coordinates(table)
-    snapped, summary = snapped_to(locations, lat, lng)
-    return ordered(table, snapped), summary
+    how = reading or Reading()
+    # Times never leave. They are read only where they are needed, for order or gaps.
+    points = read_points(paths, replace(how, clock=how.split_hours is not None), locations)
+    trajectories, snapped = placed(points, locations, max_snap_km)
+    return trajectories, ReadSummary(snapped, points.people)
 
 
-def nested(path: Path, locations: LocationSet) -> TrajectorySet | None:
-    """The trajectories of a Parquet file that has one row to each, None for any other file."""
-    if not is_parquet(path):
-        return None
-    from nomadp.formats.nested_files import is_nested, read_nested  # slow to import: Arrow
-
-    return read_nested(path, locations) if is_nested(path) else None
-
-
-def _choose(path: str | PathLike[str], header: Sequence[str]) -> Mapping[str, Kind]:
-    kinds = next((each for each in (BY_ID, BY_COORDINATES) if set(each) <= set(header)), None)
-    if kinds is None:
-        known = [name for name in ("uid", *BY_ID, *BY_COORDINATES) if name in header]
-        raise SchemaError(
-            f"{fspath(path)} must have the columns {','.join(BY_ID)} or "
-            f"{','.join(BY_COORDINATES)}, separated by commas and named in its first line; "
-            f"of these it has {', '.join(dict.fromkeys(known)) or 'none'}"
+def placed(
+    points: Points, locations: LocationSet, max_km: float = MAX_SNAP_KM
+) -> tuple[TrajectorySet, SnapSummary | None]:
+    """Points that name one of the locations stay there, all others go to the nearest."""
+    ids = points.location_ids
+    location, known = np.zeros(len(points), np.int64), np.zeros(len(points), np.bool_)
+    if ids is not None:
+        location, known = locations.find_known(ids)
+    away = ~known
+    summary = None
+    if away.any():
+        lat, lng = points.lat[away], points.lng[away]
+        location[away], moved_km = _nearest(locations, lat, lng)
+        _check_near(moved_km > max_km, locations, (lat, lng), max_km)
+        summary = SnapSummary(
+            points=len(moved_km),
+            median_km=float(np.median(moved_km)),
+            p95_km=float(np.quantile(moved_km, 0.95)),
+            max_km=float(moved_km.max()),
+            moved_over_1km_share=float(np.mean(moved_km > 1)),
         )
-    if "uid" in header:
-        kinds = {"uid": Kind.TEXT, **kinds}
-    ignored = len(set(header) - set(kinds))
-    log.info("%s: columns %s are read, %d ignored", fspath(path), ",".join(kinds), ignored)
-    return columns_or_refusal(path, header, kinds)
+    return TrajectorySet(points.offsets, location, points.names()), summary
 
 
-def known_locations(table: Table, locations: LocationSet) -> Indices:
-    """The column location_id as indices."""
-    text: Text = table.column["location_id"]
-    index = locations.find(text.values)[text.codes]
-    unknown = np.flatnonzero(index < 0)
-    if len(unknown):
-        raise DomainError(
-            f"{table.path}: every location_id must be in the location set of {len(locations)}, "
-            f"got {len(unknown)} of {table.rows} rows that are not, the first at "
-            f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
-        )
-    return index
+def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Floats]:
+    found = locations.nearest(lat, lng)
+    return found, haversine_km(lat, lng, locations.lat[found], locations.lng[found])
 
 
-def ordered(table: Table, location: Indices, unique: str | None = None) -> TrajectorySet:
-    """Rows grouped by trajectory in order of appearance, each by its seq or datetime."""
-    trajectory, names = _named(table)
-    position = table.column["datetime"].values if unique is None else table.column[unique]
-    order = np.lexsort((position, trajectory))
-    if unique is not None:
-        same = (np.diff(trajectory[order]) == 0) & (np.diff(position[order]) == 0)
-        repeated = np.zeros(table.rows, dtype=bool)
-        repeated[order[1:][same]] = True
-        check(table, repeated, f"{unique} must be unique in its trajectory, and repeats")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(trajectory))])
-    return TrajectorySet(offsets, location[order], names)
-
-
-def _named(table: Table) -> tuple[Indices, tuple[str, ...]]:
-    """The trajectory of each row, numbered by appearance, and the trajectories' names."""
-    tid: Text = table.column["tid"]
-    if "uid" not in table.column:
-        return tid.codes, tid.values
-    trajectory, first = grouped([table.column["uid"].codes, tid.codes])
-    if len(first) == len(tid.values):
-        return trajectory, tid.values
-    # Users share tids. A name made of the uid would carry it into the reports.
-    return trajectory, tuple(str(k + 1) for k in range(len(first)))
+def _check_near(
+    far: NDArray[np.bool_], locations: LocationSet, place: tuple[Floats, Floats], max_km: float
+) -> None:
+    count = int(np.count_nonzero(far))
+    if not count:
+        return
+    lat, lng = (column[far] for column in place)
+    could_be = np.abs(lng) <= 90
+    swapped_km = _nearest(locations, lng[could_be], lat[could_be])[1]
+    near = int(np.count_nonzero(swapped_km <= max_km))
+    cause = (
+        f"latitude and longitude are probably swapped, since {near} of them would then be near"
+        if near
+        else "use the location set of their area, or allow more with --max-snap-km"
+    )
+    raise DomainError(
+        f"every point must be within {max_km:g} km of a location, got {count} of {len(far)} "
+        f"that are not; {cause}"
+    )

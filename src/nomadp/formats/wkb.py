@@ -26,11 +26,8 @@ def write_points(lat: Floats, lng: Floats) -> Any:
     rows = np.empty(len(lat), dtype=POINT)
     rows["order"], rows["kind"] = LITTLE_ENDIAN, POINT_KIND
     rows["lng"], rows["lat"] = lng, lat
-    width = POINT.itemsize
-    offsets = np.arange(len(rows) + 1, dtype=np.int64) * width
-    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(rows.tobytes())]
-    wide = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(rows), buffers)
-    return wide.cast(pa.binary())
+    kind, buffers = pa.binary(POINT.itemsize), [None, pa.py_buffer(rows.tobytes())]
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), buffers).cast(pa.binary())
 
 
 def read_points(values: Sequence[bytes]) -> Floats:

@@ -27,7 +27,19 @@ def decode(
 ) -> Estimate:
     """The location with the smallest expected error for every reported point, in order.
 
-    ``progress`` is told how many more reports are done.
+    Bayes with the exact law: it is post-processing and costs nothing. ``mechanism`` is the one
+    that made the ``reports``; without a ``prior`` anything is as likely. ``level`` is the
+    probability with which the truth lies within the radius that comes with an estimate, if the
+    prior is right. ``progress`` is told how many more reports are done. Raises `DomainError`
+    for mechanisms whose reports do not tell what was released (TP, ATP, NGRAM).
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=4)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> estimate = nomadp.decode(brr, reports, level=0.5)
+    >>> len(estimate) == len(reports.locations)
+    True
     """
     return Decoders(mechanism, prior, level).decode(reports, progress)
 
@@ -37,7 +49,16 @@ def learn_prior(
 ) -> Prior:
     """Where people go, learned from all their reports of one mechanism together.
 
-    Reports of several mechanisms or epsilons: `learn` with the `groups_of` each.
+    ``reports`` of several mechanisms or epsilons: `nomadp.inference.learn` with the `groups_of`
+    each. ``progress`` is told of every piece of learning that is done. Raises `ValueError` if
+    there is no report, and `DomainError` as `decode` does.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> nomadp.learn_prior(brr, reports).location_weights().shape
+    (50,)
     """
     return learn(mechanism.locations, groups_of(mechanism, reports), progress=progress)
 

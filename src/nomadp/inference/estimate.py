@@ -26,7 +26,16 @@ _AT_ONCE = 1024  # reports whose sorted distances are held at a time
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated locations, with the radius around each that holds ``level`` of the mass."""
+    """Estimated locations, with the radius around each that holds ``level`` of the mass.
+
+    `decode` makes it: ``locations`` are indices, one for each reported point in their order,
+    and ``radius_km`` are kilometres.
+
+    >>> import nomadp, numpy
+    >>> estimate = nomadp.Estimate(numpy.array([3, 1]), numpy.array([0.5, 2.0]), level=0.9)
+    >>> len(estimate)
+    2
+    """
 
     locations: Ints
     radius_km: Floats

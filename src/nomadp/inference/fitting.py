@@ -1,4 +1,4 @@
-"""Scores of places and steps under which reports are likeliest, held back by a prior.
+"""Scores of places and steps by penalised likelihood: likeliest, held back by a prior.
 
 Nobody heard, all places are as popular. The public walk, like every walk in a bounded place,
 prefers the middle, so a *ground* of scores evens it out. Differences from the ground have a

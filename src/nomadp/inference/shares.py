@@ -1,12 +1,11 @@
 """What share of people's visits or trips falls where, with its uncertainty.
 
-Never counts of reported points, which noise spreads out: the expected truth under the learned
-prior, and the whole of it learned again from resampled reports to see how far it can be
-trusted. What cannot be told from chance is given up, twice. If nothing that was learned
-foretells reports better than knowing nothing, the estimate is flat (`learning.py`). Else it is
-drawn towards people of the same steps for whom all places are alike, all the way unless reports
-changed it by more signal than noise. All that guards against noise, not against people who
-move unlike every journey of the public walk.
+Never counts of reported points, which noise spreads out: the posterior expectation under the
+learned prior, learned again from resampled reports (the bootstrap) to see how far it can be
+trusted. What cannot be told from chance is given up, twice: the estimate is flat if nothing
+that was learned foretells reports (`learning.py`), and else drawn towards people of the same
+steps for whom all places are alike, all the way unless reports changed it by more signal than
+noise. That guards against noise, not against people who move unlike the public walk.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["Shares", "Survey", "Tally", "estimated_shares", "survey", "table_of"]
+__all__ = ["Learned", "Shares", "Tally", "estimated_shares", "learned_from_groups", "table_of"]
 
 REPEATS = 10
 """How often the reports are resampled."""
@@ -49,8 +48,8 @@ class Shares:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
-    """What was learned from reports, and again from resampled ones: once for all questions."""
+class Learned:
+    """What was learned from reports, and again from resampled ones: for all questions."""
 
     locations: LocationSet
     groups: tuple[Group, ...]
@@ -60,39 +59,39 @@ class Survey:
     again: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def survey(
+def learned_from_groups(
     locations: LocationSet,
     groups: Sequence[Group],
     rng: Generator,
     progress: Progress | None = None,
-) -> Survey:
-    """Learn from reports, and from as many of them drawn at random, `REPEATS` times."""
+) -> Learned:
+    """Learn from reports, and from `REPEATS` bootstrap samples: as many, drawn at random."""
     learner = Learner(locations, groups, progress=progress)
     prior = learner.learn()
     again = []
     for _ in range(REPEATS):
         resampled = tuple(_resampled(group, rng) for group in groups)
         again.append((resampled, learner.learn(resampled)))
-    return Survey(locations, tuple(groups), prior, learner.alike(), tuple(again))
+    return Learned(locations, tuple(groups), prior, learner.alike(), tuple(again))
 
 
-def estimated_shares(survey: Survey, tally: Tally, places: Ints) -> Shares:
+def estimated_shares(learned: Learned, tally: Tally, places: Ints) -> Shares:
     """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
 
     ``places`` tells how many locations (or pairs of them) each share stands for.
     """
     flat = places / places.sum()
-    tables = [tally(group.evidence.support).T.tocsr() for group in survey.groups]
-    counted = _counted(survey.prior, survey.groups, tables)
+    tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
+    counted = _counted(learned.prior, learned.groups, tables)
     found = counted / counted.sum()
-    again = [_counted(prior, groups, tables) for groups, prior in survey.again]
+    again = [_counted(prior, groups, tables) for groups, prior in learned.again]
     learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
     alike, kept = flat, 0.0
-    if survey.prior.spread is not None:  # else reports told nothing, not even of steps
-        alike = _expected(survey.alike, survey.groups, tables)
+    if learned.prior.spread is not None:  # else reports told nothing, not even of steps
+        alike = _expected(learned.alike, learned.groups, tables)
         kept = _kept(found - alike, float(learning.sum()))
     values = alike + kept * (found - alike)
-    open_left = _unresolved(values, places, survey, tables)
+    open_left = _unresolved(values, places, learned, tables)
     variance = learning + values / counted.sum() + open_left
     return Shares(values, np.sqrt(variance), flat, kept)
 
@@ -124,29 +123,29 @@ def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Float
     return shares
 
 
-def _unresolved(values: Floats, places: Ints, survey: Survey, tables: list[Any]) -> Floats:
+def _unresolved(values: Floats, places: Ints, learned: Learned, tables: list[Any]) -> Floats:
     """The variance of what is assumed of differences, after what reports say about them.
 
     Alone, without any smoothing, a share that reports place rightly only in part would have
     the variance of a count over that part squared; the two combine as precisions do.
     """
-    reports = sum(group.total for group in survey.groups)
+    reports = sum(group.total for group in learned.groups)
     spread = np.sqrt(np.maximum(places, 1))
     elsewhere = np.maximum(1 - values, np.finfo(float).tiny)  # 0 for a share of everything
-    rightly = np.clip((_placed(survey, tables) - values) / elsewhere, 0.0, 1.0)
+    rightly = np.clip((_placed(learned, tables) - values) / elsewhere, 0.0, 1.0)
     found: Floats = values**2 / (spread + values * reports * rightly**2)
     return found
 
 
-def _placed(survey: Survey, tables: list[Any]) -> Floats:
+def _placed(learned: Learned, tables: list[Any]) -> Floats:
     """Of people truly there, the part that their own reports place there, for each label.
 
     By Bayes: the mean square of the posterior shares of all reports, over their mean.
     """
     mean: Floats = np.zeros(tables[0].shape[0])
     square: Floats = np.zeros(tables[0].shape[0])
-    for group, table in zip(survey.groups, tables, strict=True):
-        prior = survey.prior.weights(group.evidence.support)
+    for group, table in zip(learned.groups, tables, strict=True):
+        prior = learned.prior.weights(group.evidence.support)
         for start in range(0, len(group.counts), _AT_ONCE):
             rows = slice(start, start + _AT_ONCE)
             shares = group.evidence.shares(prior, table, rows)

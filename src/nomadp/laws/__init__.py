@@ -2,8 +2,8 @@
 
 A *channel* is a public value. For every secret input it states integer weights over the same
 outputs; an output's probability is its weight over their sum, exactly. The client draws from
-it with one 64-bit word, the auditor enumerates it, the collector inverts it, and the fast
-kernels are tested against it: nobody writes a second copy.
+it with one 64-bit word, the auditor enumerates it, and the collector inverts it. Compiled loops
+and other languages restate a law only where they must, held by known answers (tests/vectors).
 """
 
 from nomadp.laws.channel import Channel, Ints, Secret, clamped, heaviest, probabilities

@@ -1,7 +1,9 @@
 """What every channel is, and the arithmetic that leaves no gap between proof and program.
 
 Weights are clamped into a range whose ratio is at most e^share by rational arithmetic, so
-float errors in a distance or an exponential can cost accuracy but never privacy.
+float errors in a distance or an exponential can cost accuracy but never privacy. What is drawn
+are words: an output of probability p owns floor or ceiling of p 2^64 of them. That is paid
+from what the laws give away, as long as the lightest output owns enough words (`check_words`).
 """
 
 import math
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.budget import exp_lower
+from nomadp.budget import MIN_SHARE, exp_lower
 from nomadp.errors import BudgetError
 
 __all__ = [
@@ -22,10 +24,12 @@ __all__ = [
     "Ints",
     "Secret",
     "check_share",
+    "check_words",
     "clamped",
     "heaviest",
     "largest_unit",
     "probabilities",
+    "words_ratio",
 ]
 
 Ints = NDArray[np.int64]
@@ -34,8 +38,13 @@ Secret = Any
 
 UNIT = 2**24
 """The smallest weight of most laws: truncating to integers costs less than 2^-24."""
+_TOTAL_BELOW = 2**63  # what all weights of a law may add up to
 _GIVEN_AWAY = 1 - Fraction(1, 2**30)
 """The laws stay this factor inside their bound, so that equality never has to be argued."""
+_ROOM = 2**33
+"""How often a total may hold the lightest weight, for each time a law gives something away.
+Then the lightest output owns b >= 2^31 words, and (e^share (1 - 2^-30) b + 1) / (b - 1), which
+bounds every ratio of words, is at most e^share."""
 
 
 class Channel(ABC):
@@ -58,6 +67,11 @@ class Channel(ABC):
     def bound(self) -> Fraction:
         """The largest ratio of two inputs' probabilities that the construction allows."""
 
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction] | None:
+        """The least and the largest probability of any output, if the construction tells."""
+        return None
+
 
 @lru_cache(maxsize=4096)
 def heaviest(unit: int, share: Fraction) -> int:
@@ -69,7 +83,7 @@ def heaviest(unit: int, share: Fraction) -> int:
 def largest_unit(size: int, share: Fraction) -> int:
     """The largest unit up to `UNIT` with which ``size`` heaviest weights add up in 63 bits."""
     unit = UNIT
-    while size * heaviest(unit, share) >= 2**63:
+    while size * heaviest(unit, share) >= _TOTAL_BELOW:
         unit //= 2
     return unit
 
@@ -88,5 +102,23 @@ def clamped(raw: NDArray[np.float64], floor: int, ceiling: int) -> Ints:
 
 
 def check_share(share: Fraction) -> None:
-    if share <= 0:
-        raise BudgetError(f"the share of a draw must be positive, got share={share}")
+    if share < MIN_SHARE:
+        raise BudgetError(
+            f"the share of a draw must be positive and at least 2^-28, got share={share}"
+        )
+
+
+def check_words(lightest: int, total: int, given_away: int = 1) -> None:
+    """Refuse weights that 63 bits cannot add up, or that 64-bit words cannot keep apart."""
+    if total >= 2**63 or total > given_away * _ROOM * lightest:
+        raise BudgetError(
+            "the weights of a draw must add up to less than 2^63 and to at most "
+            f"2^{32 + given_away} times the lightest, or 64-bit words cannot keep its share; "
+            f"got {total} and {lightest}: use a smaller epsilon, or fewer locations or journeys"
+        )
+
+
+def words_ratio(least: Fraction, most: Fraction) -> Fraction | None:
+    """The largest ratio of the words that outputs of such probabilities own; None: infinite."""
+    fewest = math.floor(least * 2**64)
+    return Fraction(math.ceil(most * 2**64), fewest) if fewest else None

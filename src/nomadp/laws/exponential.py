@@ -11,7 +11,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, clamped, heaviest
+from nomadp.laws.channel import (
+    UNIT,
+    Channel,
+    Ints,
+    Secret,
+    check_share,
+    check_words,
+    clamped,
+    heaviest,
+)
 from nomadp.locations import LocationSet
 
 __all__ = ["Disc", "Exponential", "TableExponential", "distance_rows_km"]
@@ -41,6 +50,17 @@ class DistanceLaw(Channel):
     def bound(self) -> Fraction:
         # One factor for the weight itself, one for the total it is divided by.
         return Fraction(heaviest(UNIT, self.share / 2), UNIT) ** 2
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        ceiling, others = heaviest(UNIT, self.share / 2), len(self.outputs) - 1
+        least = Fraction(UNIT, UNIT + others * ceiling)
+        return least, Fraction(ceiling, ceiling + others * UNIT)
+
+    def _check(self) -> None:
+        check_share(self.share)
+        ceiling = heaviest(UNIT, self.share / 2)
+        check_words(UNIT, len(self.outputs) * ceiling, given_away=2)  # weight and total
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._law() == other._law()
@@ -76,9 +96,9 @@ class Exponential(DistanceLaw):
     disc: Disc | None = None
 
     def __post_init__(self) -> None:
-        check_share(self.share)
         if not len(self.domain):
             raise ValueError("the domain of an exponential law must hold at least one location")
+        self._check()
 
     @property
     def outputs(self) -> Ints:
@@ -109,12 +129,12 @@ class TableExponential(DistanceLaw):
     share: Fraction
 
     def __post_init__(self) -> None:
-        check_share(self.share)
         if not len(self.columns) or self.table_km.shape[1:] != self.columns.shape:
             raise ValueError(
                 "a table of distances must have one column per output and at least one, got "
                 f"{self.table_km.shape} for {len(self.columns)} outputs"
             )
+        self._check()
 
     @property
     def outputs(self) -> Ints:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nomadp.laws.channel import Channel, Ints, Secret, check_share, heaviest
+from nomadp.laws.channel import Channel, Ints, Secret, check_share, check_words, heaviest
 
 __all__ = ["RandomizedResponse", "Uniform"]
 
@@ -24,6 +24,11 @@ class RandomizedResponse(Channel):
         check_share(self.share)
         if self.size < 2:
             raise ValueError(f"size must be at least 2, got size={self.size}")
+        check_words(_RESPONSE_UNIT, self._total)
+
+    @property
+    def _total(self) -> int:
+        return heaviest(_RESPONSE_UNIT, self.share) + (self.size - 1) * _RESPONSE_UNIT
 
     @cached_property
     def outputs(self) -> Ints:
@@ -39,6 +44,11 @@ class RandomizedResponse(Channel):
     @property
     def bound(self) -> Fraction:
         return Fraction(heaviest(_RESPONSE_UNIT, self.share), _RESPONSE_UNIT)
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        heavy = heaviest(_RESPONSE_UNIT, self.share)
+        return Fraction(_RESPONSE_UNIT, self._total), Fraction(heavy, self._total)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heaviest
+from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, check_words, heaviest
 
 __all__ = ["SquareWave", "square_wave_half_width"]
+
+_SERIES_UP_TO = 20  # the share up to which the width is a quotient of two series
+_TERMS = 120  # of each series
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class SquareWave(Channel):
         check_share(self.share)
         if self.resolution < 1:
             raise ValueError(f"resolution must be at least 1, got {self.resolution}")
+        check_words(UNIT, self._total)
 
     @cached_property
     def reach(self) -> int:
@@ -50,14 +54,24 @@ class SquareWave(Channel):
     def bound(self) -> Fraction:
         return Fraction(heaviest(UNIT, self.share), UNIT)
 
+    @property
+    def _total(self) -> int:
+        near = 2 * self.reach + 1
+        return near * heaviest(UNIT, self.share) + (self.resolution - 1) * UNIT
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        heavy = heaviest(UNIT, self.share)
+        return Fraction(UNIT, self._total), Fraction(heavy, self._total)
+
 
 def square_wave_half_width(share: float) -> float:
     """The width b of the square wave (Eq. 4), stable from 1e-12 to 1e3."""
-    if share > 20:
+    if share > _SERIES_UP_TO:
         decay = math.exp(-share)
         return decay * (share - 1 + decay) / (2 * (1 - (1 + share) * decay))
     term, above, below = 0.5, 0.0, 0.0  # term = share^k / (k+2)!
-    for k in range(120):
+    for k in range(_TERMS):
         above += (k + 1) * term
         below += term
         term *= share / (k + 3)

@@ -1,4 +1,7 @@
-"""The mechanisms by name. Registering one here is what gets it tested, audited and offered."""
+"""The mechanisms by name. Registering one is what gets it tested, audited and offered.
+
+Ours are registered here; other packages' by an entry point (`plugins.py`).
+"""
 
 import difflib
 from dataclasses import fields
@@ -7,7 +10,7 @@ from typing import Any
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.base import Mechanism, perturb_one
+from nomadp.mechanisms.base import Mechanism, Report, SimulatedReport, perturb_one
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
 from nomadp.mechanisms.continuous.cgm import CorrelatedGaussian
 from nomadp.mechanisms.continuous.tracs import CoordinateTracs, DirectionTracs
@@ -18,8 +21,9 @@ from nomadp.mechanisms.pivot.published import (
     PublishedPivotSampling,
 )
 from nomadp.mechanisms.pivot.tp import PivotSampling
+from nomadp.mechanisms.plugins import load_plugins
 from nomadp.mechanisms.points.brr import BipartiteResponse
-from nomadp.mechanisms.points.exp import IndependentPoints
+from nomadp.mechanisms.points.exp import IndependentPoints, PointByPoint
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
 
 __all__ = [
@@ -32,10 +36,16 @@ __all__ = [
     "Mechanism",
     "Ngram",
     "PivotSampling",
+    "PointByPoint",
+    "Report",
+    "SimulatedReport",
     "StaircaseResponse",
     "WholeJourney",
+    "kind_of",
     "make_mechanism",
+    "mechanism_names",
     "perturb_one",
+    "plugin_problems",
 ]
 
 MECHANISMS: dict[str, type[Mechanism]] = {
@@ -63,19 +73,61 @@ EXPERIMENTAL: dict[str, type[ContinuousMechanism]] = {
 """What is only compared with: drawn from floats, so that nothing is guaranteed for it."""
 
 
+_OURS: dict[str, type[Mechanism]] = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
+
+
 def make_mechanism(
     name: str, locations: LocationSet, epsilon: Any, **options: Any
 ) -> Mechanism:
-    """The mechanism called ``name``; options it does not have are refused."""
-    kinds = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
-    if name not in kinds:
-        close = difflib.get_close_matches(name.lower(), kinds, n=1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise DomainError(
-            f"unknown mechanism {name!r}; choose one of {', '.join(MECHANISMS)}{hint}"
-        )
-    known = {field.name for field in fields(kinds[name])} - {"locations", "epsilon"}
+    """The mechanism called ``name``, at ``epsilon`` for a whole trajectory over ``locations``.
+
+    Names are those of `mechanism_names`, and of what is for experiments only. ``epsilon`` is
+    read by `as_epsilon`; ``options`` are the fields of the mechanism, with units in their names
+    (``radius_km``). Raises `DomainError` for a name or an option that does not exist and
+    `BudgetError` for an epsilon out of range.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> nomadp.make_mechanism("brr", city.locations, "0.5", near_count=5).get_params()
+    {'epsilon': '1/2', 'near_count': 5}
+    """
+    kind = kind_of(name)
+    known = {field.name for field in fields(kind)} - {"locations", "epsilon"}
     if extra := options.keys() - known:
         takes = f"only the options {', '.join(sorted(known))}" if known else "no options"
         raise DomainError(f"{name} takes {takes}, got {', '.join(sorted(extra))}")
-    return kinds[name](locations=locations, epsilon=epsilon, **options)
+    return kind(locations=locations, epsilon=epsilon, **options)
+
+
+def kind_of(name: str) -> type[Mechanism]:
+    """The class of that name, ours or another package's."""
+    if name in _OURS:
+        return _OURS[name]
+    others = load_plugins(_OURS)
+    if name in others.kinds:
+        return others.kinds[name]
+    if name in others.problems:
+        raise DomainError(others.problems[name])
+    close = difflib.get_close_matches(name.lower(), [*_OURS, *others.kinds], n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    raise DomainError(
+        f"unknown mechanism {name!r}; choose one of {', '.join(mechanism_names())}{hint}"
+    )
+
+
+def mechanism_names() -> tuple[str, ...]:
+    """What may be used for people: our mechanisms, then those of other packages.
+
+    Another package's is left out while it cannot be loaded.
+
+    >>> import nomadp
+    >>> nomadp.mechanism_names()[:3]
+    ('exp', 'tp', 'atp')
+    """
+    others = load_plugins(_OURS).kinds
+    return (*MECHANISMS, *(name for name, kind in others.items() if kind.private))
+
+
+def plugin_problems() -> tuple[str, ...]:
+    """Why a mechanism that another package announces cannot be used, a sentence for each."""
+    return tuple(load_plugins(_OURS).problems.values())

@@ -7,25 +7,41 @@ secret that part reads, and finishes them without seeing the trajectory again: w
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from nomadp.budget import Split, as_epsilon
+from nomadp.budget import MAX_EPSILON, MIN_EPSILON, Split, as_epsilon
 from nomadp.drawing import Choose, Drawing, Task
-from nomadp.errors import DomainError
+from nomadp.errors import BudgetError, DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.report_law import ReportLaw
-from nomadp.randomness import WordStream
+from nomadp.randomness import SimulatedWords, SystemWords, WordStream
 
-__all__ = ["Mechanism", "Reported", "Trajectory", "perturb_one", "report_one"]
+__all__ = [
+    "MOST",
+    "Mechanism",
+    "Range",
+    "Report",
+    "Reported",
+    "SimulatedReport",
+    "Trajectory",
+    "perturb_one",
+    "report_one",
+]
 
 Trajectory = Ints
 """Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
+
+
+MOST = 2**20
+"""Of locations, of points in a trajectory, of journeys: so many weights add up in 63 bits."""
+Range = tuple[int, int] | tuple[Fraction, int] | tuple[float, float]
+"""The least and the greatest value of an option; whole numbers if both are."""
 
 
 class Reported(NamedTuple):
@@ -36,9 +52,68 @@ class Reported(NamedTuple):
     """One for each report, where a mechanism releases one (see `report_number`)."""
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """What one trajectory became."""
+
+    mechanism: "Mechanism"
+    locations: tuple[int, ...]
+    """Indices into the mechanism's public set, as many as the trajectory has."""
+    number: int | None = None
+    """What was released, where that is one number (ATLAS: a row of the atlas)."""
+
+    @property
+    def location_ids(self) -> tuple[str, ...]:
+        """The reported locations by their public ids."""
+        return tuple(self.mechanism.locations.ids[k] for k in self.locations)
+
+
+class Report(_Drawn):
+    """What one trajectory reports under its mechanism's epsilon: it may leave the device.
+
+    `Mechanism.report` makes it. It has ``mechanism``, ``locations`` (indices), ``location_ids``
+    and, for ATLAS, the ``number`` of the row that was released.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> report = exp.report(city.trajectories[0])
+    >>> len(report.location_ids) == len(city.trajectories[0])
+    True
+    """
+
+
+class SimulatedReport(_Drawn):
+    """The same, drawn from a seed or not private: for experiments, and no `Report`.
+
+    `Mechanism.simulate` makes it. Whoever knows the seed can test guesses of the trajectory.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> simulated = exp.simulate(city.trajectories[0], seed=1)
+    >>> isinstance(simulated, nomadp.Report)
+    False
+    """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """Perturbs one trajectory at a total cost of epsilon, over all of the same length."""
+    """Perturbs one trajectory at a total cost of epsilon, over all of the same length.
+
+    A frozen public value that `make_mechanism` makes. ``split(length)`` says where epsilon
+    goes, ``report(trajectory)`` spends it, ``simulate(trajectory, seed)`` is for experiments;
+    a trajectory is a sequence of indices into ``locations``. ``identity`` is all that fixes the
+    law as text, and ``with_params`` the same mechanism with other options.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> [(step.name, step.count, str(step.share)) for step in exp.split(3).steps]
+    [('point', 3, '4/3')]
+    >>> exp.with_params(epsilon="1/2").get_params()
+    {'epsilon': '1/2'}
+    """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -46,12 +121,47 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "epsilon": (MIN_EPSILON, MAX_EPSILON),
+        "locations": (1, MOST),
+        "length": (1, MOST),
+    }
+    """Where the arithmetic is proved: for numbers among the options, the number of locations
+    and that of a trajectory's points. Nothing beyond is drawn. (A share may not fall below
+    `MIN_SHARE` either, nor outgrow what words keep apart: `Split` and the laws refuse it.)"""
 
     epsilon: Fraction
     locations: LocationSet
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", as_epsilon(self.epsilon))
+        asked: Any = self.epsilon
+        if isinstance(asked, bool):
+            raise BudgetError(f"epsilon must be a number, got epsilon={asked}")
+        object.__setattr__(self, "epsilon", as_epsilon(asked))
+        self._check_range("locations", len(self.locations))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            # What is left out, or said by a word (a rule), is its mechanism's to check.
+            by_default = value is None or isinstance(value, str)
+            if by_default and isinstance(field.default, type(value)):
+                continue
+            if field.name in self.ranges and field.name != "locations":
+                self._check_range(field.name, value)
+
+    def _check_range(self, name: str, value: Any) -> None:
+        low, high = self.ranges[name]
+        whole = isinstance(low, int)
+        kinds = int if whole else (int, float, Fraction)
+        if isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high:
+            return
+        kind = "a whole number" if whole else "a number"
+        error = BudgetError if name == "epsilon" else DomainError
+        least = f"{float(low):g}" if isinstance(low, Fraction) else low
+        raise error(f"{name} must be {kind} from {least} to {high}, got {name}={value!r}")
+
+    def check_length(self, length: Any) -> None:
+        """Refuse a public length outside of `ranges`: what every `split` begins with."""
+        self._check_range("length", int(length) if isinstance(length, np.integer) else length)
 
     @abstractmethod
     def split(self, length: int) -> Split:
@@ -67,6 +177,25 @@ class Mechanism(ABC):
 
         Released values may be arrays, one entry per case: the auditor finishes all at once.
         """
+
+    def report(self, trajectory: Trajectory) -> Report:
+        """One report for one trajectory, at the cost of epsilon; each call spends it again.
+
+        The words are fresh ones of the system, and what runs is the audited program itself.
+        Raises `DomainError` for a location outside the set, which it does not show,
+        `NotPrivateError` for a form that is not private, and `RandomnessUnavailable`.
+        """
+        if not self.private:
+            raise NotPrivateError(
+                f"a report must be private, and {self.name} is for experiments only; "
+                f"{self.warning}; use another mechanism, or simulate()"
+            )
+        return Report(self, *report_one(self, trajectory, SystemWords().stream(0)))
+
+    def simulate(self, trajectory: Trajectory, seed: int) -> SimulatedReport:
+        """What a report might be, the same for the same seed: for experiments only."""
+        words = SimulatedWords(seed).bound_to(self.identity).stream(0)
+        return SimulatedReport(self, *report_one(self, trajectory, words))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         """The reported trajectory: as many locations as the true one."""

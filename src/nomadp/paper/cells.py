@@ -21,7 +21,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.inference.decoders import Decoders
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.reports.rows import Rows, concatenated
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
@@ -89,7 +89,7 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
-    words = SeededWords(reports.seed(catalogue))
+    words = SimulatedWords(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
     mechanism = reports.setting.build(catalogue)
     return perturb_set(mechanism, trajectories, words, keep_tids=True)
@@ -185,6 +185,7 @@ class Audit:
             lengths=(self.length,),
             gallery=(),
             draws=0,
+            path_draws=0,
         )
         (row,) = run_audit(request).rows
         return row.as_dict()

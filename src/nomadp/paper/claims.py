@@ -14,10 +14,7 @@ from nomadp.paper.specs import EXPERIMENTS, FIXED_EPSILON
 __all__ = ["Claim", "claims"]
 
 BASELINES = ("exp", "ngram", "cgm")
-FORMS = {
-    "tp": ("tp", AS_PUBLISHED[0]),
-    "atp": ("atp", AS_PUBLISHED[1]),
-}
+FORMS = {"tp": ("tp", AS_PUBLISHED[0]), "atp": ("atp", AS_PUBLISHED[1])}
 """Strict, and as published."""
 NEARLY, HARDLY = 0.9, 0.1
 """Of all places, how many must agree for a claim about all of them to hold, or to fail."""
@@ -33,39 +30,31 @@ class Claim:
     verdict: str
 
 
+Judge = Callable[[Results], Claim | None]
+
+
 def claims(results: Results, complete: Sequence[str]) -> list[Claim]:
     """The claims that these experiments can judge, in the order of the paper."""
     judged = [make(results) for name, make in CLAIMS if name in complete]
     return [claim for claim in judged if claim is not None]
 
 
-def _tp_error(results: Results) -> Claim | None:
-    return _comparison(
-        results, "TP has a lower NE than EXP, NGRAM and CGM on real data.", "tp", _real(results)
-    )
+def _comparison(winner: str, text: str, sets: str, experiment: str = "ne") -> Judge:
+    """One mechanism does better than EXP, NGRAM and CGM, on all sets or on those of people."""
 
+    def judge(results: Results) -> Claim | None:
+        names = results.catalogue.names
+        bases = [each for each in names if sets == "all" or each not in ("cps", CAMPUS)]
+        if not bases:
+            return None
+        strict, published = (_wins(results, name, bases, experiment) for name in FORMS[winner])
+        found = (
+            f"As published (not private) at {published.count} of {published.of} places, in its "
+            f"strict form at {strict.count}."
+        )
+        return Claim(experiment, text, found, _verdict(strict, published))
 
-def _atp_error(results: Results) -> Claim | None:
-    text = "ATP has a lower NE than EXP, NGRAM and CGM on every set."
-    return _comparison(results, text, "atp", results.catalogue.names)
-
-
-def _atp_within(results: Results) -> Claim | None:
-    text = "ATP has a higher PRQ than EXP, NGRAM and CGM on real data, for every range."
-    return _comparison(results, text, "atp", _real(results), "prq")
-
-
-def _comparison(
-    results: Results, text: str, winner: str, bases: Sequence[str], experiment: str = "ne"
-) -> Claim | None:
-    if not bases:
-        return None
-    strict, published = (_wins(results, name, bases, experiment) for name in FORMS[winner])
-    found = (
-        f"As published (not private) at {published.count} of {published.of} places, in its "
-        f"strict form at {strict.count}."
-    )
-    return Claim(experiment, text, found, _verdict(strict, published))
+    return judge
 
 
 def _wins(results: Results, winner: str, bases: Sequence[str], experiment: str) -> Tally:
@@ -78,20 +67,18 @@ def _wins(results: Results, winner: str, bases: Sequence[str], experiment: str) 
                     results.value(Setting(SetKey(base), name, (), epsilon), metric).mean
                     for name in (winner, *BASELINES)
                 ]
-                found.append(all(is_better(metric)(scores[0], each) for each in scores[1:]))
+                found.append(all(is_better(metric, scores[0], each) for each in scores[1:]))
     return Tally(sum(found), len(found))
 
 
-def _radius(results: Results) -> Claim:
-    tally = lowest(results, EXPERIMENTS["radius"], "R private and calibrated")
-    text = "Calibrating a private radius is better than fixing any."
-    return Claim("radius", text, _at(tally), _verdict(tally))
+def _lowest(name: str, label: str, text: str) -> Judge:
+    """One line of a figure is the lowest."""
 
+    def judge(results: Results) -> Claim:
+        tally = lowest(results, EXPERIMENTS[name], label)
+        return Claim(name, text, _at(tally), _verdict(tally))
 
-def _directions(results: Results) -> Claim:
-    tally = lowest(results, EXPERIMENTS["directions"], "bi-directional")
-    text = "Directions from both neighbours are better than from one."
-    return Claim("directions", text, _at(tally), _verdict(tally))
+    return judge
 
 
 def _granularity(results: Results) -> Claim:
@@ -101,7 +88,7 @@ def _granularity(results: Results) -> Claim:
     return Claim("granularity", text, found, _verdict(tally))
 
 
-def _stable(name: str, text: str) -> Callable[[Results], Claim]:
+def _stable(name: str, text: str) -> Judge:
     """NE of ATP hardly changes along an axis."""
 
     def judge(results: Results) -> Claim:
@@ -133,10 +120,6 @@ def _counts(results: Results) -> Claim:
     )
 
 
-def _real(results: Results) -> tuple[str, ...]:
-    return tuple(name for name in results.catalogue.names if name not in ("cps", CAMPUS))
-
-
 def _at(tally: Tally) -> str:
     return f"At {tally.count} of {tally.of} places of the figure."
 
@@ -148,12 +131,17 @@ def _verdict(*tallies: Tally) -> str:
     return "does not hold" if max(shares) <= HARDLY else "partly"
 
 
-CLAIMS: tuple[tuple[str, Callable[[Results], Claim | None]], ...] = (
-    ("ne", _tp_error),
-    ("ne", _atp_error),
-    ("prq", _atp_within),
-    ("radius", _radius),
-    ("directions", _directions),
+TP_ERROR = "TP has a lower NE than EXP, NGRAM and CGM on real data."
+ATP_ERROR = "ATP has a lower NE than EXP, NGRAM and CGM on every set."
+ATP_RANGE = "ATP has a higher PRQ than EXP, NGRAM and CGM on real data, for every range."
+RADIUS = "Calibrating a private radius is better than fixing any."
+DIRECTIONS = "Directions from both neighbours are better than from one."
+CLAIMS: tuple[tuple[str, Judge], ...] = (
+    ("ne", _comparison("tp", TP_ERROR, "real")),
+    ("ne", _comparison("atp", ATP_ERROR, "all")),
+    ("prq", _comparison("atp", ATP_RANGE, "real", "prq")),
+    ("radius", _lowest("radius", "R private and calibrated", RADIUS)),
+    ("directions", _lowest("directions", "bi-directional", DIRECTIONS)),
     ("granularity", _granularity),
     ("locations", _stable("locations", "The size of the location set matters little.")),
     ("length", _stable("length", "The length of a trajectory matters little.")),

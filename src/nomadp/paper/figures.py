@@ -1,28 +1,44 @@
 """One figure for each experiment, drawn with matplotlib and kept as PNG and SVG."""
 
 import io
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nomadp.paper.datasets import set_label
+from nomadp.mechanisms.pivot.granularity import CANDIDATES
+from nomadp.paper.cells import REGISTERED
+from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.panels import (
     canvas,
     draw_curves,
     draw_floors,
+    floor_line,
     legends,
+    marks_of,
     score_label,
     shade_worse,
     styled,
 )
+from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
+from nomadp.paper.style import INK, RAMP, SHADE, SOFT, look_of
 from nomadp.paper.svg import cleaned
-from nomadp.paper.tallies import draw_frontier, draw_table_1, draw_table_2
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "rendered"]
+
+AUDITED = {
+    "transcript_loss": "Audited: everything that is drawn",
+    "final_loss": "Audited: the report alone",
+}
+READINGS = {
+    "as_printed": "With the table's own arithmetic",
+    "by_equation": "By the equation it cites",
+}
 
 
 def rendered(experiment: Experiment, results: Results) -> tuple[bytes, str]:
@@ -38,41 +54,49 @@ def rendered(experiment: Experiment, results: Results) -> tuple[bytes, str]:
 
 def draw(experiment: Experiment, results: Results) -> "Figure":
     drawn: dict[str, Callable[[Experiment, Results], Figure]] = {
-        "table1": draw_table_1,
-        "table2": draw_table_2,
-        "frontier": draw_frontier,
+        "table1": _draw_table_1,
+        "table2": _draw_table_2,
+        "frontier": _draw_frontier,
     }
     return drawn.get(experiment.name, _draw_panels)(experiment, results)
 
 
 def _draw_panels(experiment: Experiment, results: Results) -> "Figure":
-    """A panel for each data set and score, with the floors and what is worse than them."""
+    """A panel for each data set and score."""
     places = [
         (base, metric)
         for base in experiment.bases(results.catalogue)
         for metric in results.metrics(experiment, base)
     ]
-    columns = 3 if experiment.metric == "prq" else min(2, len(places))
-    figure, panels = canvas(-(-len(places) // columns), columns)
-    for panel in panels[len(places) :]:
-        panel.set_visible(False)
-    numeric = not experiment.axis.variation
-    for panel, (base, metric) in zip(panels, places, strict=False):
-        curves = results.curves(experiment, base, metric)
-        draw_curves(panel, curves, numeric=numeric)
-        floors = results.floor_curves(experiment, base, metric)
-        x = (
-            [float(e) for e in curves[0].x]
-            if numeric
-            else [*map(float, range(len(curves[0].x)))]
-        )
-        draw_floors(panel, floors, x)
-        shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
-        panel.set(
-            title=_title(base, metric), ylabel=score_label(metric), xlabel=experiment.axis.label
-        )
+    figure, panels = canvas(len(places), 3 if experiment.metric == "prq" else 2)
+    for panel, (base, metric) in zip(panels, places, strict=True):
+        _draw_lines(panel, experiment, results, base, metric)
+        radius = metric.removeprefix("prq_").removesuffix("km")
+        within = f", within {radius} km" if metric.startswith("prq_") else ""
+        panel.set_title(set_label(base) + within)
     legends(figure, panels, apart=_differ(experiment, results))
     return figure
+
+
+def _draw_lines(
+    panel: "Axes", experiment: Experiment, results: Results, base: str, metric: str
+) -> None:
+    """The lines of one set, with the floors and what is worse than them.
+
+    Where losses are audited, only of what keeps its promise.
+    """
+    curves = [
+        curve
+        for curve in results.curves(experiment, base, metric)
+        if not experiment.audited or REGISTERED[curve.series.mechanism].private
+    ]
+    numeric = not experiment.axis.variation
+    draw_curves(panel, curves, numeric=numeric)
+    floors = results.floor_curves(experiment, base, metric)
+    x = [float(each) if numeric else float(k) for k, each in enumerate(curves[0].x)]
+    draw_floors(panel, floors, x)
+    shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
+    panel.set(ylabel=score_label(metric), xlabel=experiment.axis.label)
 
 
 def _differ(experiment: Experiment, results: Results) -> bool:
@@ -83,6 +107,123 @@ def _differ(experiment: Experiment, results: Results) -> bool:
     return len(set(map(frozenset, lines.values()))) > 1
 
 
-def _title(base: str, metric: str) -> str:
-    radius = metric.removeprefix("prq_").removesuffix("km")
-    return set_label(base) + (f", within {radius} km" if metric.startswith("prq_") else "")
+def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
+    """Printed values on the curves of either reading; the chosen number of sectors on top."""
+    figure, panels = canvas(2, 2)
+    rows = direction_rows()
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in rows))
+    for panel, (reading, title) in zip(panels, READINGS.items(), strict=True):
+        for step, granularity in enumerate(CANDIDATES):
+            of = [row for row in rows if row["granularity"] == granularity]
+            colour, label = RAMP[step], f"g = {granularity}"
+            panel.plot([row[reading] for row in of], color=colour, label=label)
+            panel.plot(
+                [row["printed"] for row in of],
+                linestyle="none",
+                marker="osDv"[step],
+                markersize=6,
+                markerfacecolor="none",
+                markeredgecolor=colour,
+                label="printed in the paper, each g" if step == len(CANDIDATES) - 1 else None,
+            )
+        panel.set_xticks(range(len(epsilons)), epsilons)
+        panel.set(title=title, xlabel="ε of the whole trajectory", ylim=(0, None))
+        panel.set_ylabel("probability that a direction survives")
+    legends(figure, panels)
+    return figure
+
+
+def _draw_table_2(experiment: Experiment, results: Results) -> "Figure":
+    """Every mechanism's count difference, the printed one beside it, and the floors."""
+    bases = experiment.bases(results.catalogue)
+    figure, panels = canvas(len(bases), 2)
+    for panel, base in zip(panels, bases, strict=True):
+        _count_panel(panel, experiment, results, base)
+    legends(figure, panels)
+    return figure
+
+
+def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: str) -> None:
+    curves = results.curves(experiment, base, "acd")
+    printed = results.printed_counts(base)
+    looks = [look_of(curve.series.mechanism) for curve in curves]
+    for k, (curve, look) in enumerate(zip(curves, looks, strict=True)):
+        marks = marks_of(look, 7)
+        panel.errorbar(curve.mean, [k], xerr=curve.sd, capsize=2, **marks)
+        if curve.series.mechanism in printed:
+            at = [printed[curve.series.mechanism]]
+            panel.plot(at, [k], "x", color=INK, label="printed in the paper")
+    for floor, scores in results.floors(SetKey(base)).items():
+        panel.axvline(scores["acd"], zorder=1, **floor_line(floor))
+    panel.set_yticks(
+        range(len(looks)), [look.label.replace(" (not private)", "") for look in looks]
+    )
+    panel.invert_yaxis()
+    panel.set(title=set_label(base), xlabel=score_label("acd"))
+    _count_by_factors(panel)
+
+
+def _count_by_factors(panel: "Axes") -> None:
+    """Counts on a logarithmic scale with plain numbers: the constant is far off."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda score, _: f"{score:g}"))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.grid(visible=False, axis="y")
+    panel.grid(visible=True, axis="x")
+
+
+def _draw_frontier(experiment: Experiment, results: Results) -> "Figure":
+    """Error and range queries of what keeps its promise, and the promise itself, audited."""
+    bases = experiment.bases(results.catalogue)
+    figure, panels = canvas(2 * len(bases) + 2, 2)
+    places = [
+        (base, metric)
+        for base in bases
+        for radii_km in [load(results.catalogue, SetKey(base)).yardstick.radii_km]
+        for metric in ("ne", f"prq_{radii_km[1]:g}km")
+    ]
+    for panel, (base, metric) in zip(panels, places, strict=False):
+        _draw_lines(panel, experiment, results, base, metric)
+        panel.set_title(set_label(base))
+    for panel, kind in zip(panels[-2:], AUDITED, strict=True):
+        _loss_panel(panel, experiment, results, kind)
+    legends(figure, panels)
+    return figure
+
+
+def _loss_panel(panel: "Axes", experiment: Experiment, results: Results, kind: str) -> None:
+    """The exact loss against what is claimed; what is infinite stands at the upper edge."""
+    claims = [float(epsilon) for epsilon in results.plan.audited_epsilons]
+    found: dict[str, list[float]] = {}
+    for audit in experiment.audits(results.plan):
+        loss = results.of(audit)[kind]
+        of = found.setdefault(audit.mechanism, [])
+        of.append(math.inf if loss == "infinite" else float(loss))
+    finite = [loss for losses in found.values() for loss in losses if loss < math.inf]
+    top = 1.12 * max(finite + claims)
+    panel.fill_between([0, top], [0, top], top, color=SHADE, linewidth=0, zorder=0)
+    panel.plot([0, top], [0, top], color=INK, linewidth=1.3, zorder=1)
+    for mechanism, losses in found.items():
+        look = look_of(mechanism)
+        panel.plot(
+            claims,
+            [min(loss, top) for loss in losses],
+            linestyle=(0, (4, 2)) if look.dashed else "-",
+            label=look.label,
+            clip_on=False,
+            **marks_of(look, 5.5),
+        )
+    panel.set(title=AUDITED[kind], xlabel="ε claimed", ylabel="exact loss")
+    panel.set(xlim=(0, top), ylim=(0, top))
+    panel.set_xticks(claims, results.plan.audited_epsilons)
+    _note(panel, 0.02, 0.52, "more than claimed")
+    if any(loss == math.inf for losses in found.values() for loss in losses):
+        _note(panel, 1.012, 1.02, "∞")
+
+
+def _note(panel: "Axes", x: float, y: float, text: str) -> None:
+    look = {"style": "italic", "fontsize": 8.5, "color": SOFT}
+    panel.text(x, y, text, look, transform=panel.transAxes, va="top")

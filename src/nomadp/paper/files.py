@@ -3,17 +3,19 @@
 import csv
 import io
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 import nomadp
 from nomadp.paper.cells import Cell, Floors
-from nomadp.paper.datasets import SetKey, load
+from nomadp.paper.datasets import load
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
 from nomadp.paper.style import FLOOR_LABELS
 
 __all__ = ["as_csv", "as_json"]
+
+W = TypeVar("W", Cell, Floors)
 
 
 def as_csv(experiment: Experiment, results: Results) -> str:
@@ -42,16 +44,16 @@ def as_json(experiment: Experiment, results: Results) -> str:
         "nomadp": nomadp.__version__,
         "plan": plan.as_dict(),
         "datasets": [
-            {**Floors(key).identity(catalogue), "floors": results.floors(key)}
-            for key in _keys(experiment, results)
+            {**each.identity(catalogue), "floors": results.of(each)}
+            for each in _works(experiment, results, Floors)
         ],
         "summary": _summary(experiment, results),
         "cells": [
             {**cell.identity(catalogue), "scores": results.of(cell)}
-            for cell in _cells(experiment, results)
+            for cell in _works(experiment, results, Cell)
         ],
         "audits": [
-            {**audit.identity(catalogue), **results.loss(audit)}
+            {**audit.identity(catalogue), **results.of(audit)}
             for audit in experiment.audits(plan)
         ],
         "directions": _table_rows(experiment),
@@ -65,7 +67,7 @@ def _table_rows(experiment: Experiment) -> list[dict[str, Any]]:
 
 def _cell_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     rows = []
-    for cell in _cells(experiment, results):
+    for cell in _works(experiment, results, Cell):
         identity = cell.identity(results.catalogue)
         options = json.dumps(identity["options"], sort_keys=True)
         del identity["yardstick"]
@@ -76,14 +78,14 @@ def _cell_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]
 def _floor_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     return [
         {
-            "dataset": str(key),
-            "dataset_sha256": load(results.catalogue, key).sha256,
+            "dataset": str(each.dataset),
+            "dataset_sha256": load(results.catalogue, each.dataset).sha256,
             "mechanism": FLOOR_LABELS[floor],
             "nomadp": nomadp.__version__,
             **scores,
         }
-        for key in _keys(experiment, results)
-        for floor, scores in results.floors(key).items()
+        for each in _works(experiment, results, Floors)
+        for floor, scores in results.of(each).items()
     ]
 
 
@@ -91,7 +93,7 @@ def _audit_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]
     return [
         {
             **audit.identity(results.catalogue),
-            **{name: results.loss(audit)[name] for name in ("transcript_loss", "final_loss")},
+            **{name: results.of(audit)[name] for name in ("transcript_loss", "final_loss")},
         }
         for audit in experiment.audits(results.plan)
     ]
@@ -118,11 +120,6 @@ def _summary(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(experiment: Experiment, results: Results) -> list[Cell]:
+def _works(experiment: Experiment, results: Results, kind: type[W]) -> list[W]:
     works = experiment.works(results.catalogue, results.plan)
-    return [work for work in works if isinstance(work, Cell)]
-
-
-def _keys(experiment: Experiment, results: Results) -> list[SetKey]:
-    works = experiment.works(results.catalogue, results.plan)
-    return [work.dataset for work in works if isinstance(work, Floors)]
+    return [work for work in works if isinstance(work, kind)]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nomadp.analysis.measures import is_better
+from nomadp.analysis.measures import best_of
 from nomadp.mechanisms.pivot.granularity import choose_granularity
 from nomadp.paper.datasets import SetKey
 from nomadp.paper.lines import AS_PUBLISHED, DECODED, Series, answers
@@ -83,17 +83,13 @@ def beaten_from(results: Results, base: str, series: Series) -> str | None:
 
 def best_at(results: Results, base: str, epsilon: str, metric: str, *, decoded: bool) -> Best:
     """The private mechanism whose reports, or whose decoded ones, have the best score."""
-    beats = is_better(metric)
     scores = {
         each.setting.mechanism: results.value(each.setting, metric).mean
         for each in results.placed(EXPERIMENTS["ne"])
         if (each.base, each.x, each.setting.decoded) == (base, epsilon, decoded)
         and each.setting.mechanism not in AS_PUBLISHED
     }
-    best = next(iter(scores))
-    for name in scores:
-        if beats(scores[name], scores[best]):
-            best = name
+    best = best_of(metric, scores)
     _, floor = better_floor(results.floors(SetKey(base)), metric)
     return Best(best, scores[best], floor)
 
@@ -173,7 +169,7 @@ def worst_claims(results: Results) -> dict[str, tuple[str, dict[str, float | str
     """By mechanism, the audited claim that was exceeded most, or filled most."""
     worst: dict[str, tuple[str, dict[str, float | str]]] = {}
     for audit in EXPERIMENTS["frontier"].audits(results.plan):
-        found = results.loss(audit)
+        found = results.of(audit)
         losses = {name: found[name] for name in ("transcript_loss", "final_loss")}
         share = float(_number(losses["final_loss"])) / float(audit.epsilon)
         known = worst.get(audit.mechanism)

@@ -47,7 +47,11 @@ RADIUS_SHARES = (0.1, 0.2, 0.3, 0.4)
 """Of the diameter, on sets for which the paper names no radii; NYC's are these."""
 
 BUDGETS = {"all of ε": 1.0, "ε/2, as the algorithms divide it": 0.5}
-MERGES = {"coin": "fair coin", "first-index": "lowest index", "direction": "directed copy"}
+MERGES: dict[Options, str] = {
+    (): "fair coin",
+    (("merge", "first-index"),): "lowest index",
+    (("merge", "direction"),): "directed copy",
+}
 
 
 @dataclass(frozen=True)
@@ -122,25 +126,15 @@ def granularities(dataset: Dataset) -> tuple[Series, ...]:
 def whole_and_half_budget(dataset: Dataset) -> tuple[Series, ...]:
     """Algorithms 2 and 3, read literally, are the same mechanisms at half the epsilon."""
     return tuple(
-        Series(
-            mechanism,
-            label=f"{mechanism.upper()}, {words}",
-            variant=variant,
-            spent=spent,
-        )
-        for mechanism in ("tp", "atp")
+        Series(name, label=f"{name.upper()}, {words}", variant=variant, spent=spent)
+        for name in ("tp", "atp")
         for variant, (words, spent) in enumerate(BUDGETS.items())
     )
 
 
 def merges(dataset: Dataset) -> tuple[Series, ...]:
     return tuple(
-        Series(
-            mechanism,
-            () if merge == "coin" else (("merge", merge),),
-            f"{mechanism.upper()}, {words}",
-            variant=variant,
-        )
-        for mechanism in ("tp", "atp")
-        for variant, (merge, words) in enumerate(MERGES.items())
+        Series(name, options, f"{name.upper()}, {words}", variant=variant)
+        for name in ("tp", "atp")
+        for variant, (options, words) in enumerate(MERGES.items())
     )

@@ -12,6 +12,7 @@ from nomadp.paper.style import (
     PAPER,
     RAMP,
     SHADE,
+    Look,
     look_of,
     rc_params,
 )
@@ -24,7 +25,9 @@ __all__ = [
     "canvas",
     "draw_curves",
     "draw_floors",
+    "floor_line",
     "legends",
+    "marks_of",
     "score_label",
     "series_label",
     "shade_worse",
@@ -50,44 +53,50 @@ def styled() -> Iterator[None]:
         yield
 
 
-def canvas(rows: int, columns: int) -> "tuple[Figure, list[Axes]]":
+def canvas(count: int, columns: int) -> "tuple[Figure, list[Axes]]":
     """Panels of one size, row by row; the layout leaves room for what is outside them."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    columns = min(columns, count)
+    rows = -(-count // columns)
     width, height = PANEL_INCHES
     size = width * columns, height * rows + LEGEND_INCHES
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     figure.get_layout_engine().set(w_pad=0.07, h_pad=0.09)  # type: ignore[union-attr, call-arg]
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for panel in panels[count:]:
+        panel.set_visible(False)
+    return figure, panels[:count]
 
 
 def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> None:
     """Means with a bar of one standard deviation to each side."""
-    for curve in curves:
-        x = [float(each) for each in curve.x] if numeric else list(range(len(curve.x)))
-        panel.errorbar(x, curve.mean, yerr=curve.sd, **_line(curve.series))
     ticks = curves[0].x if curves else ()
-    if numeric:
-        panel.set_xticks([float(each) for each in ticks], ticks)
-    else:
-        panel.set_xticks(range(len(ticks)), ticks)
+    x = [float(each) for each in ticks] if numeric else list(range(len(ticks)))
+    for curve in curves:
+        panel.errorbar(x, curve.mean, yerr=curve.sd, **_line(curve.series))
+    panel.set_xticks(x, ticks)
     panel.margins(x=0.04)
 
 
 def draw_floors(panel: "Axes", floors: dict[str, list[float]], x: Sequence[float]) -> None:
     """What no information gives, in ink."""
     for name, scores in floors.items():
-        panel.plot(
-            x,
-            scores,
-            color=INK,
-            linewidth=1.3,
-            linestyle=FLOOR_DASHES[name],
-            label=FLOOR_LABELS[name],
-            zorder=1.5,
-        )
+        panel.plot(x, scores, zorder=1.5, **floor_line(name))
+
+
+def floor_line(name: str) -> dict[str, Any]:
+    dashes, label = FLOOR_DASHES[name], FLOOR_LABELS[name]
+    return {"color": INK, "linewidth": 1.3, "linestyle": dashes, "label": label}
+
+
+def marks_of(look: Look, size: float) -> dict[str, Any]:
+    """The published form is hollow."""
+    face = PAPER if look.dashed else look.colour
+    shape = {"marker": look.marker, "markersize": size}
+    return {"color": look.colour, "markerfacecolor": face, **shape}
 
 
 def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below: bool) -> None:

@@ -1,17 +1,13 @@
 """One self-contained HTML file that reads like the results section of a paper.
 
-Nothing is loaded from anywhere and nothing runs: the content policy allows one style, named
-by its hash, and the figures are drawn into the page itself.
+Nothing runs in it, and the figures are drawn into the page itself.
 """
 
-from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
-from string import Template
 
 import nomadp
+from nomadp.page import page, paragraphs
 from nomadp.paper.claims import claims
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
@@ -37,12 +33,9 @@ def render(
     experiments: Sequence[Experiment], results: Results, drawings: Mapping[str, str]
 ) -> str:
     """The report on these experiments, each with its drawing as SVG."""
-    style = _source("style.css")
     named = {experiment.name: experiment for experiment in experiments}
     sections = [_section(each, results, drawings[each.name]) for each in experiments]
     markup = {
-        "policy": _policy(style),
-        "style": style,
         "contents": _contents(experiments),
         "opening": _opening(named, results),
         "datasets": dataset_table(results),
@@ -51,9 +44,7 @@ def render(
         "sections": "".join(sections),
     }
     text = {"version": nomadp.__version__, "kind": _kind(results), "amount": amount(results)}
-    return Template(_source("template.html")).substitute(
-        markup | {name: escape(value) for name, value in text.items()}
-    )
+    return page("nomadp.paper", markup, text)
 
 
 def _section(experiment: Experiment, results: Results, drawing: str) -> str:
@@ -63,7 +54,7 @@ def _section(experiment: Experiment, results: Results, drawing: str) -> str:
         f'<section class="band" id="{name}" aria-labelledby="{name}-title">'
         f'<h2 id="{name}-title">{title}</h2>'
         f'<p class="eyebrow">{name} · {escape(experiment.paper)}</p>'
-        f'<div class="prose">{_paragraphs(verdict(experiment, results))}</div>'
+        f'<div class="prose">{paragraphs(verdict(experiment, results))}</div>'
         f"<figure>{embedded(drawing, described)}</figure>"
         f"<details><summary>The numbers ({name}.csv, {name}.json)</summary>"
         f"{_tables(experiment, results)}</details></section>"
@@ -82,7 +73,7 @@ def _opening(named: Mapping[str, Experiment], results: Results) -> str:
     told = {name: verdict(named[name], results) for name in LEADING if name in named}
     first = [sentences[LEADING[name]] for name, sentences in told.items()]
     beaten = beaten_table(results) if "ne" in named else ""
-    return f'<div class="short"><div class="opening">{_paragraphs(first)}</div>{beaten}</div>'
+    return f'<div class="short"><div class="opening">{paragraphs(first)}</div>{beaten}</div>'
 
 
 def _scores(results: Results) -> str:
@@ -126,17 +117,3 @@ def amount(results: Results) -> str:
     some = "all" if plan.trajectories is None else f"at most {plan.trajectories}"
     size = f"{plan.runs} runs, {some} trajectories of each set, ε = {', '.join(plan.epsilons)}"
     return size if plan.trajectories is None else f"A quick look, not a measurement: {size}"
-
-
-def _paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-
-
-def _policy(style: str) -> str:
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    allowed = f"default-src 'none'; style-src 'sha256-{digest}'; "
-    return escape(allowed + "base-uri 'none'; form-action 'none'")
-
-
-def _source(name: str) -> str:
-    return files("nomadp.paper").joinpath("page", name).read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomadp.analysis.measures import FLOORS, Measured, is_better
-from nomadp.paper.cells import Audit, Cell, Floors, Setting, Work
+from nomadp.analysis.measures import FLOORS, Measured, best_of
+from nomadp.paper.cells import Cell, Floors, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import Series
 from nomadp.paper.plan import Plan
@@ -52,22 +52,20 @@ class Results:
     _read: dict[Work, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def of(self, work: Work) -> dict[str, Any]:
-        if work not in self._read:
-            found = self.store.find(work, self.catalogue)
-            if found is None:
-                raise LookupError(f"{work} has not been computed")
-            self._read[work] = found
+        if not self.has(work):
+            raise LookupError(f"{work} has not been computed")
         return self._read[work]
 
     def has(self, work: Work) -> bool:
-        try:
-            self.of(work)
-        except LookupError:
-            return False
+        if work not in self._read:
+            found = self.store.find(work, self.catalogue)
+            if found is None:
+                return False
+            self._read[work] = found
         return True
 
     def is_complete(self, experiment: Experiment) -> bool:
-        return all(self.has(work) for work in experiment.works(self.catalogue, self.plan))
+        return all(map(self.has, experiment.works(self.catalogue, self.plan)))
 
     def value(self, setting: Setting, metric: str) -> Value:
         """Mean and deviation of a score over the plan's repetitions."""
@@ -82,9 +80,6 @@ class Results:
 
     def floors(self, key: SetKey) -> dict[str, Measured]:
         return self.of(Floors(key))
-
-    def loss(self, audit: Audit) -> dict[str, Any]:
-        return self.of(audit)
 
     def placed(self, experiment: Experiment) -> list[Placed]:
         return experiment.place(self.catalogue, self.plan)
@@ -111,28 +106,20 @@ class Results:
         self, experiment: Experiment, base: str, metric: str
     ) -> dict[str, list[float]]:
         """By floor, its score along the panel: it changes where the data set does."""
-        along = {
-            each.x: each.setting.dataset
-            for each in self.placed(experiment)
-            if each.base == base
-        }
-        found = {
-            floor: [self.floors(key)[floor].get(metric) for key in along.values()]
-            for floor in FLOORS
-        }
+        placed = [each for each in self.placed(experiment) if each.base == base]
+        along = [
+            self.floors(key)
+            for key in {each.x: each.setting.dataset for each in placed}.values()
+        ]
         return {
-            floor: [score for score in scores if score is not None]
-            for floor, scores in found.items()
-            if None not in scores
+            floor: [floors[floor][metric] for floors in along]
+            for floor in FLOORS
+            if all(metric in floors[floor] for floors in along)
         }
 
 
 def better_floor(floors: dict[str, Measured], metric: str) -> tuple[str, float]:
     """The answer without information that does best in this score."""
-    beats = is_better(metric)
-    found = [(name, floors[name][metric]) for name in FLOORS if metric in floors[name]]
-    best = found[0]
-    for each in found[1:]:
-        if beats(each[1], best[1]):
-            best = each
-    return best
+    found = {name: scores[metric] for name, scores in floors.items() if metric in scores}
+    best = best_of(metric, found)
+    return best, found[best]

@@ -5,13 +5,11 @@ and draws their reports once. Every result is in the store before it is reported
 interruption at any moment loses at most what was being computed.
 """
 
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, parent_process
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from functools import partial
 
+from nomadp.engine.workers import run_all
 from nomadp.paper.cells import Cell, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.store import Store
@@ -32,13 +30,10 @@ def complete_all(
 ) -> None:
     """Do this work and put it into the store; a failure stops the rest and is raised."""
     batches = _batches(works)
-    workers = min(jobs, len(batches))
-    for count in (
-        _in_processes(batches, catalogue, store, workers)
-        if workers > 1
-        else (_complete(batch, catalogue, store) for batch in batches)
-    ):
-        progress(count)
+    calls = [partial(_complete, batch) for batch in batches]
+    with closing(run_all((catalogue, store), calls, jobs)) as finished:
+        for _, count in finished:
+            progress(count)
 
 
 def _batches(works: Iterable[Work]) -> list[list[Work]]:
@@ -54,37 +49,8 @@ def _repetition(work: Work) -> int:
     return work.repetition if isinstance(work, Cell) else 0
 
 
-def _complete(batch: Sequence[Work], catalogue: Catalogue, store: Store) -> int:
+def _complete(batch: Sequence[Work], shared: tuple[Catalogue, Store]) -> int:
+    catalogue, store = shared
     for work in batch:
         store.complete(work, catalogue)
     return len(batch)
-
-
-def _in_processes(
-    batches: Sequence[Sequence[Work]], catalogue: Catalogue, store: Store, workers: int
-) -> Iterator[int]:
-    executor = ProcessPoolExecutor(
-        workers,
-        # Not fork: a copy of a process that has threads (Arrow's, BLAS's) may hang.
-        mp_context=get_context("spawn"),
-        initializer=_start_worker,
-    )
-    try:
-        pending = [executor.submit(_complete, batch, catalogue, store) for batch in batches]
-        for future in as_completed(pending):
-            yield future.result()
-    finally:
-        executor.shutdown(cancel_futures=True)
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    # A killed parent cannot tell its workers to stop: they would wait for work for ever.
-    threading.Thread(target=_leave_with_the_parent, daemon=True).start()
-
-
-def _leave_with_the_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

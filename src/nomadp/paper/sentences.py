@@ -1,9 +1,10 @@
 """What the numbers of an experiment say, in sentences that follow from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from nomadp.budget import format_epsilon
+from nomadp.page import listed
 from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.findings import (
     PAPER_METHODS,
@@ -23,7 +24,7 @@ from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, Experiment
 from nomadp.paper.style import label_of
 
-__all__ = ["listed", "verdict"]
+__all__ = ["verdict"]
 
 DECODING = (
     "Decoded means that each point of a report is replaced by the location with the smallest "
@@ -36,12 +37,6 @@ DECODING = (
 def verdict(experiment: Experiment, results: Results) -> list[str]:
     """Paragraphs for the report, the most important first."""
     return WORDS[experiment.name](experiment, results)
-
-
-def listed(items: Sequence[str]) -> str:
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _ne(experiment: Experiment, results: Results) -> list[str]:

@@ -4,7 +4,7 @@ An experiment only names settings; they are computed once however many experimen
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from nomadp.analysis.measures import Yardstick
 from nomadp.paper.cells import REGISTERED, Audit, Cell, Floors, Setting, Work
@@ -27,6 +27,8 @@ from nomadp.paper.plan import Plan
 
 __all__ = ["EXPERIMENTS", "FIXED_EPSILON", "Axis", "Experiment", "Placed"]
 
+PARAMETERS = "the figure of parameters, panels"
+SIZES = "the figure of sizes, panel"
 FIXED_EPSILON = "4"
 """Where the paper varies something else."""
 
@@ -150,94 +152,43 @@ def _tick(variation: str, value: float | None) -> str:
     return f"{100 * value:g} %" if variation == "share" else f"{value:g}"
 
 
-EXPERIMENTS = {
-    each.name: each
-    for each in (
-        Experiment(
-            "ne", "Error against ε", "the figure of NE", lines=lambda dataset: EVERY_ANSWER
-        ),
-        Experiment(
-            "prq",
-            "Points nearly right against ε",
-            "the figure of PRQ",
-            lines=lambda dataset: EVERY_ANSWER,
-            metric="prq",
-        ),
-        Experiment(
-            "radius",
-            "A fixed radius against a private one",
-            "the figure of parameters, panels a and d",
-            sets="pair",
-            lines=fixed_and_adaptive_radius,
-        ),
-        Experiment(
-            "directions",
-            "Directions from one side or from both",
-            "the figure of parameters, panels b and e",
-            sets="pair",
-            lines=one_and_two_directions,
-        ),
-        Experiment(
-            "granularity",
-            "How finely directions are cut",
-            "the figure of parameters, panels c and f",
-            sets="pair",
-            lines=granularities,
-        ),
-        Experiment(
-            "budget",
-            "All of ε, or the half that the algorithms spend",
-            "Algorithms 2 and 3 against section 6.1.2",
-            sets="pair",
-            lines=whole_and_half_budget,
-        ),
-        Experiment(
-            "merge",
-            "How the two copies become one",
-            "not in the paper, whose rule decides nothing",
-            sets="pair",
-            lines=merges,
-        ),
-        Experiment(
-            "locations",
-            "The size of the location set",
-            "the figure of sizes, panel a",
-            sets="pair",
-            lines=mechanisms("exp", "tp", "atp"),
-            axis=SHARE,
-        ),
-        Experiment(
-            "length",
-            "The length of a trajectory",
-            "the figure of sizes, panel b",
-            sets="campus",
-            lines=mechanisms("exp", "tp", "atp"),
-            axis=LENGTH,
-        ),
-        Experiment(
-            "reach",
-            "How far one step can go",
-            "the figure of sizes, panel c",
-            sets="campus",
-            lines=mechanisms("exp", "tp", "atp"),
-            axis=SPEED,
-        ),
-        Experiment("table1", "The probability that a direction survives", "Table 1", "none"),
-        Experiment(
-            "table2",
-            "Counts of visits",
-            "Table 2",
-            lines=mechanisms(*COMPARED, *AS_PUBLISHED),
-            metric="acd",
-            epsilons=(FIXED_EPSILON,),
-        ),
-        Experiment(
-            "frontier",
-            "What a budget buys, and what it costs",
-            "not in the paper",
-            lines=lambda dataset: answers(*COMPARED),
-            audited=True,
-        ),
-    )
+_TOLD = {
+    "ne": ("Error against ε", "the figure of NE"),
+    "prq": ("Points nearly right against ε", "the figure of PRQ"),
+    "radius": ("A fixed radius against a private one", f"{PARAMETERS} a and d"),
+    "directions": ("Directions from one side or from both", f"{PARAMETERS} b and e"),
+    "granularity": ("How finely directions are cut", f"{PARAMETERS} c and f"),
+    "budget": (
+        "All of ε, or the half that the algorithms spend",
+        "Algorithms 2 and 3 against section 6.1.2",
+    ),
+    "merge": ("How the two copies become one", "not in the paper, whose rule decides nothing"),
+    "locations": ("The size of the location set", f"{SIZES} a"),
+    "length": ("The length of a trajectory", f"{SIZES} b"),
+    "reach": ("How far one step can go", f"{SIZES} c"),
+    "table1": ("The probability that a direction survives", "Table 1"),
+    "table2": ("Counts of visits", "Table 2"),
+    "frontier": ("What a budget buys, and what it costs", "not in the paper"),
 }
+"""Titles, and where it is in the paper."""
+_EVERY = {"lines": lambda dataset: EVERY_ANSWER}
+_SIZES = {"lines": mechanisms("exp", "tp", "atp")}
+_COUNTED = mechanisms(*COMPARED, *AS_PUBLISHED)
+_RUN: dict[str, dict[str, Any]] = {
+    "ne": _EVERY,
+    "prq": {**_EVERY, "metric": "prq"},
+    "radius": {"sets": "pair", "lines": fixed_and_adaptive_radius},
+    "directions": {"sets": "pair", "lines": one_and_two_directions},
+    "granularity": {"sets": "pair", "lines": granularities},
+    "budget": {"sets": "pair", "lines": whole_and_half_budget},
+    "merge": {"sets": "pair", "lines": merges},
+    "locations": {**_SIZES, "sets": "pair", "axis": SHARE},
+    "length": {**_SIZES, "sets": "campus", "axis": LENGTH},
+    "reach": {**_SIZES, "sets": "campus", "axis": SPEED},
+    "table1": {"sets": "none"},
+    "table2": {"lines": _COUNTED, "metric": "acd", "epsilons": (FIXED_EPSILON,)},
+    "frontier": {"lines": lambda dataset: answers(*COMPARED), "audited": True},
+}
+
+EXPERIMENTS = {name: Experiment(name, *_TOLD[name], **_RUN[name]) for name in _TOLD}
 """By name, in the order of the report."""

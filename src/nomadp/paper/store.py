@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_whole
 from nomadp.paper.cells import Work
 from nomadp.paper.datasets import Catalogue
 
-__all__ = ["Store", "write_text"]
+__all__ = ["Store"]
 
 ABANDONED_S = 600
 """A part of a file this old belongs to a run that was killed: writing one takes no time."""
@@ -46,7 +46,8 @@ class Store:
         identity = work.identity(catalogue)
         seconds = round(time.perf_counter() - started_s, 3)
         record = {"identity": identity, "result": result, "seconds": seconds}
-        write_text(self._path(work, identity), json.dumps(record, indent=1, allow_nan=False))
+        content = json.dumps(record, indent=1, allow_nan=False).encode()
+        write_whole(self._path(work, identity), content)
 
     def remove_abandoned_parts(self) -> None:
         """What a killed run was in the middle of writing."""
@@ -58,16 +59,6 @@ class Store:
         text = json.dumps(identity, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:24]
         return self.folder / work.kind / f"{key}.json"
-
-
-def write_text(path: Path, text: str) -> None:
-    """UTF-8, all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written_whole({path: lambda part: _write(part, text)})
-
-
-def _write(part: Path, text: str) -> None:
-    part.write_bytes(text.encode())
 
 
 def _plain(value: Any) -> Any:

@@ -71,35 +71,25 @@ def label_of(mechanism: str) -> str:
 def rc_params() -> dict[Any, Any]:
     """matplotlib's settings: the same on every machine."""
     return {
-        "figure.facecolor": PAPER,
-        "axes.facecolor": PAPER,
-        "savefig.facecolor": PAPER,
-        "axes.edgecolor": SOFT,
-        "axes.labelcolor": SOFT,
-        "axes.linewidth": 0.8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), PAPER),
+        **dict.fromkeys(
+            ("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), SOFT
+        ),
+        **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+        **dict.fromkeys(("axes.linewidth", "grid.linewidth"), 0.8),
+        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 9),
+        **dict.fromkeys(("axes.labelsize", "font.size"), 9.5),
+        **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
         "axes.titlesize": 11,
         "axes.titleweight": "bold",
         "axes.titlelocation": "left",
-        "axes.labelsize": 9.5,
-        "axes.grid": True,
         "axes.grid.axis": "y",
-        "axes.axisbelow": True,
         "grid.color": RULE,
-        "grid.linewidth": 0.8,
         "text.color": INK,
         "text.parse_math": False,  # the name of a data set may hold a dollar
-        "xtick.color": SOFT,
-        "ytick.color": SOFT,
-        "xtick.labelsize": 9,
-        "ytick.labelsize": 9,
         "xtick.major.size": 3,
         "ytick.major.size": 0,
-        "legend.frameon": False,
-        "legend.fontsize": 9,
         "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same everywhere
-        "font.size": 9.5,
         "lines.linewidth": 1.7,
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "nomadp",

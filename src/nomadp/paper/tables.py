@@ -1,11 +1,10 @@
-"""Tables of the report as HTML. Everything that is not a number is escaped here."""
+"""Tables of the report: the numbers behind the figures, and what follows from them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Sequence
 
 from nomadp.analysis.measures import FLOORS, is_better
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
+from nomadp.page import Cell, number, table
 from nomadp.paper.cells import REGISTERED, Setting
 from nomadp.paper.claims import Claim
 from nomadp.paper.datasets import SetKey, load, set_label
@@ -18,7 +17,6 @@ from nomadp.paper.specs import Experiment
 from nomadp.paper.style import FLOOR_LABELS, label_of
 
 __all__ = [
-    "TableCell",
     "audit_table",
     "beaten_table",
     "claim_table",
@@ -26,40 +24,7 @@ __all__ = [
     "dataset_table",
     "direction_table",
     "score_table",
-    "table",
 ]
-
-
-@dataclass(frozen=True)
-class TableCell:
-    """Text, and the classes of its looks."""
-
-    text: str
-    kind: str = ""
-
-
-def table(
-    caption: str, columns: Sequence[TableCell], rows: Iterable[Sequence[TableCell]]
-) -> str:
-    """A table whose first column names its rows."""
-    head = "".join(_element("th", column, "col") for column in columns)
-    body = "".join(
-        f"<tr>{_element('th', name, 'row')}{''.join(_element('td', c) for c in cells)}</tr>"
-        for name, *cells in rows
-    )
-    return (
-        f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _element(tag: str, cell: TableCell, scope: str = "") -> str:
-    heading = f' scope="{scope}"' if scope else ""
-    return f'<{tag}{heading} class="{escape(cell.kind)}">{escape(cell.text)}</{tag}>'
-
-
-def _number(text: str, kind: str = "") -> TableCell:
-    return TableCell(text, f"number {kind}".strip())
 
 
 def curve_tables(experiment: Experiment, results: Results) -> str:
@@ -74,28 +39,27 @@ def curve_tables(experiment: Experiment, results: Results) -> str:
 def _curve_table(experiment: Experiment, results: Results, base: str, metric: str) -> str:
     curves = results.curves(experiment, base, metric)
     floors = results.floor_curves(experiment, base, metric)
-    beats = is_better(metric)
-    best = [_best(scores, metric) for scores in zip(*floors.values(), strict=True)]
+    at = list(zip(*floors.values(), strict=True))
     printed = results.printed_counts(base) if metric == "acd" else {}
     rows = []
     for curve in curves:
         cells = [
-            _number(
+            number(
                 f"{shown(metric, value.mean)} ± {shown(metric, value.sd)}",
-                "" if beats(value.mean, floor) else "worse",
+                "" if all(is_better(metric, value.mean, floor) for floor in here) else "worse",
             )
-            for value, floor in zip(curve.values, best, strict=True)
+            for value, here in zip(curve.values, at, strict=True)
         ]
         if printed:
             value = printed.get(curve.series.mechanism)
-            cells.append(_number("" if value is None else shown(metric, value)))
-        rows.append([TableCell(series_label(curve.series)), *cells])
+            cells.append(number("" if value is None else shown(metric, value)))
+        rows.append([Cell(series_label(curve.series)), *cells])
     for floor, scores in floors.items():
-        cells = [_number(shown(metric, score)) for score in scores]
-        rows.append([TableCell(FLOOR_LABELS[floor], "floor"), *cells])
+        cells = [number(shown(metric, score)) for score in scores]
+        rows.append([Cell(FLOOR_LABELS[floor], "floor"), *cells])
     along = [f"ε = {x}" if not experiment.axis.variation else x for x in curves[0].x]
-    columns = [TableCell("Answer"), *map(_number, along)]
-    columns += [_number("printed")] if printed else []
+    columns = [Cell("Answer"), *map(number, along)]
+    columns += [number("printed")] if printed else []
     caption = f"{set_label(base)}: {score_label(metric)}. Mean ± standard deviation over "
     return table(f"{caption}{results.plan.runs} runs.", columns, rows)
 
@@ -109,11 +73,11 @@ def direction_table() -> str:
             of = {row["granularity"]: row for row in rows if row["epsilon"] == epsilon}
             chosen = max(of, key=lambda g: of[g][reading])
             cells = [
-                _number(f"{of[g][reading]:.8f}", "chosen" if g == chosen else "")
+                number(f"{of[g][reading]:.8f}", "chosen" if g == chosen else "")
                 for g in CANDIDATES
             ]
-            lines.append([TableCell(f"ε = {epsilon}, {words}"), *cells])
-    columns = [TableCell("Budget"), *(_number(f"g = {g}") for g in CANDIDATES)]
+            lines.append([Cell(f"ε = {epsilon}, {words}"), *cells])
+    columns = [Cell("Budget"), *(number(f"g = {g}") for g in CANDIDATES)]
     return table("Probability that a direction survives; the largest in bold.", columns, lines)
 
 
@@ -125,9 +89,9 @@ def beaten_table(results: Results) -> str:
     for series in EVERY_ANSWER:
         if series.mechanism in REGISTERED:
             found = [beaten_from(results, base, series) for base in bases]
-            cells = [_number(f"ε ≥ {e}") if e else _number("none", "worse") for e in found]
-            rows.append([TableCell(series_label(series)), *cells])
-    columns = [TableCell("Answer"), *(_number(set_label(base)) for base in bases)]
+            cells = [number(f"ε ≥ {e}") if e else number("none", "worse") for e in found]
+            rows.append([Cell(series_label(series)), *cells])
+    columns = [Cell("Answer"), *(number(set_label(base)) for base in bases)]
     caption = (
         "The budgets at which a report, or what is decoded from it, errs less (NE) than the "
         f"best constant, which never saw the data; “none” if there is none up to ε = {last}."
@@ -139,13 +103,13 @@ def claim_table(found: Sequence[Claim]) -> str:
     """The paper's own claims, judged."""
     rows = [
         [
-            TableCell(claim.paper, "sentence"),
-            TableCell(claim.found, "sentence"),
-            TableCell(claim.verdict, "" if claim.verdict == "holds" else "worse"),
+            Cell(claim.paper, "sentence"),
+            Cell(claim.found, "sentence"),
+            Cell(claim.verdict, "" if claim.verdict == "holds" else "worse"),
         ]
         for claim in found
     ]
-    columns = [TableCell("The paper says"), TableCell("Found here"), TableCell("Verdict")]
+    columns = [Cell("The paper says"), Cell("Found here"), Cell("Verdict")]
     return table("A claim holds if nine places in ten agree with it.", columns, rows)
 
 
@@ -160,16 +124,16 @@ def score_table(results: Results, base: str, epsilon: str) -> str:
             cells = []
             for metric in metrics:
                 score = results.value(setting, metric).mean
-                worse = not is_better(metric)(score, better_floor(floors, metric)[1])
-                cells.append(_number(shown(metric, score), "worse" if worse else ""))
-            rows.append([TableCell(label_of(name)), *cells])
+                worse = not is_better(metric, score, better_floor(floors, metric)[1])
+                cells.append(number(shown(metric, score), "worse" if worse else ""))
+            rows.append([Cell(label_of(name)), *cells])
     for floor in FLOORS:
         cells = [
-            _number(shown(metric, floors[floor][metric]) if metric in floors[floor] else "")
+            number(shown(metric, floors[floor][metric]) if metric in floors[floor] else "")
             for metric in metrics
         ]
-        rows.append([TableCell(FLOOR_LABELS[floor], "floor"), *cells])
-    columns = [TableCell("Answer"), *(_number(score_label(metric)) for metric in metrics)]
+        rows.append([Cell(FLOOR_LABELS[floor], "floor"), *cells])
+    columns = [Cell("Answer"), *(number(score_label(metric)) for metric in metrics)]
     return table(f"{set_label(base)}, ε = {epsilon}.", columns, rows)
 
 
@@ -177,14 +141,14 @@ def audit_table(experiment: Experiment, results: Results) -> str:
     """Exact losses on the auditor's maps."""
     rows = []
     for audit in experiment.audits(results.plan):
-        found = results.loss(audit)
+        found = results.of(audit)
         losses = [str(found[name]).replace("infinite", "∞") for name in LOSSES]
-        cells = [_number(audit.epsilon), *map(_number, losses)]
+        cells = [number(audit.epsilon), *map(number, losses)]
         flags = ", ".join(found["flags"])
-        verdict = TableCell(f"broken ({flags})", "worse") if flags else TableCell("holds")
-        rows.append([TableCell(label_of(audit.mechanism)), *cells, verdict])
-    columns = [TableCell("Mechanism"), _number("ε claimed"), _number("everything drawn")]
-    columns += [_number("the report alone"), TableCell("Verdict")]
+        verdict = Cell(f"broken ({flags})", "worse") if flags else Cell("holds")
+        rows.append([Cell(label_of(audit.mechanism)), *cells, verdict])
+    columns = [Cell("Mechanism"), number("ε claimed"), number("everything drawn")]
+    columns += [number("the report alone"), Cell("Verdict")]
     length = results.plan.audited_length
     return table(f"Exact loss for trajectories of {length} points.", columns, rows)
 
@@ -199,9 +163,9 @@ def dataset_table(results: Results) -> str:
         facts = load(results.catalogue, SetKey(base)).facts()
         numbers = [f"{facts[name]:,}" for name in ("locations", "trajectories", "points")]
         numbers += [f"{facts['diameter_km']:.3f}", facts["sha256"][:12]]
-        rows.append([TableCell(set_label(base)), *map(_number, numbers)])
+        rows.append([Cell(set_label(base)), *map(number, numbers)])
     names = ("Locations", "Trajectories", "Points", "Largest distance, km", "SHA-256")
-    columns = [TableCell("Set"), *map(_number, names)]
+    columns = [Cell("Set"), *map(number, names)]
     return table("What was perturbed.", columns, rows)
 
 
@@ -209,10 +173,3 @@ def shown(metric: str, score: float) -> str:
     """As many digits as a score deserves."""
     percent_or_count = metric.startswith("prq_") or metric in ("acd", "step_w1_km", "error_km")
     return f"{score:.{2 if percent_or_count else 4}f}"
-
-
-def _best(scores: Sequence[float], metric: str) -> float:
-    beats, best = is_better(metric), scores[0]
-    for score in scores[1:]:
-        best = score if beats(score, best) else best
-    return best

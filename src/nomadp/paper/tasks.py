@@ -1,6 +1,7 @@
 """The whole of it: what to run, running it, and everything that is written afterwards."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import DomainError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_whole
 from nomadp.paper.cells import Audit, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import rendered
@@ -18,7 +19,7 @@ from nomadp.paper.report import render
 from nomadp.paper.results import Results
 from nomadp.paper.runner import Progress, complete_all, missing
 from nomadp.paper.specs import EXPERIMENTS, Experiment
-from nomadp.paper.store import Store, write_text
+from nomadp.paper.store import Store
 
 __all__ = ["ALL", "Paper", "reopened"]
 
@@ -93,29 +94,20 @@ class Paper:
                 "png": png,
                 "svg": svg.encode(),
             }
-            written += [self._write(experiment.name, *each) for each in contents.items()]
-        report = self.out / REPORT
-        write_text(report, render(done, results, drawings))
-        return [report, *written]
-
-    def _write(self, name: str, suffix: str, content: bytes) -> Path:
-        path = self.out / f"{name}.{suffix}"
-
-        def write(part: Path) -> None:
-            part.write_bytes(content)
-
-        written_whole({path: write})
-        return path
+            for suffix, content in contents.items():
+                written.append(write_whole(self.out / f"{experiment.name}.{suffix}", content))
+        page = render(done, results, drawings).encode()
+        return [write_whole(self.out / REPORT, page), *written]
 
     def _remember(self) -> None:
         """For a report without computing: only this file knows a path of this machine."""
         folder = self.catalogue.folder
         content: dict[str, Any] = {
             "names": [experiment.name for experiment in self.experiments],
-            "data": None if folder is None else str(folder.resolve()),
+            "data": None if folder is None else os.path.realpath(folder),
             "plan": self.plan.as_dict(),
         }
-        write_text(self.out / RUN, json.dumps(content, indent=1) + "\n")
+        write_whole(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
 
 
 def reopened(out: Path) -> Paper:

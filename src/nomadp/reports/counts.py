@@ -31,7 +31,20 @@ Cell = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Counts:
-    """By law, length and value; a value is a whole report, or a point of one."""
+    """Reports counted by law, length and value; a value is a whole report, or a point of one.
+
+    Counts of parts add up to those of all, so they can be made apart and sent on. ``refused``
+    is how many reports the mechanism cannot have made.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> reports = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> parts = (reports.select(range(4)), reports.select(range(4, 10)))
+    >>> one, other = (nomadp.Counts.of(exp, part) for part in parts)
+    >>> one + other == nomadp.Counts.of(exp, reports)
+    True
+    """
 
     cells: dict[Cell, int] = field(default_factory=dict)
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
-from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.atomic import written_whole
 from nomadp.formats.columns import Kind, Text
 from nomadp.formats.files import (
+    beside,
     columns_or_refusal,
     file_path,
     is_parquet,
     read_table,
-    write_table,
+    write_described,
 )
 from nomadp.formats.parquet_files import METADATA_KEY, read_metadata
 from nomadp.locations import LocationSet
@@ -58,7 +59,16 @@ MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
 def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
-    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones."""
+    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
+
+    The end of ``path`` says which; how ``reports`` were made is written with them. Raises
+    `NotPrivateError` for `SimulatedReports`.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> nomadp.write_reports("reports.csv", nomadp.perturb_set(exp, city.trajectories))
+    """
     if not isinstance(reports, Reports):
         raise NotPrivateError(
             "only Reports are written for people, drawn by a private mechanism with secret "
@@ -68,7 +78,16 @@ def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
 
 
 def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
-    """The same for experiments; the header says that nobody is protected."""
+    """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> nomadp.write_simulated("simulated.csv", simulated)
+    >>> nomadp.read_reports("simulated.csv", city.locations)
+    SimulatedReports(10 of exp at epsilon 4)
+    """
     _write(file_path(path), reports)
 
 
@@ -78,7 +97,16 @@ def read_reports(
     """The reports of a file or folder; what cannot be read is left out and counted.
 
     They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
-    are taken to be ``made_by`` a mechanism, and simulated.
+    are taken to be ``made_by`` a mechanism, and simulated. ``path`` is CSV, Parquet or a folder
+    of Parquet, ``locations`` the set they were made with. Raises `SchemaError` for a file or a
+    header of another shape, `DomainError` for another set.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> nomadp.write_reports("reports.csv", nomadp.perturb_set(exp, city.trajectories))
+    >>> nomadp.read_reports("reports.csv", city.locations)
+    Reports(10 of exp at epsilon 4)
     """
     found = Path(fspath(path))
     about = _header_bytes(found)
@@ -136,10 +164,7 @@ def _write(found: Path, reports: AnyReports) -> None:
     if is_parquet(found):
         written_whole({found: lambda part: _write_parquet(part, reports, about)})
         return
-    # First: reports never stand without saying how they were made.
-    writes: dict[Path, Write] = {_beside(found): lambda part: _create(part, about + b"\n")}
-    writes[found] = lambda part: write_table(part, _by_point(reports))
-    written_whole(writes)
+    write_described(found, _by_point(reports), about)
 
 
 def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
@@ -154,10 +179,10 @@ def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
 
 
 def _by_point(reports: AnyReports) -> dict[str, Any]:
-    row = np.repeat(np.arange(len(reports)), reports.lengths)
+    row = reports.owner
     column: dict[str, Any] = {
         "tid": [reports.names[k] for k in row],
-        "seq": np.arange(len(row)) - np.repeat(reports.offsets[:-1], reports.lengths),
+        "seq": reports.seq,
         "location_id": [reports.world.ids[k] for k in reports.locations],
     }
     if reports.numbers is not None:
@@ -225,7 +250,9 @@ def _of_points(path: Path, locations: LocationSet) -> Rows:
     seq = table.column["seq"]
     order = np.lexsort((seq, tid.codes))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(tid.codes))])
-    rows = Sequences(offsets, locations.find(place.values)[place.codes][order], tid.values)
+    index, known = locations.find_known(place.values)
+    index = np.where(known, index, -1)[place.codes]
+    rows = Sequences(offsets, index[order], tid.values)
     again = np.diff(seq[order], prepend=-1) == 0
     again[offsets[:-1]] = False
     bad = {AMBIGUOUS: np.add.reduceat(again, offsets[:-1]) > 0}
@@ -253,20 +280,11 @@ def _header_bytes(path: Path) -> bytes | None:
     try:
         if not path.is_dir() and is_parquet(path):
             return read_metadata(path)
-        beside = path / ABOUT if path.is_dir() else _beside(path)
-        if not beside.exists():
+        about = path / ABOUT if path.is_dir() else beside(path)
+        if not about.exists():
             return None
-        with beside.open("rb") as file:
+        with about.open("rb") as file:
             return file.read(BYTES_MAX + 1)
     except (OSError, ValueError):
         pass
     raise SchemaError(f"the metadata of {path} must be readable, and is not")
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name + ".meta.json")
-
-
-def _create(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)

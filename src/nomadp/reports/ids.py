@@ -7,7 +7,7 @@ taken up again gives every report its id again, and without the job's key an id 
 import numpy as np
 
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import KeyedWords, Words
+from nomadp.randomness import Words
 
 __all__ = ["report_ids", "shuffled"]
 
@@ -17,13 +17,7 @@ def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tup
     if not tids:
         return ()
     named = words.bound_to(f"report ids of {mechanism.identity}").named(tids)
-    every = range(len(tids))
-    if isinstance(named, KeyedWords):
-        pairs = named.rows(np.array(every, dtype=np.int64), 2)
-    else:
-        drawn = [named.stream(k).take(2) for k in every]
-        pairs = np.array(drawn, dtype=np.uint64).reshape(-1, 2)
-    digits = pairs.astype(">u8").tobytes().hex()
+    digits = named.rows(np.arange(len(tids)), 2).astype(">u8").tobytes().hex()
     return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
 
 

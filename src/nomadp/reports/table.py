@@ -85,7 +85,20 @@ class AnyReports(Sequences):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Reports(AnyReports):
-    """Reports of people: private, drawn with words that nobody else can repeat."""
+    """Reports of people: private, drawn with words that nobody else can repeat.
+
+    `perturb_set` and `read_reports` make them. ``header`` says how; ``locations`` and
+    ``offsets`` are what they report, ``ids`` what they are called, ``numbers`` what ATLAS
+    released, ``refused`` how many could not be read. Raises `NotPrivateError` for a header
+    that says otherwise.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> reports = nomadp.perturb_set(exp, city.trajectories)
+    >>> reports.header.mechanism, len(reports.ids), reports.refusals
+    ('exp', 10, 0)
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,7 +111,18 @@ class Reports(AnyReports):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SimulatedReports(AnyReports):
-    """For experiments: not to be stored or sent for people."""
+    """For experiments: not to be stored or sent for people.
+
+    What a seed draws, or a mechanism that is not private, has the columns of `Reports` and is
+    none.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
+    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> isinstance(simulated, nomadp.SimulatedReports), isinstance(simulated, nomadp.Reports)
+    (True, False)
+    """
 
 
 def reports_as(

@@ -84,7 +84,7 @@ def test_large_sets_measure_journeys_bit_for_bit_as_small_ones_do(monkeypatch):
     book = build_atlas(scattered(300), 3, 500)
     trajectory = np.array([4, 250, 99])
     kept = book.distances_km(trajectory)
-    monkeypatch.setattr(books, "_DENSE", 299)
+    monkeypatch.setattr(books, "CACHED_ROWS_MAX", 299)
     assert book.distances_km(trajectory).tolist() == kept.tolist()
 
 

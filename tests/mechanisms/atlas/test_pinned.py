@@ -14,7 +14,7 @@ from nomadp.inference import decode
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_atlas, build_pinned
 from nomadp.mechanisms.atlas.pinned import follows_its_recipe
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.reports.values import possible
 from nomadp.trajectory import TrajectorySet
 
@@ -93,7 +93,7 @@ def test_the_kernel_reports_pinned_journeys_as_the_program_does():
     mechanism = WholeJourney(
         locations=LOCATIONS, epsilon=5, pinned=build_pinned(LOCATIONS, range(1, 9), 50)
     )
-    some, words = some_tracks(1, 2, 5, 8, 30), SeededWords(1)
+    some, words = some_tracks(1, 2, 5, 8, 30), SimulatedWords(1)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
@@ -103,7 +103,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)))
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
     some = some_tracks(*[2] * 50)
-    drawn = drawn_many(mechanism, some, SeededWords(1)).reshape(-1, 2)
+    drawn = drawn_many(mechanism, some, SimulatedWords(1)).reshape(-1, 2)
     reports = reported(mechanism, list(drawn))
     assert len(decode(mechanism, reports)) == 100
     longer = reported(mechanism, [*drawn, [1, 2, 3]])

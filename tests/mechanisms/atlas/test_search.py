@@ -12,14 +12,13 @@ from nomadp.drawing import draw
 from nomadp.inference.near import near_of, near_of_reference
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts
-from nomadp.mechanisms.atlas import kernel_select as journey_doubt
+from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts, kernel_select
 from nomadp.mechanisms.atlas.kernel import pick, report_journeys
 from nomadp.mechanisms.atlas.kernel_rough import rough_totals
 from nomadp.mechanisms.atlas.many import _rows
 from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.fast import limits
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 
@@ -112,7 +111,7 @@ def test_for_every_number_of_near_journeys_they_are_those_of_the_law(make, lengt
 def test_reports_of_a_large_atlas_are_those_of_the_program(make, length, any_size):
     atlas = build_atlas(make(400), length, 3000)
     places = some_places(atlas, 24)
-    words = SeededWords(6).rows(np.arange(24), 1)
+    words = SimulatedWords(6).rows(np.arange(24), 1)
     for count in (1, 2, 30, atlas.size // 3, atlas.size - 1, atlas.size):
         channel = JourneyResponse(atlas, count, 7)
         alone = [draw(channel, row, int(w[0])) for row, w in zip(places, words, strict=True)]
@@ -126,7 +125,7 @@ def test_a_mechanism_over_a_large_set_has_kernels_and_reports_as_the_program_doe
     some = TrajectorySet.from_lists(
         [rng.integers(0, 150, n) for n in (1, 2, 2, 3, 5, 8, 9, 40)], size=150
     )
-    words = SeededWords(5)
+    words = SimulatedWords(5)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
@@ -163,7 +162,7 @@ def test_the_table_leaves_no_blur_and_a_large_set_next_to_none(any_size):
 def told_and_drawn(atlas):
     """What the kernel says of journeys at (0, 1), of which one is near, and what it should."""
     channel = JourneyResponse(atlas, 1, 3)
-    places, words = np.array([[0, 1]] * 50), SeededWords(0).rows(np.arange(50), 1)
+    places, words = np.array([[0, 1]] * 50), SimulatedWords(0).rows(np.arange(50), 1)
     law = channel.near_count, channel.heavy, channel.light
     told = report_journeys(places, words, charts.chart_of(atlas), law).tolist()
     alone = [draw(channel, row, int(w[0])) for row, w in zip(places, words, strict=True)]
@@ -210,7 +209,7 @@ values = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0000001, 7.0, 1e3]), min_siz
 def test_a_bracket_holds_the_value_it_is_for(values, data):
     count = data.draw(st.integers(1, len(values)))
     some = np.array(values, dtype=np.float32)
-    low, high = journey_doubt.bracket(some, count, np.float32(0), np.float32(2e3))
+    low, high = kernel_select.bracket(some, count, np.float32(0), np.float32(2e3))
     assert np.count_nonzero(some < low) < count <= np.count_nonzero(some < high)
 
 
@@ -233,13 +232,13 @@ from nomadp.mechanisms.fast import limits
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.paths import perturb_many
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 city = synthetic_city(seed=2, places=60, trips=30)
 for limit in (4096, 10):
     limits.TABLE_LIMIT = limit
     mechanism = WholeJourney(locations=city.locations, epsilon=6, size=200 + limit % 7)
     path = "numba" if has_numba() else "reference"
-    drawn = perturb_many(mechanism, city.trajectories, SeededWords(1), path)
+    drawn = perturb_many(mechanism, city.trajectories, SimulatedWords(1), path)
     print(drawn.locations.tolist(), drawn.numbers.tolist())
     print(near_of(mechanism.channel(3), np.arange(60).reshape(20, 3)).tolist())
 """

@@ -13,14 +13,14 @@ from nomadp.drawing import Drawing
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.continuous.piecewise import Circular, Linear
 from nomadp.mechanisms.continuous.tracs import ahead, border_distance, seen_from
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 
 UNIT = st.floats(min_value=0, max_value=1)
 CORNERS = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
 
 
 def drawing(seed=0):
-    return Drawing(SeededWords(seed).stream(0))
+    return Drawing(SimulatedWords(seed).stream(0))
 
 
 def test_each_coordinate_gets_half_of_a_points_share():

@@ -14,15 +14,14 @@ from worlds import scattered, triangle
 from nomadp.drawing import draw
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
 from nomadp.mechanisms import MECHANISMS, PUBLISHED, PivotSampling, make_mechanism
-from nomadp.mechanisms.fast import draws
+from nomadp.mechanisms.fast import arrays, draws
 from nomadp.mechanisms.fast.rows import ceiling, draw_rows
-from nomadp.mechanisms.fast.tables import tables_of
+from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.large.nearest import Scratch
 from nomadp.mechanisms.paths import FAST, REFERENCE, fastest, path_of
-from nomadp.mechanisms.pivot import kernel_region as region
-from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
-from nomadp.mechanisms.pivot.many import pivot_plan, sample_copies
+from nomadp.mechanisms.pivot.many import sample_copies
 from nomadp.mechanisms.pivot.merge import MERGES
-from nomadp.randomness import KeyedWords, SeededWords, SystemWords
+from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
 from nomadp.trajectory import TrajectorySet
 
 WORD = st.integers(min_value=0, max_value=2**64 - 1)
@@ -48,7 +47,8 @@ def test_randomised_response_is_the_reference_bit_for_bit(word, true, share):
 def test_the_square_wave_is_the_reference_bit_for_bit(word, cell, share):
     channel = SquareWave(64, Fraction(share))
     wave = (64, channel.reach, int(channel.weights(0).max()))
-    assert draws.square_wave(row(word), 0, cell, wave) == draw(channel, cell, word)
+    drawn = arrays.square_wave(row(word), np.array([cell]), wave)
+    assert drawn.tolist() == [draw(channel, cell, word)]
 
 
 @pytest.mark.parametrize("share", ["0.01", "1", "10"])
@@ -57,43 +57,41 @@ def test_acceptance_weights_are_the_laws_integer_weights(share):
     disc = Disc(4, 20.0)
     domain = locations.within(4, 20.0)
     channel = Exponential(locations, domain, 40.0, Fraction(share), disc)
+    most = ceiling(channel.share)
     for secret in range(60):
         distance = locations.distances_km(secret)
-        offset = max(0.0, distance[4] - 20.0)
-        kernel = [
-            draws.weight_of(distance[y] - offset, channel.scale_per_km, ceiling(channel.share))
-            for y in domain
-        ]
-        # The two exponentials may round differently: one unit in 2^24, inside the clamp.
-        assert np.abs(np.array(kernel) - channel.weights(secret)).max() <= 1
-        assert min(kernel) >= 2**24
-        assert max(kernel) <= ceiling(channel.share)
+        away_km = distance[domain] - max(0.0, distance[4] - 20.0)
+        one = [draws.weight_of(km, channel.scale_per_km, most) for km in away_km]
+        many = arrays.weights(away_km, np.array(channel.scale_per_km), np.array(most))
+        # The exponentials may round differently: one unit in 2^24, inside the clamp.
+        for weight in (np.array(one), many):
+            assert np.abs(weight - channel.weights(secret)).max() <= 1
+            assert weight.min() >= 2**24
+            assert weight.max() <= most
+
+
+@pytest.mark.parametrize("km", [100.0, 1e6, float("inf"), float("nan")])
+def test_no_weight_falls_below_the_unit_or_rises_above_the_ceiling(km):
+    # At the far end of the span a weight is a hair below the unit, and beyond it far below.
+    scale, most = 1 / 200, ceiling(Fraction(1))
+    assert draws.weight_of(km, scale, most) == 2**24
+    assert draws.weight_of(-1.0, scale, most) == most
+    if km == km:
+        for_all = arrays.weights(np.array([km, -1.0]), np.array(scale), np.array(most))
+        assert for_all.tolist() == [2**24, most]
 
 
 def test_proposing_and_accepting_follows_the_exponential_law():
     locations = scattered(12)
     channel = Exponential(locations, np.arange(12), locations.diameter_km, Fraction(4))
     law = (channel.scale_per_km, 0.0, float(ceiling(channel.share)))
-    words = SeededWords(1).rows(np.arange(40_000), 128)
+    words = SimulatedWords(1).rows(np.arange(40_000), 128)
     distance, domain = locations.distances_km(5), np.arange(12, dtype=np.int32)
     drawn = [draws.near(words[k], 0, domain, distance, law) for k in range(len(words))]
     assert max(used for _, used in drawn) <= 128
     seen = np.bincount([y for y, _ in drawn], minlength=12)
     expected = len(words) * probabilities(channel, 5)
     assert ((seen - expected) ** 2 / expected).sum() <= stats.chi2.isf(1e-6, 11)
-
-
-def test_the_calibrated_radius_is_the_references():
-    locations = scattered(50)
-    mechanism = make_mechanism("atp", locations, 2, resolution=64)
-    plan = pivot_plan(mechanism, np.array([2, 5]))
-    channel = SquareWave(64, mechanism.split(2).shares(1)["radius"])
-    tables = tables_of(locations, mechanism.sectors)
-    for anchor in range(0, 50, 7):
-        distances = locations.distances_km(anchor)
-        for cell in channel.outputs.tolist():
-            reference = calibrated_radius_km(channel, cell, distances)
-            assert region.calibrated_km(anchor, cell, tables, plan) == pytest.approx(reference)
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 64])
@@ -115,9 +113,9 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism(name, locations, 2)
-    generous = drawn_many(mechanism, some, SeededWords(4))
+    generous = drawn_many(mechanism, some, SimulatedWords(4))
     monkeypatch.setattr("nomadp.mechanisms.pivot.many.draw_rows", partial(draw_rows, width=2))
-    assert drawn_many(mechanism, some, SeededWords(4)).tolist() == generous.tolist()
+    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous.tolist()
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
@@ -125,8 +123,8 @@ def test_bulk_merges_are_the_rules_of_single_ones(merge):
     locations = scattered(30)
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 50, size=30)
     mechanism = make_mechanism("tp", locations, 4, merge=merge)
-    (first, second), coins = sample_copies(mechanism, some, SeededWords(0))
-    reported = drawn_many(mechanism, some, SeededWords(0)).reshape(50, 4)
+    (first, second), coins = sample_copies(mechanism, some, SimulatedWords(0))
+    reported = drawn_many(mechanism, some, SimulatedWords(0)).reshape(50, 4)
     for k, row in enumerate(reported.tolist()):
         here = slice(4 * k, 4 * k + 4)
         tossed = iter(coins[here].tolist())
@@ -169,3 +167,17 @@ def test_few_trajectories_do_not_wait_for_numba(name):
 
 def test_every_mechanism_has_one_fast_path_at_most():
     assert set(FAST) <= set(MECHANISMS.values())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Batch(np.array([0, 2]), np.array([654321, 7]), row(999888777), np.array([5])),
+        Drawn(np.array([[654321], [999888777]]), np.zeros(1), np.zeros(1)),
+        Scratch(*[np.array([654321, 999888777])] * 6),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_private_in_a_fast_path_is_not_shown(value):
+    assert repr(value) == f"{type(value).__name__}(withheld)"
+    assert str(value) == repr(value)

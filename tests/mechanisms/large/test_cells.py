@@ -1,6 +1,5 @@
-"""Cells of a large set: equal runs, and marks that hold too much but never too little."""
+"""Cells of a large set: equal runs, and sets that hold too much but never too little."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +9,8 @@ from hypothesis import strategies as st
 from worlds import scattered
 
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.large import ball_tree as nested
-from nomadp.mechanisms.large import cell_sets as marks
-from nomadp.mechanisms.large import pairs as sights
+from nomadp.mechanisms.large import ball_tree, cell_sets, pairs
 from nomadp.mechanisms.large.cells import cell_levels, cell_order, cell_starts
-from nomadp.mechanisms.pivot.kernel_arcs import to_angles
 
 SIZE = 6_000
 
@@ -52,21 +48,21 @@ def held(bits, cell):
     ("size", "levels"), [(1, 0), (31, 0), (32, 1), (4_097, 8), (16_384, 10), (10**6, 10)]
 )
 def test_cells_are_many_but_never_smaller_than_a_leaf(size, levels):
-    assert cell_levels(size, nested.LEAF) == levels
+    assert cell_levels(size, ball_tree.LEAF) == levels
     sizes = np.diff(cell_starts(size, levels))
-    assert sizes.min() >= min(size, nested.LEAF)
+    assert sizes.min() >= min(size, ball_tree.LEAF)
     assert sizes.max() - sizes.min() <= 1
     assert sizes.sum() == size
 
 
 @each_world
 def test_a_cell_is_a_node_of_the_tree_and_knows_its_locations(make):
-    balls = nested.sorted_places(make()).balls(4)
+    balls = ball_tree.sorted_places(make()).balls(4)
     starts = cell_starts(SIZE, balls.levels)
-    nodes = balls.nodes[marks.first_cell(balls) :][: len(starts) - 1]
+    nodes = balls.nodes[len(balls.discs) - 1 :][: len(starts) - 1]
     assert nodes[:, :2].tolist() == [list(pair) for pair in pairwise(starts.tolist())]
     for cell, (start, end) in enumerate(pairwise(starts.tolist())):
-        assert {marks.cell_of(balls, location) for location in range(start, end)} == {cell}
+        assert {cell_sets.cell_of(balls, location) for location in range(start, end)} == {cell}
 
 
 def test_cells_do_not_depend_on_the_order_among_equals_or_on_how_halves_are_selected(
@@ -85,71 +81,66 @@ def test_cells_do_not_depend_on_the_order_among_equals_or_on_how_halves_are_sele
 
 @each_world
 @pytest.mark.parametrize("sectors", [2, 3, 4, 7, 16])
-def test_whatever_is_seen_in_a_sector_lies_in_a_cell_marked_for_it(make, sectors):
-    place = nested.sorted_places(make())
+def test_whatever_is_seen_in_a_sector_lies_in_a_cell_of_its_set(make, sectors):
+    place = ball_tree.sorted_places(make())
     balls, rng = place.balls(sectors), np.random.default_rng(2)
-    pairs = rng.integers(SIZE, size=(4_000, 2))
-    pairs[:5, 0], pairs[:5, 1] = place.rank[:5], place.rank[[1, 0, 3, 4, 2]]  # poles, antipodes
-    pairs[5:100, 1] = pairs[5:100, 0] + rng.integers(-3, 4, 95)  # neighbours on the curve
-    for here, there in np.clip(pairs, 0, SIZE - 1).tolist():
-        sector = sights.sector_between(balls.rows, here, there, balls.borders)
-        row = balls.seen[sector, marks.cell_of(balls, here)]
-        assert held(row, marks.cell_of(balls, there))
+    both = rng.integers(SIZE, size=(4_000, 2))
+    both[:5, 0], both[:5, 1] = place.rank[:5], place.rank[[1, 0, 3, 4, 2]]  # poles, antipodes
+    both[5:100, 1] = both[5:100, 0] + rng.integers(-3, 4, 95)  # neighbours on the curve
+    for here, there in np.clip(both, 0, SIZE - 1).tolist():
+        sector = pairs.sector_between(balls.rows, here, there, balls.borders)
+        row = balls.seen[sector, cell_sets.cell_of(balls, here)]
+        assert held(row, cell_sets.cell_of(balls, there))
 
 
 @each_world
-def test_whatever_lies_in_a_disc_lies_in_a_cell_marked_for_it(make):
-    place = nested.sorted_places(make())
+def test_whatever_lies_in_a_disc_lies_in_a_cell_of_its_set(make):
+    place = ball_tree.sorted_places(make())
     balls, rng = place.balls(4), np.random.default_rng(3)
-    room = marks.new_marks(balls)
+    cells = cell_sets.new_cell_set(balls)
     for here, there in rng.integers(SIZE, size=(2_000, 2)).tolist():
-        radius_km = sights.km_between(balls.rows, here, there)
-        disc = sights.domain_of((here, radius_km), (-1, -1), (0, 0))
-        marks.mark(balls, disc, room)
-        assert held(room[0], marks.cell_of(balls, there))
-        assert marks.marked(room) == sum(int(word).bit_count() for word in room[0])
+        radius_km = pairs.km_between(balls.rows, here, there)
+        disc = pairs.domain_of((here, radius_km), (-1, -1), (0, 0))
+        cell_sets.cells_in_disc(balls, disc, cells)
+        assert held(cells[0], cell_sets.cell_of(balls, there))
+        assert cell_sets.cell_count(cells) == sum(int(word).bit_count() for word in cells[0])
 
 
 @pytest.mark.parametrize("make", [globe, city], ids=lambda m: m.__name__)
-def test_marks_hold_not_much_more_than_a_sector(make):
-    balls = nested.sorted_places(make()).balls(4)
+def test_a_set_of_cells_holds_not_much_more_than_a_sector(make):
+    balls = ball_tree.sorted_places(make()).balls(4)
     cells = 2**balls.levels
     # Only speed: a cell sees a quarter of the others in each of four sectors, and the borders.
     share = np.bitwise_count(balls.seen).sum() / (4 * cells * cells)
     assert 0.25 <= share <= 0.5
 
 
-def test_one_word_picks_every_location_of_the_marked_cells_equally_often():
-    balls = nested.sorted_places(globe()).balls(4)
-    wide, room = marks.new_marks(balls), marks.new_marks(balls)
-    marks.mark(balls, sights.domain_of((17, 3000.0), (-1, -1), (0, 0)), wide)
-    marks.narrow(balls, sights.domain_of((17, 3000.0), (40, -1), (1, 0)), wide, room)
+def test_one_word_picks_every_location_of_a_set_of_cells_equally_often():
+    balls = ball_tree.sorted_places(globe()).balls(4)
+    wide, cells = cell_sets.new_cell_set(balls), cell_sets.new_cell_set(balls)
+    cell_sets.cells_in_disc(balls, pairs.domain_of((17, 3000.0), (-1, -1), (0, 0)), wide)
+    cell_sets.cells_in_sectors(
+        balls, pairs.domain_of((17, 3000.0), (40, -1), (1, 0)), wide, cells
+    )
     starts = cell_starts(SIZE, balls.levels)
     largest = int(np.diff(starts).max())
-    slots = int(marks.marked(room)) * largest
+    slots = int(cell_sets.cell_count(cells)) * largest
     assert slots > 0
     found, below = [], 2**64 // slots
     for k in range(slots):
         low, high = -(-k * 2**64 // slots), ((k + 1) * 2**64 - 1) // slots
-        ends = {marks.spot(balls, room, np.uint64(word))[0] for word in (low, high)}
+        ends = {
+            cell_sets.uniform_location(balls, cells, np.uint64(word))[0] for word in (low, high)
+        }
         assert len(ends) == 1
         found.append(ends.pop())
-        _, rest = marks.spot(balls, room, np.uint64(low))
+        _, rest = cell_sets.uniform_location(balls, cells, np.uint64(low))
         assert int(rest) < 2 * slots  # what remains of an interval's first word is its first
         assert high - low + 1 in (below, below + 1)
-    inside = [k for k in range(SIZE) if held(room[0], marks.cell_of(balls, k))]
+    inside = [k for k in range(SIZE) if held(cells[0], cell_sets.cell_of(balls, k))]
     assert sorted(k for k in found if k >= 0) == inside
 
 
 @given(st.integers(1, 2**64 - 1))
 def test_the_lowest_bit_is_found(bits):
-    assert marks.lowest(np.uint64(bits)) == (bits & -bits).bit_length() - 1
-
-
-def test_angles_are_those_of_the_library_up_to_the_last_bits():
-    ends = [0.0, 1e-300, 1e-30, 1e-9, 0.25, 0.5, np.nextafter(0.5, 1), 1 - 1e-12, 1.0]
-    squares = np.concatenate([ends, np.random.default_rng(0).uniform(0, 1, 500)])
-    angles = squares.copy()
-    to_angles(angles, np.empty((2, len(squares))))
-    exact = [math.atan2(math.sqrt(x), math.sqrt(1 - x)) for x in squares.tolist()]
-    assert angles.tolist() == pytest.approx(exact, rel=1e-15, abs=1e-16)
+    assert cell_sets.lowest(np.uint64(bits)) == (bits & -bits).bit_length() - 1

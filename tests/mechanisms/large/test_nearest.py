@@ -6,8 +6,7 @@ from odd_worlds import ODD_WORLDS, antipodes, city, pole, streets
 
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms.fast import limits
-from nomadp.mechanisms.large import ball_tree as nested
-from nomadp.mechanisms.large import nearest
+from nomadp.mechanisms.large import ball_tree, nearest
 from nomadp.mechanisms.points import ranked_many as ranked
 from nomadp.mechanisms.points.ranked_many import numbered_nearest
 
@@ -59,7 +58,7 @@ def test_where_rounding_could_decide_the_reference_is_asked(make, small_is_large
 @each_world
 def test_a_node_is_told_near_or_far_by_limits_that_hold(make, small_is_large):
     locations = make(80)
-    place = nested.sorted_places(locations)
+    place = ball_tree.sorted_places(locations)
     balls = place.balls(1)
     for here in range(0, 80, 9):
         row = np.sin(locations.distances_km(place.order[here]) / (2 * 6371.0088)) ** 2
@@ -75,15 +74,15 @@ def test_a_node_is_told_near_or_far_by_limits_that_hold(make, small_is_large):
 def test_few_nodes_are_looked_at_on_average(size):
     """The expected work grows like a logarithm: far below a scan of all."""
     locations = city(size)
-    place = nested.sorted_places(locations)
+    place = ball_tree.sorted_places(locations)
     balls = place.balls(1)
     rng = np.random.default_rng(0)
     looks = 0
-    room = nearest.new_room(balls)
+    scratch = nearest.new_scratch(balls)
     for _ in range(300):
         count = size // 3
         secret = np.array([rng.integers(size), count, rng.integers(count)])
-        room.node[:] = -1
-        nearest.one_of_nearest(balls, place.order, secret, room)
-        looks += np.count_nonzero(room.node >= 0)
+        scratch.node[:] = -1
+        nearest.one_of_nearest(balls, place.order, secret, scratch)
+        looks += np.count_nonzero(scratch.node >= 0)
     assert looks / 300 < 400

@@ -7,9 +7,13 @@ import pytest
 from worlds import scattered, small_map
 
 from nomadp.audit import measure
-from nomadp.laws import Disc
+from nomadp.drawing import draw
+from nomadp.laws import Disc, SquareWave, heaviest
+from nomadp.laws.channel import UNIT
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import AnchoredPivotSampling
+from nomadp.mechanisms.fast.arrays import square_wave
+from nomadp.mechanisms.pivot.atp import RESOLUTION_MAX
 
 
 @pytest.mark.parametrize("length", [2, 3, 7])
@@ -36,7 +40,7 @@ def test_a_fixed_radius_leaves_its_budget_to_the_anchor():
     assert "radius" not in split.shares(1)
 
 
-@pytest.mark.parametrize("radius_km", [0.0, 3.0, 1e6])
+@pytest.mark.parametrize("radius_km", [0.0, 3.0, 20_016])
 def test_a_fixed_radius_keeps_epsilon(radius_km):
     mechanism = AnchoredPivotSampling(locations=small_map(4), epsilon=1, radius_km=radius_km)
     for length in (1, 2):
@@ -74,12 +78,25 @@ def test_coincident_locations_have_a_region_without_width():
     assert found.final_loss == pytest.approx(0, abs=2e-9)
 
 
-@pytest.mark.parametrize("radius_km", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("radius_km", [-1.0, 20_016.1, float("nan"), float("inf")])
 def test_refuses_a_radius_that_is_none(radius_km):
-    with pytest.raises(ValueError, match="radius_km must be finite and not negative"):
+    with pytest.raises(ValueError, match=r"radius_km must be from 0 to 20,016"):
         AnchoredPivotSampling(locations=scattered(5), epsilon=1, radius_km=radius_km)
 
 
-def test_refuses_no_cells_at_all():
-    with pytest.raises(ValueError, match="resolution must be at least 1, got 0"):
-        AnchoredPivotSampling(locations=scattered(5), epsilon=1, resolution=0)
+@pytest.mark.parametrize("resolution", [0, 2**20 + 1, 2**39])
+def test_refuses_no_cells_at_all_and_more_than_64_bits_hold(resolution):
+    with pytest.raises(ValueError, match="resolution must be from 1 to 1,048,576"):
+        AnchoredPivotSampling(locations=scattered(5), epsilon=1, resolution=resolution)
+
+
+def test_the_finest_radius_is_drawn_within_64_bits():
+    share = AnchoredPivotSampling(locations=scattered(5), epsilon=20).split(2).shares(1)
+    channel = SquareWave(RESOLUTION_MAX, share["radius"])
+    total = int(channel.weights(0)[0]) * (2 * channel.reach + 1) + (2**20 - 1) * UNIT
+    assert total == channel.weights(0).sum() < 2**48
+    wave = RESOLUTION_MAX, channel.reach, heaviest(UNIT, channel.share)
+    words = np.array([0, 2**40, 2**63, 2**64 - 1], dtype=np.uint64)
+    for cell in (0, 777_777, 2**20 - 1):
+        drawn = square_wave(words, np.full(4, cell), wave)
+        assert drawn.tolist() == [draw(channel, cell, word) for word in words.tolist()]

@@ -50,5 +50,5 @@ def test_spends_all_of_epsilon_and_not_more():
 
 @pytest.mark.parametrize("groups", [1, 0, -5])
 def test_refuses_fewer_than_two_groups(groups):
-    with pytest.raises(DomainError, match="at least 2"):
+    with pytest.raises(DomainError, match="groups must be a whole number from 2"):
         StaircaseResponse(locations=triangle(), epsilon=1, groups=groups)

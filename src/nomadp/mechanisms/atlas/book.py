@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError
 from nomadp.geometry import EARTH_RADIUS_KM
-from nomadp.locations import LocationSet
-from nomadp.randomness import SeededWords
+from nomadp.locations import CACHED_ROWS_MAX, LocationSet
+from nomadp.randomness import SimulatedWords
 
 __all__ = [
     "LARGE_RECIPE",
@@ -27,6 +27,7 @@ __all__ = [
     "fresh_journeys",
     "public_walks",
     "recipe_of",
+    "uniforms",
 ]
 
 Journeys = NDArray[np.int32]
@@ -37,9 +38,12 @@ LARGE_RECIPE = "walk-1-sampled"
 """In large sets the mean distance is that of a sample, so that it takes no minutes."""
 SCALES = (0, 2, 4, 8)
 """A step's scale is the mean pairwise distance over one of these; 0 stands for anywhere."""
-_DENSE = 4096  # up to so many locations a step is drawn from the table of all distances
+# What the recipes read, and nothing else does: other numbers are other recipes.
+_DENSE = 4096  # up to so many locations RECIPE walks, above LARGE_RECIPE
 _SAMPLE = 512  # locations from which the mean pairwise distance is estimated
 _OTHERS = 4096  # and to how many others, in a large set
+_UNIFORM_BITS = 53  # of a word, for a number in [0, 1)
+_POLE = 1e-6  # a circle of latitude is never shorter than this part of the equator
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ class Atlas:
         return total
 
     def _from_km(self, location: int, others: Journeys) -> Floats:
-        if len(self.locations) <= _DENSE:  # then all its distances are kept
+        if len(self.locations) <= CACHED_ROWS_MAX:
             return self.locations.distances_km(location)[others]
         return self.locations.distances_between_km(location, others)
 
@@ -122,14 +126,20 @@ def fresh_journeys(atlas: Atlas, count: int) -> Journeys:
 def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
     """Walks of the recipe; those of another purpose or count are other walks."""
     recipe = f"{recipe_of(locations)}/{purpose}/{locations.sha256}/{length}/{count}"
-    rows = SeededWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
-    uniform = (rows >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    rows = SimulatedWords(0).bound_to(recipe).rows(np.arange(count), 2 * length)
+    uniform = uniforms(rows)
     journeys = np.empty((count, length), dtype=np.int32)
     mean_km = _mean_distance_km(locations)
     for part, scale in enumerate(SCALES):
         these = slice(part, count, len(SCALES))
         journeys[these] = _walks(locations, uniform[these], mean_km / scale if scale else 0.0)
     return journeys
+
+
+def uniforms(words: NDArray[np.uint64]) -> Floats:
+    """Numbers in [0, 1) from the upper bits of words."""
+    upper = (words >> np.uint64(64 - _UNIFORM_BITS)).astype(np.float64)
+    return upper * 2.0**-_UNIFORM_BITS
 
 
 def recipe_of(locations: LocationSet) -> str:
@@ -185,7 +195,7 @@ def _step_by_displacement(
     angle = 2 * np.pi * uniform[:, 1]
     north = np.degrees(length_km * np.cos(angle) / EARTH_RADIUS_KM)
     lat = np.clip(locations.lat[here] + north, -90.0, 90.0)
-    shrink = np.maximum(np.cos(np.radians(lat)), 1e-6)
+    shrink = np.maximum(np.cos(np.radians(lat)), _POLE)
     east = np.degrees(length_km * np.sin(angle) / (EARTH_RADIUS_KM * shrink))
     lng = locations.lng[here] + east
     lng = lng - 360.0 * np.round(lng / 360.0)

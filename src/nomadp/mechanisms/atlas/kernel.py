@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.atlas.kernel_rough import count_below
-from nomadp.mechanisms.atlas.kernel_search import mark_near, room_for
+from nomadp.mechanisms.atlas.kernel_search import mark_near, scratch_for
 from nomadp.mechanisms.atlas.kernel_values import Chart
 from nomadp.mechanisms.fast.compiling import kernel, part
 from nomadp.mechanisms.fast.draws import below
@@ -25,11 +25,11 @@ def report_journeys(places: Any, words: Any, chart: Chart, law: Any) -> Any:
     size = chart.book.shape[1]
     total = near_count * heavy + (size - near_count) * light
     reported = np.empty(len(places), dtype=np.int64)
-    room = room_for(size)
+    scratch = scratch_for(size)
     for k in range(len(places)):
-        limit, decided = mark_near(places[k], near_count, chart, room)
+        limit, decided = mark_near(places[k], near_count, chart, scratch)
         reported[k] = (
-            pick(below(words[k], 0, total), limit, law, room.total_km) if decided else -1
+            pick(below(words[k], 0, total), limit, law, scratch.total_km) if decided else -1
         )
     return reported
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.mechanisms.atlas.kernel_search import mark_near, room_for
+from nomadp.mechanisms.atlas.kernel_search import mark_near, scratch_for
 from nomadp.mechanisms.atlas.kernel_values import Chart
 from nomadp.mechanisms.fast.compiling import kernel
 
@@ -19,12 +19,12 @@ def near_journeys(places: Any, chart: Chart, near_count: int) -> Any:
     """
     size = chart.book.shape[1]
     near = np.empty((len(places), near_count), dtype=np.int32)
-    room = room_for(size)
+    scratch = scratch_for(size)
     for k in range(len(places)):
-        limit, decided = mark_near(places[k], near_count, chart, room)
+        limit, decided = mark_near(places[k], near_count, chart, scratch)
         found = 0
         for journey in range(size):
-            if room.total_km[journey] < limit:
+            if scratch.total_km[journey] < limit:
                 near[k, found] = journey
                 found += 1
         if not decided:

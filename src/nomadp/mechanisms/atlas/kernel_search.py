@@ -11,11 +11,11 @@ import numpy as np
 
 from nomadp.mechanisms.atlas.kernel_rough import rough_totals
 from nomadp.mechanisms.atlas.kernel_select import doubtful
-from nomadp.mechanisms.atlas.kernel_values import Chart, Room
+from nomadp.mechanisms.atlas.kernel_values import Chart, Scratch
 from nomadp.mechanisms.fast.compiling import kernel, part
 from nomadp.mechanisms.large.pairs import km_between
 
-__all__ = ["kth_smallest", "mark_near", "room_for"]
+__all__ = ["kth_smallest", "mark_near", "scratch_for"]
 
 _BINS = 1024
 _SAMPLED = 2048  # from this size on a sample tells roughly where the limit is
@@ -23,9 +23,9 @@ _EVERY = 17  # odd: the scales of an atlas take turns in fours
 
 
 @kernel
-def room_for(size: int) -> Room:
-    """Room to search an atlas of this size."""
-    return Room(
+def scratch_for(size: int) -> Scratch:
+    """Where to search an atlas of this size."""
+    return Scratch(
         np.empty(size, dtype=np.float32),
         np.empty(size // _EVERY if size >= _SAMPLED else 0, dtype=np.float32),
         np.empty(size, dtype=np.int64),
@@ -35,47 +35,47 @@ def room_for(size: int) -> Room:
 
 
 @kernel
-def mark_near(places: Any, near_count: int, chart: Chart, room: Room) -> Any:
-    """The limit below which ``room.total_km`` is that of a near journey; is it decided?
+def mark_near(places: Any, near_count: int, chart: Chart, scratch: Scratch) -> Any:
+    """The limit below which ``scratch.total_km`` is that of a near journey; is it decided?
 
     Afterwards exactly ``near_count`` totals are below the limit, ties by index.
     """
-    rough_totals(places, chart, room.total_km)
-    for k in range(len(room.sample_km)):
-        room.sample_km[k] = room.total_km[_EVERY * k]
-    limit, sure, found = doubtful(near_count, chart, room)
+    rough_totals(places, chart, scratch.total_km)
+    for k in range(len(scratch.sample_km)):
+        scratch.sample_km[k] = scratch.total_km[_EVERY * k]
+    limit, sure, found = doubtful(near_count, chart, scratch)
     missing = near_count - sure
     if missing == found:
         for k in range(found):
-            room.total_km[room.journey[k]] = -np.inf
+            scratch.total_km[scratch.journey[k]] = -np.inf
         return limit, True
-    _measure(places, chart, room, found)
-    limit_km, closer = kth_smallest(room.exact_km[:found], missing)
+    _measure(places, chart, scratch, found)
+    limit_km, closer = kth_smallest(scratch.exact_km[:found], missing)
     tied = missing - closer
     for k in range(found):
-        near = room.exact_km[k] < limit_km
-        if room.exact_km[k] == limit_km and tied > 0:
+        near = scratch.exact_km[k] < limit_km
+        if scratch.exact_km[k] == limit_km and tied > 0:
             near, tied = True, tied - 1
-        room.total_km[room.journey[k]] = -np.inf if near else np.inf
-    return limit, chart.blur_km == 0 or _is_decided(limit_km, (missing, found), chart, room)
+        scratch.total_km[scratch.journey[k]] = -np.inf if near else np.inf
+    return limit, chart.blur_km == 0 or _is_decided(limit_km, (missing, found), chart, scratch)
 
 
 @part
-def _measure(places: Any, chart: Chart, room: Room, found: int) -> None:
+def _measure(places: Any, chart: Chart, scratch: Scratch, found: int) -> None:
     """The exact totals of the doubtful journeys, added up in the reference's order."""
     for k in range(found):
-        journey, total_km = room.journey[k], 0.0
+        journey, total_km = scratch.journey[k], 0.0
         for position in range(len(places)):
             here, there = places[position], chart.book[position, journey]
             if len(chart.table_km):
                 total_km += chart.table_km[here, there]
             else:
                 total_km += km_between(chart.rows, here, there)
-        room.exact_km[k] = total_km
+        scratch.exact_km[k] = total_km
 
 
 @part
-def _is_decided(limit_km: float, counts: Any, chart: Chart, room: Room) -> bool:
+def _is_decided(limit_km: float, counts: Any, chart: Chart, scratch: Scratch) -> bool:
     """Whether the reference, with totals a hair off, must find the same journeys near.
 
     It must where as many are close to the limit as are missing, or where these all go through
@@ -85,12 +85,12 @@ def _is_decided(limit_km: float, counts: Any, chart: Chart, room: Room) -> bool:
     closer, close, first = 0, 0, -1
     same = True
     for k in range(found):
-        if room.exact_km[k] < limit_km - 2 * chart.blur_km:
+        if scratch.exact_km[k] < limit_km - 2 * chart.blur_km:
             closer += 1
-        elif room.exact_km[k] <= limit_km + 2 * chart.blur_km:
+        elif scratch.exact_km[k] <= limit_km + 2 * chart.blur_km:
             close += 1
-            first = room.journey[k] if first < 0 else first
-            same = same and _same_places(chart, first, room.journey[k])
+            first = scratch.journey[k] if first < 0 else first
+            same = same and _same_places(chart, first, scratch.journey[k])
     return same or closer + close == missing
 
 

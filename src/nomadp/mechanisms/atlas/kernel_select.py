@@ -1,8 +1,9 @@
 """ATLAS: which journeys may be the last that counts as near, judging by rough totals.
 
-A sample tells roughly where the limit is; what lies around it is set apart and halved until
-few are left. Whatever the sample says, the answer is the same: where it misleads, everything
-is set apart.
+Selection of the k-th smallest as quickselect does it, by values instead of pivots: a sample
+tells roughly where the limit is; what lies around it is set apart and halved until few are
+left. Whatever the sample says, the answer is the same: where it misleads, everything is set
+apart.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.atlas.kernel_rough import count_below
-from nomadp.mechanisms.atlas.kernel_values import Chart, Room
+from nomadp.mechanisms.atlas.kernel_values import Chart, Scratch
 from nomadp.mechanisms.fast.compiling import part
 
 __all__ = ["bracket", "doubtful"]
@@ -21,24 +22,24 @@ _TRIES = 64  # halvings after which only ties are left
 
 
 @part
-def doubtful(near_count: int, chart: Chart, room: Room) -> Any:
+def doubtful(near_count: int, chart: Chart, scratch: Scratch) -> Any:
     """Below what total a journey is certainly near, how many are, and how many are in doubt.
 
-    Those in doubt are then in ``room.journey``, in their order. A total and the limit of the
+    Those in doubt are then in ``scratch.journey``, in their order. A total and the limit of the
     near ones may both be off, in opposite directions.
     """
     nothing, top = np.float32(0), np.float32(chart.top_km)
     margin = np.float32(2 * chart.off_km)
-    low, high = _likely(room.sample_km, near_count / len(room.total_km), top)
+    low, high = _likely(scratch.sample_km, near_count / len(scratch.total_km), top)
     low, high = max(nothing, low - margin), min(top, high + margin)
-    before, found = _set_apart(low, high, room)
-    first, last = bracket(room.rough_km[:found], near_count - before, low, high)
+    before, found = _set_apart(low, high, scratch)
+    first, last = bracket(scratch.rough_km[:found], near_count - before, low, high)
     if (low > nothing and first - margin < low) or (high < top and last + margin >= high):
         # The doubt reaches beyond what was set apart, or the sample misled to there.
         low, high = nothing, top
-        before, found = _set_apart(low, high, room)
-        first, last = bracket(room.rough_km[:found], near_count, low, high)
-    sure, left = _keep(first - margin, last + margin, found, room)
+        before, found = _set_apart(low, high, scratch)
+        first, last = bracket(scratch.rough_km[:found], near_count, low, high)
+    sure, left = _keep(first - margin, last + margin, found, scratch)
     return first - margin, before + sure, left
 
 
@@ -77,9 +78,9 @@ def bracket(values: Any, count: int, low: Any, high: Any) -> Any:
 
 
 @part
-def _set_apart(low: Any, high: Any, room: Room) -> Any:
+def _set_apart(low: Any, high: Any, scratch: Scratch) -> Any:
     """How many totals are below ``low``, and how many from there to below ``high``."""
-    total_km, journey, rough_km = room.total_km, room.journey, room.rough_km
+    total_km, journey, rough_km = scratch.total_km, scratch.journey, scratch.rough_km
     before = found = 0
     for k in range(len(total_km)):
         total = total_km[k]
@@ -90,9 +91,9 @@ def _set_apart(low: Any, high: Any, room: Room) -> Any:
 
 
 @part
-def _keep(low: Any, high: Any, found: int, room: Room) -> Any:
+def _keep(low: Any, high: Any, found: int, scratch: Scratch) -> Any:
     """Of those set apart, how many are below ``low``; the ones up to ``high`` are kept."""
-    journey, rough_km = room.journey, room.rough_km
+    journey, rough_km = scratch.journey, scratch.rough_km
     kept = 0
     for k in range(found):
         journey[kept] = journey[k]

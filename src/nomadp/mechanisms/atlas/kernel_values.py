@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["Chart", "Room"]
+__all__ = ["Chart", "Scratch"]
 
 
 class Chart(NamedTuple):
@@ -20,7 +20,7 @@ class Chart(NamedTuple):
     blur_km: float  # how far the kernel's exact total can be from the reference's
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Where one trajectory after the other is worked on."""
 
     total_km: Any  # (size,): rough totals

@@ -3,9 +3,12 @@
 Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
 point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
 response over a public book of journeys, heavier for the k nearest to the truth.
+
+Its ancestors: k-closest encoding over a shared codebook (Isik, Chen, Ozgur, Weissman and No,
+arXiv 2306.04924), subset selection, and BRR, whose ranks of single points it takes to journeys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -22,7 +25,7 @@ from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.base import MOST, Mechanism, Range, Trajectory
 from nomadp.mechanisms.report_law import ReportLaw
 
 __all__ = ["JourneyLaw", "WholeJourney", "atlas_of"]
@@ -40,24 +43,27 @@ class WholeJourney(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
+    ranges: ClassVar[Mapping[str, Range]] = {
+        **Mechanism.ranges,
+        "size": (1, MOST),
+        "near_count": (1, MOST),
+        "control_points": (2, 256),
+    }
 
     size: int = SIZE
     """Journeys in the atlas of each length; of pinned ones, their own."""
     near_count: int | None = None
-    """Journeys that count as near; by default what errs least on the atlas' own journeys."""
+    """Journeys that count as near; by default what errs least on fresh walks of the atlas'
+    recipe, never on the journeys that are in it."""
     control_points: int = 8
     """Longer trajectories are reported through so many of their points, evenly spaced."""
     pinned: PinnedAtlases | None = None
     """Atlases given as they are, instead of built by the recipe of this version."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.pinned is not None:
             self._take(self.pinned)
-        for name in ("size", "near_count", "control_points"):
-            value = getattr(self, name)
-            if value is not None and value < (2 if name == "control_points" else 1):
-                raise DomainError(f"{name} is too small for an atlas, got {name}={value}")
+        super().__post_init__()
 
     def _take(self, pinned: PinnedAtlases) -> None:
         pinned.check_locations(self.locations)
@@ -74,6 +80,7 @@ class WholeJourney(Mechanism):
         return params if pinned is None else params | {"pinned": pinned.sha256}
 
     def split(self, length: int) -> Split:
+        self.check_length(length)
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
     def atlas(self, length: int) -> Atlas:

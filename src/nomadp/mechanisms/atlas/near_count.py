@@ -2,8 +2,9 @@
 
 With k near ones of K, weights e^epsilon to 1, and S_k the summed distance of the k nearest, a
 reported journey is off by (S_k (e^epsilon - 1) + S_K) / (k (e^epsilon - 1) + K) on average. It
-is averaged over fresh walks of the atlas' own recipe; the atlas' journeys themselves would
-each find themselves at distance 0 and make k too small. Everything here is public.
+is averaged over fresh walks of the atlas' recipe, as people's journeys are: not in the atlas.
+Its own journeys would each find themselves at distance 0, so that few near ones seem to be
+enough: at a large epsilon k would come out too small. Everything here is public.
 """
 
 import math
@@ -17,7 +18,7 @@ from nomadp.mechanisms.atlas.book import Atlas, fresh_journeys
 
 __all__ = ["best_near_count"]
 
-_FRESH = 512
+_FRESH = 512  # walks it is averaged over: another number is another k, and another law
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Channel, Ints, Secret, heaviest
-from nomadp.laws.channel import check_share, largest_unit
+from nomadp.laws.channel import check_share, check_words, largest_unit
 from nomadp.mechanisms.atlas.book import Atlas
 
 __all__ = ["JourneyResponse", "nearest_first"]
@@ -27,6 +27,8 @@ class JourneyResponse(Channel):
             raise ValueError(
                 f"near_count must be from 1 to {self.atlas.size}, got {self.near_count}"
             )
+        if self.near_count < self.atlas.size:  # else all weigh the same
+            check_words(self.light, self._total)
 
     @property
     def outputs(self) -> Ints:
@@ -49,6 +51,15 @@ class JourneyResponse(Channel):
     @property
     def bound(self) -> Fraction:
         return Fraction(self.heavy, self.light)
+
+    @property
+    def _total(self) -> int:
+        far = self.atlas.size - self.near_count
+        return self.near_count * self.heavy + far * self.light
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.light, self._total), Fraction(self.heavy, self._total)
 
 
 def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:

@@ -13,14 +13,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from nomadp.budget import Split, Step
+from nomadp.budget import Split, Step, as_fraction, shown
 from nomadp.drawing import Drawing
 from nomadp.errors import BudgetError, DomainError
+from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
 
 __all__ = ["CorrelatedGaussian", "carried_noise", "gaussian_multiplier"]
 
+DELTA_MIN = Fraction(1, 10**30)
 WIDTH = 1.0  # of the range of a coordinate: B
 
 
@@ -51,6 +53,7 @@ class CorrelatedGaussian(ContinuousMechanism):
         return Split(self.epsilon, (Step("stream", 0, 1, self.epsilon),))
 
     def moved(self, points: Floats, drawing: Drawing) -> Floats:
+        require("analysis")
         from scipy.special import ndtri  # slow to import, and only this mechanism needs it
 
         kept, fresh = carried_noise(len(points), self._multiplier, self.step_bound)
@@ -112,10 +115,10 @@ def _normal_cdf(x: float) -> float:
 
 
 def _as_delta(value: Fraction | float | str) -> Fraction:
-    try:
-        delta = Fraction(repr(value) if isinstance(value, float) else value)
-    except (ValueError, ZeroDivisionError, TypeError):
-        delta = Fraction(0)
-    if not 0 < delta < 1:
-        raise BudgetError(f"delta must be a number between 0 and 1, got delta={value}")
+    delta = as_fraction(value)
+    if delta is None or not DELTA_MIN <= delta < 1:
+        raise BudgetError(
+            f"delta must be a number between 0 and 1, at least {float(DELTA_MIN):g}, got "
+            f"delta={shown(value)}"
+        )
     return delta

@@ -1,4 +1,4 @@
-"""Values of each kind of law, one for each word of an array: kernels/draws.py in numpy."""
+"""Values of each kind of law, one for each word of an array: draws.py in numpy."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,7 @@ __all__ = [
     "Booleans",
     "Words",
     "below",
-    "below_and_rest",
     "leading",
-    "response",
     "split",
     "square_wave",
     "weights",
@@ -26,7 +24,6 @@ Booleans = NDArray[np.bool_]
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _UNIT = 2**24
-_RESPONSE_UNIT = 2**32
 
 
 def below(words: Words, totals: Ints | int) -> Ints:
@@ -49,26 +46,11 @@ def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
     return np.asarray(high >> _HALF, dtype=np.int64), rest
 
 
-def below_and_rest(words: Words, total: int, ceilings: Ints) -> tuple[Ints, Ints]:
-    """Two values of each word: below ``total``, and what remains of it, below a ceiling."""
-    rank, rest = split(words, total)
-    return rank, below(rest, ceilings)
-
-
 def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:
     """The exponential law's integer weights, clamped into [2^24, ceiling]."""
     weight = ceilings * np.exp(-scale_per_km * distances_km)
     # Never below the unit: a missing word, which is zero, is below every weight.
     return np.maximum(np.minimum(weight, ceilings), _UNIT).astype(np.int64)
-
-
-def response(words: Words, true: Ints, size: int, heavy: Ints) -> Ints:
-    """Randomised response over ``size`` values."""
-    target = below(words, heavy + (size - 1) * _RESPONSE_UNIT)
-    before = true * _RESPONSE_UNIT
-    after = (target - heavy) // _RESPONSE_UNIT + 1
-    value = np.where(target < before + heavy, true, after)
-    return np.where(target < before, target // _RESPONSE_UNIT, value)
 
 
 def square_wave(words: Words, cells: Ints, wave: tuple[int, int, int]) -> Ints:

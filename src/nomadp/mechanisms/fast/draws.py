@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.fast.compiling import kernel, part
-from nomadp.mechanisms.fast.values import Drawn, Plan
+from nomadp.mechanisms.fast.values import Batch, Drawn, Plan
 
 __all__ = [
     "below",
     "near",
     "response",
-    "share",
+    "high_product",
     "split",
-    "square_wave",
-    "toss",
+    "toss_coins",
     "weight_of",
     "within",
 ]
@@ -31,11 +30,11 @@ def below(words: Any, used: int, total: int) -> Any:
     """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
     if used >= len(words):
         return 0
-    return share(words[used], total)
+    return high_product(words[used], total)
 
 
 @part
-def share(word: Any, total: int) -> Any:
+def high_product(word: Any, total: int) -> Any:
     """floor(word * total / 2^64), for any total."""
     bound = np.uint64(total)
     low, high = word & _MASK, word >> _HALF
@@ -93,34 +92,20 @@ def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
     return (target - heavy) // _RESPONSE_UNIT + 1
 
 
-@part
-def square_wave(words: Any, used: int, cell: int, wave: Any) -> int:
-    """An output cell, with one word; cells `cell` to `cell + 2 reach` are the near ones."""
-    resolution, reach, heavy = wave[0], wave[1], wave[2]
-    near = 2 * reach + 1
-    target = below(words, used, near * heavy + (resolution - 1) * _UNIT)
-    before = cell * _UNIT
-    if target < before:
-        return target // _UNIT
-    if target < before + near * heavy:
-        return cell + (target - before) // heavy
-    return (target - near * heavy) // _UNIT + near
-
-
-@part
-def toss(words: Any, used: int, span: Any, plan: Plan, drawn: Drawn) -> int:
-    """The coins of one trajectory's points, and the words used so far.
+@kernel
+def toss_coins(batch: Batch, plan: Plan, drawn: Drawn) -> None:
+    """The coins of every trajectory's points, after both of its copies.
 
     A single location that is drawn once needs none: both of its copies are that draw.
     """
-    start, end = span
-    if plan.alone and end - start == 1:
-        drawn.copies[1, start] = drawn.copies[0, start]
-    elif plan.coin:
-        for i in range(start, end):
-            drawn.coins[i] = below(words, used, 2)
-            used += 1
-    return used
+    for k in range(len(batch.offsets) - 1):
+        start, end = batch.offsets[k], batch.offsets[k + 1]
+        if plan.alone and end - start == 1:
+            drawn.copies[1, start] = drawn.copies[0, start]
+        elif plan.coin:
+            for i in range(start, end):
+                drawn.coins[i] = below(batch.words[k], drawn.used[k], 2)
+                drawn.used[k] += 1
 
 
 @kernel

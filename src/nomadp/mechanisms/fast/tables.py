@@ -12,7 +12,7 @@ __all__ = ["tables_of"]
 
 
 def tables_of(locations: LocationSet, sectors: int = 0) -> Tables:
-    """Distances, their order and sums, and sectors if a number of them is given."""
+    """Distances and their order, and sectors if a number of them is given."""
     seen = _seen(locations, sectors) if sectors else np.zeros((0, 0), dtype=np.uint8)
     return _by_distance(locations)._replace(sectors=seen)
 
@@ -22,9 +22,7 @@ def _by_distance(locations: LocationSet) -> Tables:
     size = len(locations)
     distance = np.stack([locations.distances_km(i) for i in range(size)])
     order = np.argsort(distance, axis=1, kind="stable").astype(np.int32)
-    sums = np.zeros((size, size + 1))
-    np.cumsum(np.take_along_axis(distance, order, axis=1), axis=1, out=sums[:, 1:])
-    return Tables(distance, order, sums, np.zeros((0, 0), dtype=np.uint8))
+    return Tables(distance, order, np.zeros((0, 0), dtype=np.uint8))
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,12 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["Balls", "Batch", "Domain", "Drawn", "Plan", "Tables"]
+__all__ = ["Balls", "Batch", "Domain", "Drawn", "Plan", "Tables", "withheld"]
+
+
+def withheld(value: object) -> str:
+    """The repr of what holds private locations, words or draws."""
+    return f"{type(value).__name__}(withheld)"
 
 
 class Tables(NamedTuple):
@@ -10,18 +15,16 @@ class Tables(NamedTuple):
 
     distance_km: Any  # (m, m)
     order: Any  # (m, m): the locations from the nearest to the farthest
-    sums_km: Any  # (m, m + 1): of the k nearest distances
     sectors: Any  # (m, m), or empty
 
 
 class Balls(NamedTuple):
-    """A large set: locations in the order of a tree, and a ball in space around each node."""
+    """A large set: locations in the order of its ball tree, a ball for each node, and cells."""
 
     rows: Any  # (m, 6): the columns of geometry.Places, location by location
     ball: Any  # (nodes, 4): centre and radius, where the Earth is the unit sphere
     nodes: Any  # (nodes, 3): first location, last + 1, left child (the right one follows) or 0
     borders: Any  # (sectors, 2): of geometry.sector_borders
-    sample: Any  # (6, sample): what the calibration looks at, column by column
     levels: int  # there are 2^levels cells: nodes of the tree, as many levels below its root
     discs: Any  # (cells, sizes): of discs, as squared sines of half an angle
     around: Any  # (cells, sizes, words): the cells, as bits, that such a disc may meet
@@ -46,6 +49,9 @@ class Batch(NamedTuple):
     words: Any
     means: Any  # the location nearest to each trajectory's mean, or empty
 
+    def __repr__(self) -> str:
+        return withheld(self)
+
 
 class Plan(NamedTuple):
     """A mechanism as numbers; laws are (share, ceiling) by copy and length."""
@@ -55,8 +61,6 @@ class Plan(NamedTuple):
     point: Any
     heavy: Any  # randomised response's weight of the truth, by copy and length
     anchor: Any  # (share, ceiling), or empty where there is no disc
-    wave: Any  # resolution, reach, weight of the near cells
-    calibration: Any  # share and density q of the radius, and the fixed radius or -1
     sectors: int
     both: bool  # directions from both neighbouring pivots
     coin: bool
@@ -69,3 +73,6 @@ class Drawn(NamedTuple):
     copies: Any  # (2, points)
     coins: Any
     used: Any
+
+    def __repr__(self) -> str:
+        return withheld(self)

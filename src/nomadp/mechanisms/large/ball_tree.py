@@ -1,4 +1,4 @@
-"""A large location set as a tree of balls: what the kernels walk instead of square tables.
+"""A large location set as a ball tree: what the kernels walk instead of square tables.
 
 The upper levels of the tree are the halvings that make cells; inside of a cell, locations are
 sorted along a curve through latitude and longitude (Morton's order). So every node is a run of
@@ -27,7 +27,7 @@ from nomadp.mechanisms.large.cells import (
 )
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["LEAF", "SortedPlaces", "nested_balls", "nested_order", "sorted_places"]
+__all__ = ["LEAF", "SortedPlaces", "ball_tree_balls", "ball_tree_order", "sorted_places"]
 
 LEAF = 16
 """A node with at most so many locations is not divided."""
@@ -62,10 +62,6 @@ class SortedPlaces:
         seen = cells_seen(self.boxes, self.known.ball[cells - 1 : 2 * cells - 1], borders)
         return self.known._replace(borders=borders, seen=seen)
 
-    def columns(self, some: Ints) -> Floats:
-        """These locations as `Balls.sample` has them."""
-        return self.known.rows[self.rank[some]].T.copy()
-
     def ranked(self, trajectories: TrajectorySet) -> TrajectorySet:
         ranks = self.rank[trajectories.locations]
         return TrajectorySet(trajectories.offsets, ranks, trajectories.tids)
@@ -82,18 +78,16 @@ def _sorted_places(locations: LocationSet) -> SortedPlaces:
     size = len(locations)
     levels = cell_levels(size, LEAF)
     starts = cell_starts(size, levels)
-    order, key = nested_order(locations, levels)
+    order, key = ball_tree_order(locations, levels)
     rank = np.empty(size, dtype=np.int64)
     rank[order] = np.arange(size)
     lat, lng = locations.lat[order], locations.lng[order]
-    ball, nodes = nested_balls(lat, lng, key)
+    ball, nodes = ball_tree_balls(lat, lng, key)
     rows = np.stack(places(lat, lng), axis=1)
     cells = len(starts) - 1
     discs, around = cells_around(ball[cells - 1 : 2 * cells - 1])
     nobody = np.zeros((0, *around.shape[::2]), dtype=np.uint64)
-    known = Balls(
-        rows, ball, nodes, sector_borders(1), np.zeros((6, 0)), levels, discs, around, nobody
-    )
+    known = Balls(rows, ball, nodes, sector_borders(1), levels, discs, around, nobody)
     return SortedPlaces(order, rank, known, _boxes(lat, lng, starts))
 
 
@@ -108,7 +102,7 @@ def _boxes(lat: Floats, lng: Floats, starts: Ints) -> Floats:
     return np.stack(limits)
 
 
-def nested_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
+def ball_tree_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
     """The locations cell by cell, in a cell along the curve, and their keys in this order.
 
     A key is the number of the cell, and below it the place on the curve.
@@ -134,7 +128,7 @@ def _spread(steps: Ints) -> Keys:
     return spread
 
 
-def nested_balls(lat: Floats, lng: Floats, key: Keys) -> tuple[Floats, NDArray[np.int32]]:
+def ball_tree_balls(lat: Floats, lng: Floats, key: Keys) -> tuple[Floats, NDArray[np.int32]]:
     """Balls (nodes, 4) and nodes (nodes, 3), as `Balls` has them, of sorted locations."""
     levels = _levels(key)
     nodes = np.concatenate(levels)

@@ -1,7 +1,7 @@
-"""Sets of cells as bits: which cells may hold a location of a domain.
+"""Sets of cells as bits (bitsets): which cells may hold a location of a domain.
 
-A cell is a run of equally many sorted locations (cells.py), so a uniform location of the
-marked cells costs one word, and to narrow a domain is to "and" a few rows of bits.
+A cell is a run of equally many sorted locations (cells.py), so a uniform location of a set of
+cells costs one word, and to narrow a domain is to "and" a few rows of bits.
 """
 
 from typing import Any
@@ -12,7 +12,16 @@ from nomadp.mechanisms.fast.compiling import kernel, part
 from nomadp.mechanisms.fast.draws import split
 from nomadp.mechanisms.fast.values import Balls, Domain
 
-__all__ = ["cell_of", "first_cell", "lowest", "mark", "marked", "narrow", "new_marks", "spot"]
+__all__ = [
+    "cell_count",
+    "cell_of",
+    "cells_in_disc",
+    "cells_in_sectors",
+    "largest_cell",
+    "lowest",
+    "new_cell_set",
+    "uniform_location",
+]
 
 _DOUBT = 1e-9  # a share of a disc's size: far above any rounding
 _ONE, _TWO, _FOUR, _EIGHT = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(8)
@@ -22,16 +31,16 @@ _BYTES, _COUNT = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x7F)
 
 
 @kernel
-def new_marks(balls: Balls) -> Any:
-    """Room for marks: words of bits, and how many bits are set before each of them."""
+def new_cell_set(balls: Balls) -> Any:
+    """An empty set: words of bits, and how many bits are set before each of them."""
     words = balls.around.shape[2]
     return np.zeros(words, dtype=np.uint64), np.zeros(words + 1, dtype=np.int64)
 
 
 @part
-def mark(balls: Balls, domain: Domain, marks: Any) -> None:
-    """Mark the cells that the domain's disc may meet; all of them if it has none."""
-    bits, upto = marks
+def cells_in_disc(balls: Balls, domain: Domain, cells: Any) -> None:
+    """Set the cells that the domain's disc may meet; all of them if it has none."""
+    bits, upto = cells
     cell, size = 0, balls.discs.shape[1] - 1
     if domain.anchor >= 0:
         cell = cell_of(balls, domain.anchor)
@@ -44,9 +53,9 @@ def mark(balls: Balls, domain: Domain, marks: Any) -> None:
 
 
 @part
-def narrow(balls: Balls, domain: Domain, wider: Any, marks: Any) -> None:
-    """Of the cells marked for a wider domain, those that the reported sectors may meet."""
-    bits, upto = marks
+def cells_in_sectors(balls: Balls, domain: Domain, wider: Any, cells: Any) -> None:
+    """Of the cells of a wider domain, set those that the reported sectors may meet."""
+    bits, upto = cells
     for k in range(len(bits)):
         bits[k] = wider[0][k]
     for side in range(2):
@@ -59,20 +68,20 @@ def narrow(balls: Balls, domain: Domain, wider: Any, marks: Any) -> None:
 
 
 @part
-def marked(marks: Any) -> Any:
-    """How many cells are marked."""
-    return marks[1][len(marks[0])]
+def cell_count(cells: Any) -> Any:
+    """How many cells are in the set."""
+    return cells[1][len(cells[0])]
 
 
 @part
-def spot(balls: Balls, marks: Any, word: Any) -> Any:
-    """A uniform location of the marked cells, and the rest of the word.
+def uniform_location(balls: Balls, cells: Any, word: Any) -> Any:
+    """A uniform location of a set of cells that is not empty, and the rest of the word.
 
     Cells are taken as if all were as large as the largest: -1 where one is not.
     """
-    bits, upto = marks
+    bits, upto = cells
     nth, word = split(word, upto[len(bits)])
-    slot, word = split(word, (len(balls.rows) + len(balls.discs) - 1) >> balls.levels)
+    slot, word = split(word, largest_cell(balls))
     k = 0
     while upto[k + 1] <= nth:
         k += 1
@@ -86,9 +95,9 @@ def spot(balls: Balls, marks: Any, word: Any) -> Any:
 
 
 @part
-def first_cell(balls: Balls) -> int:
-    """The node of the first cell: above it are all the halvings that made cells."""
-    return len(balls.discs) - 1
+def largest_cell(balls: Balls) -> Any:
+    """How many locations the largest cell has; no other has fewer than one less."""
+    return (len(balls.rows) + len(balls.discs) - 1) >> balls.levels
 
 
 @part

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nomadp.mechanisms.fast.compiling import kernel, part
-from nomadp.mechanisms.fast.values import Balls
+from nomadp.mechanisms.fast.values import Balls, withheld
 from nomadp.mechanisms.large.pairs import haversines, unit_vector
 
-__all__ = ["Room", "nearest_points", "new_room", "one_of_nearest"]
+__all__ = ["Scratch", "nearest_points", "new_scratch", "one_of_nearest"]
 
 _DOUBT = 1e-12  # a share of the squared sine: far above any rounding, the reference's included
 _SLACK = 1e-12  # of the Earth's radius: in a squared sine at least as much as the doubt
 _HALVINGS = 4  # of the range of the edge, at each level
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Where nodes and locations wait to be told near or far, and what was left in doubt."""
 
     node: Any  # (2, leaves): by turns
@@ -36,11 +36,14 @@ class Room(NamedTuple):
     near: Any  # (m,)
     doubt: Any  # how many locations are in doubt, how many of them are near, the number drawn
 
+    def __repr__(self) -> str:
+        return withheld(self)
+
 
 @kernel
-def new_room(balls: Balls) -> Room:
+def new_scratch(balls: Balls) -> Scratch:
     leaves, size = len(balls.nodes) // 2 + 2, len(balls.rows)
-    return Room(
+    return Scratch(
         np.empty((2, leaves), dtype=np.int32),
         np.empty((2, leaves)),
         np.empty((2, leaves)),
@@ -53,37 +56,40 @@ def new_room(balls: Balls) -> Room:
 @kernel
 def nearest_points(balls: Balls, index: Any, secrets: Any, out: Any) -> None:
     """For each (place, count, number): the location, or -1 where the reference must decide."""
-    room = new_room(balls)
+    scratch = new_scratch(balls)
     for k in range(len(out)):
-        out[k] = one_of_nearest(balls, index, secrets[k], room)
+        out[k] = one_of_nearest(balls, index, secrets[k], scratch)
 
 
 @kernel
-def one_of_nearest(balls: Balls, index: Any, secret: Any, room: Room) -> Any:
+def one_of_nearest(balls: Balls, index: Any, secret: Any, scratch: Scratch) -> Any:
     """The location with this number among the ``count`` nearest to a place.
 
     ``index`` tells where a location stands in the set: the lower one wins a tie. Returns -1
-    where the number belongs to one of the locations in doubt; they are in ``room`` then.
+    where the number belongs to one of the locations in doubt; they are in ``scratch`` then.
     """
     place, count, number = secret[0], secret[1], secret[2]
     here = unit_vector(balls.rows, place)
     low, high = _bounds(balls.ball, 0, here)
-    room.node[0, 0], room.low[0, 0], room.high[0, 0] = 0, low, high
+    scratch.node[0, 0], scratch.low[0, 0], scratch.high[0, 0] = 0, low, high
     side, waiting, divided = 0, 1, True
     while divided:
-        waiting, divided = _divide(balls, here, (side, waiting), room)
+        # One level down the ball tree, then limits for how far the last of the nearest is.
+        waiting, divided = _divide(balls, here, side, waiting, scratch)
         side = 1 - side
-        low, high = _edge(balls.nodes, (side, waiting), count, (low, high), room)
-        state = (waiting, count, number)
-        found, state = _told(balls.nodes, side, state, (low, high), room)
+        low, high = _edge(balls.nodes, side, waiting, count, low, high, scratch)
+        # What is surely near takes the lowest numbers, what is surely far goes.
+        found, waiting, count, number = _told(
+            balls.nodes, side, waiting, count, number, low, high, scratch
+        )
         if found >= 0:
             return found
-        waiting, count, number = state
-    listed = _list(balls, place, (side, waiting), room)
-    found, left = _nearer(room, listed, count, number)
+    # Leaves that cross the edge are left: their locations are told apart one by one.
+    listed = _list(balls, place, side, waiting, scratch)
+    found, doubtful, count, number = _nearer(listed, count, number, scratch)
     if found >= 0:
         return found
-    return _tied(balls.rows, index, place, left, room)
+    return _tied(balls.rows, index, place, doubtful, count, number, scratch)
 
 
 @part
@@ -107,37 +113,36 @@ def _apart(ball: Any, node: int, here: Any) -> float:
 
 
 @part
-def _divide(balls: Balls, here: Any, waiting: Any, room: Room) -> Any:
+def _divide(balls: Balls, here: Any, side: int, count: int, scratch: Scratch) -> Any:
     """Every node that waits replaced by its children; how many wait now, and if any is new."""
-    side, count = waiting
     other, found, divided = 1 - side, 0, False
     for k in range(count):
-        node = room.node[side, k]
+        node = scratch.node[side, k]
         left = balls.nodes[node, 2]
         if left == 0:
-            room.node[other, found] = node
-            room.low[other, found], room.high[other, found] = (
-                room.low[side, k],
-                room.high[side, k],
+            scratch.node[other, found] = node
+            scratch.low[other, found], scratch.high[other, found] = (
+                scratch.low[side, k],
+                scratch.high[side, k],
             )
             found += 1
             continue
         divided = True
         for child in range(left, left + 2):
             low, high = _bounds(balls.ball, child, here)
-            room.node[other, found] = child
-            room.low[other, found], room.high[other, found] = low, high
+            scratch.node[other, found] = child
+            scratch.low[other, found], scratch.high[other, found] = low, high
             found += 1
     return found, divided
 
 
 @part
-def _edge(nodes: Any, waiting: Any, count: int, known: Any, room: Room) -> Any:
+def _edge(
+    nodes: Any, side: int, size: int, count: int, low: float, beyond: float, scratch: Scratch
+) -> Any:
     """Limits around the last of the ``count`` nearest, inside of those that are known."""
-    side, size = waiting
-    low, beyond = known
     high, before = beyond, low
-    node, lows, highs = room.node[side], room.low[side], room.high[side]
+    node, lows, highs = scratch.node[side], scratch.low[side], scratch.high[side]
     for _ in range(_HALVINGS):
         middle, upper = (low + beyond) / 2, (before + high) / 2
         possible = certain = 0
@@ -157,67 +162,81 @@ def _edge(nodes: Any, waiting: Any, count: int, known: Any, room: Room) -> Any:
 
 
 @part
-def _told(nodes: Any, side: int, state: Any, edge: Any, room: Room) -> Any:
+def _told(
+    nodes: Any,
+    side: int,
+    waiting: int,
+    count: int,
+    number: int,
+    nearest: float,
+    farthest: float,
+    scratch: Scratch,
+) -> Any:
     """Give numbers to near nodes and drop far ones: the location, or -1 and what is left."""
-    waiting, count, number = state
-    node, low, high = room.node[side], room.low[side], room.high[side]
+    node, low, high = scratch.node[side], scratch.low[side], scratch.high[side]
     kept = 0
     for k in range(waiting):
-        if high[k] < edge[0]:
+        if high[k] < nearest:
             first, size = nodes[node[k], 0], nodes[node[k], 1] - nodes[node[k], 0]
             if number < size:
-                return np.int64(first + number), (kept, count, number)
+                return np.int64(first + number), kept, count, number
             count, number = count - size, number - size
-        elif low[k] <= edge[1]:
+        elif low[k] <= farthest:
             node[kept], low[kept], high[kept] = node[k], low[k], high[k]
             kept += 1
-    return np.int64(-1), (kept, count, number)
+    return np.int64(-1), kept, count, number
 
 
 @part
-def _list(balls: Balls, place: int, waiting: Any, room: Room) -> int:
+def _list(balls: Balls, place: int, side: int, count: int, scratch: Scratch) -> int:
     """Write the locations of the nodes that wait, and how near they are; returns how many."""
-    side, count = waiting
     found = 0
     for k in range(count):
-        node = room.node[side, k]
+        node = scratch.node[side, k]
         for location in range(balls.nodes[node, 0], balls.nodes[node, 1]):
             near, _ = haversines(balls.rows, place, location)
-            room.spot[found], room.near[found] = location, near
+            scratch.spot[found], scratch.near[found] = location, near
             found += 1
     return found
 
 
 @kernel
-def _nearer(room: Room, listed: int, count: int, number: int) -> Any:
+def _nearer(listed: int, count: int, number: int, scratch: Scratch) -> Any:
     """The same for locations: the one with this number, or what is left in doubt."""
-    last = np.partition(room.near[:listed], count - 1)[count - 1]
+    last = np.partition(scratch.near[:listed], count - 1)[count - 1]
     doubtful = 0
     for k in range(listed):
-        if room.near[k] < last * (1 - _DOUBT):
+        if scratch.near[k] < last * (1 - _DOUBT):
             if number == 0:
-                return np.int64(room.spot[k]), (doubtful, count, number)
+                return np.int64(scratch.spot[k]), doubtful, count, number
             count, number = count - 1, number - 1
-        elif room.near[k] <= last * (1 + _DOUBT):
-            room.spot[doubtful] = room.spot[k]
+        elif scratch.near[k] <= last * (1 + _DOUBT):
+            scratch.spot[doubtful] = scratch.spot[k]
             doubtful += 1
-    return np.int64(-1), (doubtful, count, number)
+    return np.int64(-1), doubtful, count, number
 
 
 @kernel
-def _tied(rows: Any, index: Any, place: int, left: Any, room: Room) -> Any:
+def _tied(
+    rows: Any,
+    index: Any,
+    place: int,
+    doubtful: int,
+    count: int,
+    number: int,
+    scratch: Scratch,
+) -> Any:
     """Of locations in doubt: all if all are near, the first in the set if they are level."""
-    doubtful, count, number = left
     if doubtful == count:
-        return np.int64(room.spot[number])
-    near, far = haversines(rows, place, room.spot[0])
+        return np.int64(scratch.spot[number])
+    near, far = haversines(rows, place, scratch.spot[0])
     for k in range(1, doubtful):
-        other = haversines(rows, place, room.spot[k])
+        other = haversines(rows, place, scratch.spot[k])
         if other[0] != near or other[1] != far:
-            room.doubt[0], room.doubt[1], room.doubt[2] = doubtful, count, number
+            scratch.doubt[0], scratch.doubt[1], scratch.doubt[2] = doubtful, count, number
             return np.int64(-1)
-    wanted = np.partition(index[room.spot[:doubtful]], number)[number]
+    wanted = np.partition(index[scratch.spot[:doubtful]], number)[number]
     for k in range(doubtful):
-        if index[room.spot[k]] == wanted:
-            return np.int64(room.spot[k])
+        if index[scratch.spot[k]] == wanted:
+            return np.int64(scratch.spot[k])
     return np.int64(-1)

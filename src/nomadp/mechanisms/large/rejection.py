@@ -1,10 +1,10 @@
-"""The exponential law over a domain of a large set, without a list of the domain.
+"""The exponential law over a domain of a large set, by rejection sampling.
 
-Propose a location uniformly from cells that hold the domain; if it lies in the domain, accept
-it with probability weight / ceiling, else begin again. Whatever is accepted first follows the
-law over the domain exactly, however often and from wherever was proposed before. Where nothing
-in the domain turns up, or few cells are left to look at, proposals come from a cover instead,
-which is refined, and in the end searched: so "empty" is a proof.
+Propose a location uniformly from the cells that may hold the domain; if it lies in the domain,
+accept it with probability weight / ceiling. What is accepted follows the law over the domain
+exactly. After a public number of tries those cells are scanned instead: a domain without
+members is then proved empty, and any other is drawn from afresh, as the reference does, with
+one word. Which try succeeds says nothing about where, so the switch does not bend the law.
 """
 
 from typing import Any
@@ -12,122 +12,110 @@ from typing import Any
 import numpy as np
 
 from nomadp.mechanisms.fast.compiling import part
-from nomadp.mechanisms.fast.draws import share, split, weight_of
-from nomadp.mechanisms.fast.values import Balls
-from nomadp.mechanisms.large.cell_sets import marked, spot
-from nomadp.mechanisms.large.covers import begin, held, located, members, refine
+from nomadp.mechanisms.fast.draws import high_product, split, weight_of
+from nomadp.mechanisms.fast.values import Balls, Domain
+from nomadp.mechanisms.large.cell_sets import cell_count, largest_cell, lowest, uniform_location
 from nomadp.mechanisms.large.pairs import holds, km_between
 
 __all__ = ["anywhere", "inside"]
 
-_FEW = 16  # one cell in so many: where no more are marked, they are measured first
-_FEW_TRIES = 8  # proposals from marked cells before a domain gets a cover
-_TRIES = 12  # proposals before a cover is refined
+_FEWEST, _TRIES = 4, 512  # proposals before cells are scanned: at least, and at most
+_EACH = 64  # in between, one for so many locations of the cells
+_ONE = np.uint64(1)
 
 
 @part
-def anywhere(words: Any, used: int, secret: Any, balls: Balls) -> Any:
+def anywhere(words: Any, used: int, place: int, law: Any, balls: Balls) -> Any:
     """One location of the whole set, and the words used so far.
 
-    ``secret`` is a location and its law: (scale, offset, ceiling).
+    ``place`` is the secret, ``law`` its (scale, offset, ceiling).
     """
     while used < len(words):
         proposed, rest = split(words[used], len(balls.rows))
         used += 1
-        if _is_accepted(proposed, rest, secret, balls):
+        if high_product(rest, np.int64(law[2])) < _weight(place, proposed, law, balls):
             return proposed, used
-    return 0, len(words) + 1
+    return np.int64(0), len(words) + 1
 
 
 @part
-def inside(words: Any, used: int, task: Any, balls: Balls, room: Any) -> Any:
+def inside(
+    words: Any,
+    used: int,
+    place: int,
+    law: Any,
+    balls: Balls,
+    domain: Domain,
+    cells: Any,
+    scratch: Any,
+) -> Any:
     """One location of a domain (-1: it has none), and the words used so far.
 
-    ``task`` is a secret and a domain; ``room`` has the marks of the domain, and room for a
-    cover and for lists, which a domain gets where marks do not find it.
+    ``cells`` hold the domain; ``scratch`` has two numbers for each location.
     """
-    marks, cover, _ = room
-    if marked(marks) == 0:
-        return -1, used
-    hits = 1 if _FEW * marked(marks) > len(balls.discs) else 0
-    while hits > 0:
-        drawn, used, hits = _marked(words, used, task, balls, marks)
-        if drawn >= 0:
-            return drawn, used
-    begin(balls, task[1], marks, cover)
-    return _covered(words, used, task, balls, room)
-
-
-@part
-def _marked(words: Any, used: int, task: Any, balls: Balls, marks: Any) -> Any:
-    """Some proposals from marked cells: what was accepted or -1, words, hits."""
-    hits = 0
-    for _ in range(_FEW_TRIES):
+    if cell_count(cells) == 0:
+        return np.int64(-1), used
+    # The number of tries is public, as the cells are: they cost less than the scan would.
+    for _ in range(min(_TRIES, _FEWEST + cell_count(cells) * largest_cell(balls) // _EACH)):
         if used >= len(words):
-            return 0, len(words) + 1, hits
-        proposed, rest = spot(balls, marks, words[used])
+            return np.int64(0), len(words) + 1
+        proposed, rest = uniform_location(balls, cells, words[used])
         used += 1
-        if proposed >= 0 and holds(balls, task[1], proposed):
-            hits += 1
-            if _is_accepted(proposed, rest, task[0], balls):
-                return proposed, used, hits
-    return -1, used, hits
+        if (
+            proposed >= 0
+            and holds(balls, domain, proposed)
+            and high_product(rest, np.int64(law[2])) < _weight(place, proposed, law, balls)
+        ):
+            return proposed, used
+    found = _list(place, law, balls, domain, cells, scratch)
+    if found == 0:
+        return np.int64(-1), used
+    if used >= len(words):
+        return np.int64(0), len(words) + 1
+    return _listed(words[used], found, scratch), used + 1
 
 
 @part
-def _covered(words: Any, used: int, task: Any, balls: Balls, room: Any) -> Any:
-    """The same, from a cover that is refined for as long as nothing of the domain turns up."""
-    secret, domain = task
-    _, cover, scratch = room
-    while True:
-        total, unfinished = held(cover)
-        if total == 0:
-            return -1, used
-        drawn, used, hits = _held(words, used, task, balls, cover)
-        if drawn >= 0:
-            return drawn, used
-        if hits == 0:
-            if not unfinished:
-                found = members(balls, domain, cover, scratch)
-                return _listed(words, used, secret, balls, scratch[:found])
-            refine(balls, cover)
+def _listed(word: Any, count: int, scratch: Any) -> Any:
+    """One of the listed members, by their cumulated weights: `drawing.draw`, by halving."""
+    members, ends = scratch
+    target = high_product(word, ends[count - 1])
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high) // 2
+        if target < ends[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return np.int64(members[low])
 
 
 @part
-def _held(words: Any, used: int, task: Any, balls: Balls, cover: Any) -> Any:
-    """Some proposals from a cover: what was accepted or -1, words, hits."""
-    total, _ = held(cover)
-    hits = 0
-    for _ in range(_TRIES):
-        if used >= len(words):
-            return 0, len(words) + 1, hits
-        rank, rest = split(words[used], total)
-        used += 1
-        proposed = located(cover, rank)
-        if holds(balls, task[1], proposed):
-            hits += 1
-            if _is_accepted(proposed, rest, task[0], balls):
-                return proposed, used, hits
-    return -1, used, hits
+def _list(place: int, law: Any, balls: Balls, domain: Domain, cells: Any, scratch: Any) -> int:
+    """Write the domain's members and their cumulated weights; returns how many there are.
+
+    A weight is below 2^39 at the largest share, 20: the sum of 2^24 of them is below 2^63.
+    """
+    members, ends = scratch
+    found, total = 0, np.int64(0)
+    size = len(balls.rows)
+    for k in range(len(cells[0])):
+        bits = cells[0][k]
+        while bits > 0:
+            cell = 64 * k + lowest(bits)
+            bits &= bits - _ONE
+            start, end = (cell * size) >> balls.levels, ((cell + 1) * size) >> balls.levels
+            for location in range(start, end):
+                if holds(balls, domain, location):
+                    total += _weight(place, location, law, balls)
+                    members[found], ends[found] = location, total
+                    found += 1
+    return found
 
 
 @part
-def _listed(words: Any, used: int, secret: Any, balls: Balls, domain: Any) -> Any:
-    """One location of a listed domain (-1: it has none), and the words used so far."""
-    if len(domain) == 0:
-        return -1, used
-    while used < len(words):
-        rank, rest = split(words[used], len(domain))
-        used += 1
-        if _is_accepted(domain[rank], rest, secret, balls):
-            return np.int64(domain[rank]), used
-    return 0, len(words) + 1
-
-
-@part
-def _is_accepted(proposed: int, rest: Any, secret: Any, balls: Balls) -> Any:
-    """With the chance that the secret's law gives it, of what a word has left."""
-    place, (scale, offset, ceiling) = secret
-    most = np.int64(ceiling)
-    distance_km = km_between(balls.rows, place, proposed) - offset
-    return share(rest, most) < weight_of(distance_km, scale, most)
+def _weight(place: int, location: int, law: Any, balls: Balls) -> Any:
+    """The weight of one location in the secret's law."""
+    scale, offset, ceiling = law
+    distance_km = km_between(balls.rows, place, location) - offset
+    return weight_of(distance_km, scale, np.int64(ceiling))

@@ -8,25 +8,21 @@ The reconciliation asks for the region with the smallest summed distance to the 
 drawn. By the triangle inequality both of these always attain it: a fair coin decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
-from nomadp.errors import DomainError
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
-from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.ngram.regions import Regions, grid_regions
 from nomadp.mechanisms.ngram.viterbi import cheapest_way
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Ngram"]
 
@@ -39,26 +35,23 @@ class Ngram(Mechanism):
     """NGRAM: overlapping draws of regions and of steps between regions."""
 
     name: ClassVar[str] = "ngram"
+    ranges: ClassVar[Mapping[str, Range]] = {
+        **Mechanism.ranges,
+        "grid": (1, GRID_MAX),
+        "max_step_km": (0.001, 1e6),
+    }
 
     grid: int = 4
     """The bounding box is cut into ``grid`` by ``grid`` cells; the non-empty are regions."""
     max_step_km: float | None = None
     """A public bound of how far a step leads: pairs of regions farther apart are left out."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.grid <= GRID_MAX:
-            raise DomainError(f"grid must be from 1 to {GRID_MAX}, got grid={self.grid}")
-        if self.max_step_km is not None and not 0 < self.max_step_km < float("inf"):
-            raise DomainError(
-                f"max_step_km must be finite and above 0, got max_step_km={self.max_step_km}"
-            )
-
     @cached_property
     def regions(self) -> Regions:
         return grid_regions(self.locations, self.grid)
 
     def split(self, length: int) -> Split:
+        self.check_length(length)
         if length == 1:
             return Split(self.epsilon, (Step("end", 0, 1, self.epsilon),))
         share = self.epsilon / (length + 1)

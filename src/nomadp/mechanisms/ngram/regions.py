@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.geometry import Floats, chord_to_km, haversine_km, mean_lat_lng, unit_vectors
+from nomadp.geometry import (
+    Floats,
+    chord_to_km,
+    haversine_km,
+    mean_lat_lng,
+    search_tree,
+    unit_vectors,
+)
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.unit_square import UnitSquare
@@ -31,12 +38,10 @@ class Regions:
 
     def reachable(self, step_km: float) -> NDArray[np.bool_]:
         """Whether some location of one region is within a step of some location of another."""
-        from scipy.spatial import cKDTree  # slow to import, and few ask for it
-
         vectors = unit_vectors(self.locations.lat, self.locations.lng)
         nearest = np.full((len(self), len(self)), np.inf)
         for region, (size, members) in enumerate(zip(self.sizes, self.members, strict=True)):
-            chord, _ = cKDTree(vectors[members[:size]]).query(vectors)
+            chord, _ = search_tree(vectors[members[:size]]).query(vectors)
             np.minimum.at(nearest[region], self.of, chord)
         np.fill_diagonal(nearest, 0.0)
         symmetric = np.minimum(nearest, nearest.T)

@@ -22,10 +22,20 @@ from nomadp.mechanisms.base import Trajectory
 from nomadp.mechanisms.pivot.calibration import calibrated_radius_km
 from nomadp.mechanisms.pivot.tp import PivotSampling, Region, Shares
 
-__all__ = ["AnchoredPivotSampling"]
+__all__ = ["RADIUS_MAX_KM", "RESOLUTION_MAX", "AnchoredPivotSampling"]
 
 REGION_PART = Fraction(1, 4)  # of a copy's budget, for anchor and radius (section 6.1.2)
 ANCHOR_PART = Fraction(1, 4)  # of that, for the anchor
+
+RADIUS_MAX_KM = 20_016
+"""Half the Earth's round, in whole kilometres: a wider disc holds nothing more."""
+RESOLUTION_MAX = 2**20
+"""Up to here a draw of the radius stays in 64 bits.
+
+With 2 reach + 1 near cells, at most resolution + 1, of weight heavy <= 2^24 e^share and
+share <= 3/32 epsilon < 2 at epsilon 20, the total (2 reach + 1) heavy + (resolution - 1) 2^24
+is below 2^20 2^27 + 2^44 + 2^27 < 2^48, far from 2^63.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +51,16 @@ class AnchoredPivotSampling(PivotSampling):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.radius_km is not None and not 0 <= self.radius_km < float("inf"):
+        if self.radius_km is not None and not 0 <= self.radius_km <= RADIUS_MAX_KM:
             raise ValueError(
-                f"radius_km must be finite and not negative, got radius_km={self.radius_km}"
+                f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's round, "
+                f"got radius_km={self.radius_km}"
             )
-        if self.resolution < 1:
-            raise ValueError(f"resolution must be at least 1, got {self.resolution}")
+        if not 1 <= self.resolution <= RESOLUTION_MAX:
+            raise ValueError(
+                f"resolution must be from 1 to {RESOLUTION_MAX:,}, got "
+                f"resolution={self.resolution}"
+            )
 
     def copies(self, length: int) -> tuple[int, ...]:
         return (1, 2)

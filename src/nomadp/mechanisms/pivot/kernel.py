@@ -1,63 +1,100 @@
-"""TP and ATP: pivots, directions and targets of both copies."""
+"""TP and ATP over square tables: anchors, and then one copy of every trajectory at a time."""
 
 from typing import Any
 
 import numpy as np
 
 from nomadp.mechanisms.fast.compiling import kernel
-from nomadp.mechanisms.fast.draws import near, response, toss, within
+from nomadp.mechanisms.fast.draws import near, response, within
 from nomadp.mechanisms.fast.values import Batch, Drawn, Plan, Tables
-from nomadp.mechanisms.pivot.kernel_region import draw_anchor, draw_radius
 
-__all__ = ["pivot_sampling"]
+__all__ = ["draw_anchors", "draw_copies"]
 
 
 @kernel
-def pivot_sampling(batch: Batch, tables: Tables, plan: Plan, drawn: Drawn) -> None:
-    """Both copies of every trajectory, and its coins."""
-    scratch = np.empty(len(tables.distance_km) + 1, dtype=np.int32)
+def draw_anchors(batch: Batch, tables: Tables, plan: Plan, drawn: Drawn, anchors: Any) -> None:
+    """Each trajectory's mean location, perturbed."""
     everywhere = np.arange(len(tables.distance_km)).astype(np.int32)
-    for k in range(len(batch.offsets) - 1):
-        start, end = batch.offsets[k], batch.offsets[k + 1]
-        places, words = batch.locations[start:end], batch.words[k]
-        mean = batch.means[k] if len(batch.means) else 0
-        used = 0
-        for copy in range(1 if plan.alone and end - start == 1 else 2):
-            out = drawn.copies[copy, start:end]
-            used = _copy(
-                copy, (words, used, places, mean), tables, plan, (out, scratch, everywhere)
-            )
-        drawn.used[k] = toss(words, used, (start, end), plan, drawn)
+    scale = plan.anchor[0] / (2 * plan.diameter_km) if plan.diameter_km > 0 else 0.0
+    law = (scale, 0.0, plan.anchor[1])
+    for k in range(len(anchors)):
+        row_km = tables.distance_km[batch.means[k]]
+        anchors[k], drawn.used[k] = near(batch.words[k], drawn.used[k], everywhere, row_km, law)
 
 
 @kernel
-def _copy(copy: int, secret: Any, tables: Tables, plan: Plan, buffers: Any) -> int:
+def draw_copies(
+    batch: Batch,
+    tables: Tables,
+    plan: Plan,
+    drawn: Drawn,
+    copy: int,
+    anchors: Any,
+    radii_km: Any,
+) -> None:
+    """This copy of every trajectory, in the disc around its anchor; anchor -1: everywhere."""
+    everywhere = np.arange(len(tables.distance_km)).astype(np.int32)
+    scratch = np.empty(len(everywhere) + 1, dtype=np.int32)
+    for k in range(len(anchors)):
+        start, end = batch.offsets[k], batch.offsets[k + 1]
+        if copy == 1 and plan.alone and end - start == 1:
+            continue
+        domain, span_km = everywhere, plan.diameter_km
+        if anchors[k] >= 0:
+            row_km, order = tables.distance_km[anchors[k]], tables.order[anchors[k]]
+            domain = order[: within(row_km, order, radii_km[k])]
+            span_km = min(plan.diameter_km, 2 * radii_km[k])
+        drawn.used[k] = _copy(
+            batch.words[k],
+            drawn.used[k],
+            batch.locations[start:end],
+            tables,
+            plan,
+            copy,
+            (anchors[k], radii_km[k], span_km),
+            domain,
+            scratch,
+            drawn.copies[copy, start:end],
+        )
+
+
+@kernel
+def _copy(
+    words: Any,
+    used: int,
+    places: Any,
+    tables: Tables,
+    plan: Plan,
+    copy: int,
+    disc: Any,
+    domain: Any,
+    scratch: Any,
+    out: Any,
+) -> int:
     """One copy of one trajectory; returns the words used so far."""
-    words, used, places, mean = secret
-    out, scratch, everywhere = buffers
-    anchor, radius_km, span_km = -1, 0.0, plan.diameter_km
-    domain = everywhere
-    if plan.anchor[1] > 0:
-        anchor, used = draw_anchor(words, used, mean, tables, plan)
-        radius_km = plan.calibration[2]
-        if radius_km < 0:
-            radius_km = draw_radius(words[used:], anchor, places, tables, plan)
-            used += 1
-        row_km, order = tables.distance_km[anchor], tables.order[anchor]
-        domain = order[: within(row_km, order, radius_km)]
-        span_km = min(plan.diameter_km, 2 * radius_km)
     size = len(places)
-    disc = (anchor, radius_km, span_km)
+    # Pivots, over the whole domain: the even positions of copy 0, the odd ones of copy 1.
     for i in range(copy, size, 2):
         row_km = tables.distance_km[places[i]]
         law = _law(plan.pivot[copy, size], row_km, disc)
         out[i], used = near(words, used, domain, row_km, law)
+    # Targets, over what lies in the sectors that their neighbouring pivots report.
     for i in range(1 - copy, size, 2):
         row_km = tables.distance_km[places[i]]
         law = _law(plan.point[copy, size], row_km, disc)
-        pivots = (out[i - 1] if i > 0 else -1, out[i + 1] if plan.both and i + 1 < size else -1)
-        reported, used = _directions(words, used, places[i], pivots, (tables, plan, copy, size))
-        found = _inside(domain, tables.sectors, pivots, reported, scratch)
+        before = out[i - 1] if i > 0 else -1
+        after = out[i + 1] if plan.both and i + 1 < size else -1
+        first = second = 0
+        heavy = plan.heavy[copy, size]
+        if before >= 0:
+            seen = np.int64(tables.sectors[before, places[i]])
+            first = response(words, used, seen, plan.sectors, heavy)
+            used += 1
+        if after >= 0:
+            seen = np.int64(tables.sectors[after, places[i]])
+            second = response(words, used, seen, plan.sectors, heavy)
+            used += 1
+        found = _inside(domain, tables.sectors, (before, after), (first, second), scratch)
         inside = scratch[:found] if found else domain
         out[i], used = near(words, used, inside, row_km, law)
     return used
@@ -69,23 +106,6 @@ def _law(law: Any, row_km: Any, disc: Any) -> Any:
     anchor, radius_km, span_km = disc
     offset = max(0.0, row_km[anchor] - radius_km) if anchor >= 0 else 0.0
     return (law[0] / (2 * span_km) if span_km > 0 else 0.0, offset, law[1])
-
-
-@kernel
-def _directions(words: Any, used: int, place: int, pivots: Any, public: Any) -> Any:
-    """The reported sector from each pivot there is, and the words used so far."""
-    tables, plan, copy, size = public
-    heavy = plan.heavy[copy, size]
-    first = second = 0
-    if pivots[0] >= 0:
-        seen = np.int64(tables.sectors[pivots[0], place])
-        first = response(words, used, seen, plan.sectors, heavy)
-        used += 1
-    if pivots[1] >= 0:
-        seen = np.int64(tables.sectors[pivots[1], place])
-        second = response(words, used, seen, plan.sectors, heavy)
-        used += 1
-    return (first, second), used
 
 
 @kernel

@@ -1,64 +1,103 @@
-"""TP and ATP over a large set: the steps of pivot.py, on balls instead of tables."""
+"""TP and ATP over a large set: the steps of kernel.py, on cells instead of tables."""
 
 from typing import Any
 
 import numpy as np
 
 from nomadp.mechanisms.fast.compiling import kernel, part
-from nomadp.mechanisms.fast.draws import response, toss
+from nomadp.mechanisms.fast.draws import response
 from nomadp.mechanisms.fast.values import Balls, Batch, Drawn, Plan
-from nomadp.mechanisms.large.cell_sets import mark, narrow, new_marks
-from nomadp.mechanisms.large.covers import new_cover
+from nomadp.mechanisms.large.cell_sets import cells_in_disc, cells_in_sectors, new_cell_set
 from nomadp.mechanisms.large.pairs import domain_of, km_between, sector_between
-from nomadp.mechanisms.large.rejection import inside
-from nomadp.mechanisms.pivot.kernel_discs import draw_disc, new_disc_room
+from nomadp.mechanisms.large.rejection import anywhere, inside
 
-__all__ = ["pivot_sampling"]
+__all__ = ["draw_anchors", "draw_copies"]
 
 
 @kernel
-def pivot_sampling(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn) -> None:
-    """Both copies of every trajectory, and its coins."""
-    scratch, disc_room = np.empty(len(balls.rows), dtype=np.int32), new_disc_room(balls)
-    cover = new_cover(balls)
-    rooms = (new_marks(balls), cover, scratch), (new_marks(balls), cover, scratch)
-    for k in range(len(batch.offsets) - 1):
+def draw_anchors(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, anchors: Any) -> None:
+    """Each trajectory's mean location, perturbed."""
+    scale = plan.anchor[0] / (2 * plan.diameter_km) if plan.diameter_km > 0 else 0.0
+    law = (scale, 0.0, plan.anchor[1])
+    for k in range(len(anchors)):
+        anchors[k], drawn.used[k] = anywhere(
+            batch.words[k], drawn.used[k], batch.means[k], law, balls
+        )
+
+
+@kernel
+def draw_copies(
+    batch: Batch,
+    balls: Balls,
+    plan: Plan,
+    drawn: Drawn,
+    copy: int,
+    anchors: Any,
+    radii_km: Any,
+) -> None:
+    """This copy of every trajectory, in the disc around its anchor; anchor -1: everywhere."""
+    cells = new_cell_set(balls), new_cell_set(balls)
+    scratch = np.empty(len(balls.rows), dtype=np.int32), np.empty(len(balls.rows), np.int64)
+    for k in range(len(anchors)):
         start, end = batch.offsets[k], batch.offsets[k + 1]
-        places, words = batch.locations[start:end], batch.words[k]
-        mean = batch.means[k] if len(batch.means) else 0
-        used = 0
-        for copy in range(1 if plan.alone and end - start == 1 else 2):
-            task = (copy, (places, mean, disc_room), drawn.copies[copy, start:end])
-            used = _copy(words, used, task, (balls, plan), rooms)
-        drawn.used[k] = toss(words, used, (start, end), plan, drawn)
+        if copy == 1 and plan.alone and end - start == 1:
+            continue
+        span_km = plan.diameter_km
+        if anchors[k] >= 0:
+            span_km = min(span_km, 2 * radii_km[k])
+        drawn.used[k] = _copy(
+            batch.words[k],
+            drawn.used[k],
+            batch.locations[start:end],
+            balls,
+            plan,
+            copy,
+            (anchors[k], radii_km[k], span_km),
+            cells,
+            scratch,
+            drawn.copies[copy, start:end],
+        )
 
 
 @part
-def _copy(words: Any, used: int, task: Any, public: Any, rooms: Any) -> int:
+def _copy(
+    words: Any,
+    used: int,
+    places: Any,
+    balls: Balls,
+    plan: Plan,
+    copy: int,
+    disc: Any,
+    cells: Any,
+    scratch: Any,
+    out: Any,
+) -> int:
     """One copy of one trajectory; returns the words used so far."""
-    copy, secrets, out = task
-    balls, plan = public
-    places = secrets[0]
     size = len(places)
-    disc, used = draw_disc(words, used, secrets, balls, plan)
     region = domain_of((disc[0], disc[1]), (-1, -1), (0, 0))
-    if used > len(words):
-        return used
-    mark(balls, region, rooms[0][0])
+    cells_in_disc(balls, region, cells[0])
+    # Pivots, over the whole region: the even positions of copy 0, the odd ones of copy 1.
     for i in range(copy, size, 2):
-        if used > len(words):
-            return used
-        secret = (places[i], _law(plan.pivot[copy, size], places[i], balls, disc))
-        out[i], used = inside(words, used, (secret, region), balls, rooms[0])
+        law = _law(plan.pivot[copy, size], places[i], balls, disc)
+        out[i], used = inside(words, used, places[i], law, balls, region, cells[0], scratch)
+    # Targets, over what lies in the sectors that their neighbouring pivots report.
     for i in range(1 - copy, size, 2):
-        if used > len(words):
+        if used > len(words):  # then pivots are not drawn yet, and this row begins again
             return used
-        secret = (places[i], _law(plan.point[copy, size], places[i], balls, disc))
+        law = _law(plan.point[copy, size], places[i], balls, disc)
         pivots = (out[i - 1] if i > 0 else -1, out[i + 1] if plan.both and i + 1 < size else -1)
-        heavy = plan.heavy[copy, size]
-        reported, used = _directions(words, used, places[i], pivots, (balls, heavy))
-        domain = domain_of((disc[0], disc[1]), pivots, reported)
-        out[i], used = _target(words, used, (secret, domain, region), balls, rooms)
+        reported, used = _directions(
+            words, used, places[i], pivots, balls, plan.heavy[copy, size]
+        )
+        drawn = -1
+        if pivots[0] >= 0 or pivots[1] >= 0:
+            domain = domain_of((disc[0], disc[1]), pivots, reported)
+            cells_in_sectors(balls, domain, cells[0], cells[1])
+            drawn, used = inside(words, used, places[i], law, balls, domain, cells[1], scratch)
+        if drawn < 0:
+            # Emptiness is public: it follows from released pivots and sectors alone.
+            drawn, used = inside(words, used, places[i], law, balls, region, cells[0], scratch)
+        out[i] = drawn
     return used
 
 
@@ -73,9 +112,10 @@ def _law(law: Any, place: int, balls: Balls, disc: Any) -> Any:
 
 
 @part
-def _directions(words: Any, used: int, place: int, pivots: Any, public: Any) -> Any:
+def _directions(
+    words: Any, used: int, place: int, pivots: Any, balls: Balls, heavy: int
+) -> Any:
     """The reported sector from each pivot there is, and the words used so far."""
-    balls, heavy = public
     count = len(balls.borders)
     first = second = 0
     if pivots[0] >= 0:
@@ -87,17 +127,3 @@ def _directions(words: Any, used: int, place: int, pivots: Any, public: Any) -> 
         second = response(words, used, seen, count, heavy)
         used += 1
     return (first, second), used
-
-
-@part
-def _target(words: Any, used: int, task: Any, balls: Balls, rooms: Any) -> Any:
-    """One target from the reported sectors; from the whole region where they hold nothing."""
-    secret, domain, region = task
-    if domain.pivots[0] < 0 and domain.pivots[1] < 0:
-        return inside(words, used, (secret, region), balls, rooms[0])
-    narrow(balls, domain, rooms[0][0], rooms[1][0])
-    drawn, used = inside(words, used, (secret, domain), balls, rooms[1])
-    if drawn >= 0:
-        return drawn, used
-    # Emptiness is public: it follows from released pivots and sectors alone.
-    return inside(words, used, (secret, region), balls, rooms[0])

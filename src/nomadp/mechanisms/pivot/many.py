@@ -1,28 +1,26 @@
 """TP and ATP, many trajectories at once: as numbers for the compiled loops."""
 
-import math
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from nomadp.geometry import mean_lat_lng
-from nomadp.laws import Ints, RandomizedResponse, SquareWave, heaviest
-from nomadp.laws.channel import UNIT
+from nomadp.geometry import Floats, mean_lat_lng
+from nomadp.laws import Ints, RandomizedResponse, SquareWave
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import has_tables
 from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.tables import tables_of
-from nomadp.mechanisms.fast.values import Balls, Batch, Drawn, Plan
+from nomadp.mechanisms.fast.values import Batch, Drawn, Plan
 from nomadp.mechanisms.large.ball_tree import sorted_places
-from nomadp.mechanisms.pivot.calibration import calibration_sample
 from nomadp.mechanisms.pivot.merge import merge_many
+from nomadp.mechanisms.pivot.radii import radii_km
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["draw_many", "pivot_balls", "pivot_plan", "sample_copies"]
+__all__ = ["draw_many", "pivot_plan", "sample_copies"]
 
 
 def draw_many(mechanism: PivotSampling, trajectories: TrajectorySet, words: Words) -> Reported:
@@ -37,21 +35,57 @@ def sample_copies(
     mechanism: PivotSampling, trajectories: TrajectorySet, words: Words
 ) -> tuple[Ints, Ints]:
     """Both perturbed copies, (2, points), and the coins of the merge."""
-    means = _mean_locations(mechanism.locations, trajectories)
-    plan = pivot_plan(mechanism, trajectories.lengths)
-    if has_tables(mechanism.locations):
-        from nomadp.mechanisms.pivot.kernel import pivot_sampling
+    locations, plan = mechanism.locations, pivot_plan(mechanism, trajectories.lengths)
+    means = np.zeros(len(trajectories), dtype=np.int64)
+    if plan.anchor[1] > 0:
+        means = _mean_locations(locations, trajectories)
+    if has_tables(locations):
+        from nomadp.mechanisms.pivot import kernel
 
-        tables = tables_of(mechanism.locations, mechanism.sectors)
-        run = partial(_run, pivot_sampling, tables, plan)
+        tables = tables_of(locations, mechanism.sectors)
+        run = partial(_run, mechanism, plan, (kernel, tables, np.arange(len(locations))))
         drawn = draw_rows(run, trajectories, words, means)
         return drawn.copies, drawn.coins
-    from nomadp.mechanisms.pivot.kernel_large import pivot_sampling
+    from nomadp.mechanisms.pivot import kernel_large
 
-    place = sorted_places(mechanism.locations)
-    run = partial(_run, pivot_sampling, pivot_balls(mechanism), plan)
+    place = sorted_places(locations)
+    run = partial(
+        _run, mechanism, plan, (kernel_large, place.balls(mechanism.sectors), place.order)
+    )
     drawn = draw_rows(run, place.ranked(trajectories), words, place.rank[means])
     return place.order[drawn.copies], drawn.coins
+
+
+def _run(
+    mechanism: PivotSampling, plan: Plan, loops: tuple[Any, Any, Ints], batch: Batch, out: Drawn
+) -> None:
+    """Copy by copy: its discs, then its points; ``loops`` read an index in an order."""
+    from nomadp.mechanisms.fast.draws import toss_coins
+
+    kernel, public, order = loops
+    for copy in range(2):
+        anchors = np.full(len(out.used), -1)
+        radius_km = np.zeros(len(anchors))
+        if plan.anchor[1] > 0:
+            kernel.draw_anchors(batch, public, plan, out, anchors)
+            there = batch._replace(locations=order[batch.locations])
+            radius_km = _radii_km(mechanism, there, order[anchors], out.used)
+        kernel.draw_copies(batch, public, plan, out, copy, anchors, radius_km)
+    toss_coins(batch, plan, out)
+
+
+def _radii_km(mechanism: PivotSampling, batch: Batch, anchors: Ints, used: Ints) -> Floats:
+    """Fixed ones, or the next word of each row makes one."""
+    fixed_km = getattr(mechanism, "radius_km", None)
+    if fixed_km is not None:
+        return np.full(len(anchors), float(fixed_km))
+    share = mechanism.split(2).shares(1)["radius"]  # the same at every length
+    channel = SquareWave(getattr(mechanism, "resolution", 1), share)
+    # A row that has run out is drawn again: then it does not matter what is read here.
+    at = np.minimum(used, batch.words.shape[1] - 1)
+    word = batch.words[np.arange(len(at)), at]
+    used += 1
+    return radii_km(mechanism.locations, channel, anchors, batch, word)
 
 
 def _mean_locations(locations: LocationSet, trajectories: TrajectorySet) -> Ints:
@@ -68,17 +102,6 @@ def _mean_locations(locations: LocationSet, trajectories: TrajectorySet) -> Ints
     return means
 
 
-def pivot_balls(mechanism: PivotSampling) -> Balls:
-    """What is public about a large set: its tree, and the calibration's sample."""
-    place = sorted_places(mechanism.locations)
-    sample = place.columns(calibration_sample(len(mechanism.locations)))
-    return place.balls(mechanism.sectors)._replace(sample=sample)
-
-
-def _run(kernel: Any, public: Any, plan: Plan, batch: Batch, out: Drawn) -> None:
-    kernel(batch, public, plan, out)
-
-
 def pivot_plan(mechanism: PivotSampling, lengths: Ints) -> Plan:
     """Shares and ceilings for every length that occurs, and the options."""
     longest = int(lengths.max())
@@ -93,36 +116,15 @@ def pivot_plan(mechanism: PivotSampling, lengths: Ints) -> Plan:
             if "direction" in shares:
                 response = RandomizedResponse(mechanism.sectors, shares["direction"])
                 heavy[row, length] = response.weights(0)[0]
-    anchor, wave, calibration = _region_plan(mechanism)
+    anchor = mechanism.split(2).shares(1).get("anchor")  # the same at every length
     return Plan(
         diameter_km=mechanism.locations.diameter_km,
         pivot=pivot,
         point=point,
         heavy=heavy,
-        anchor=anchor,
-        wave=wave,
-        calibration=calibration,
+        anchor=(float(anchor), float(ceiling(anchor))) if anchor else (0.0, 0.0),
         sectors=mechanism.sectors,
         both=mechanism.directions == "both",
         coin=mechanism.merge == "coin",
         alone=len(mechanism.copies(1)) == 1,
     )
-
-
-Region = tuple[tuple[float, float], tuple[int, int, int], tuple[float, float, float]]
-
-
-def _region_plan(mechanism: PivotSampling) -> Region:
-    # Anchor and radius have the same shares at every length.
-    shares = mechanism.split(2).shares(1)
-    if "anchor" not in shares:
-        return (0.0, 0.0), (1, 0, UNIT), (0.0, 0.0, -1.0)
-    anchor = float(shares["anchor"]), float(ceiling(shares["anchor"]))
-    fixed_km = getattr(mechanism, "radius_km", None)
-    if fixed_km is not None:
-        return anchor, (1, 0, UNIT), (0.0, 0.0, float(fixed_km))
-    channel = SquareWave(getattr(mechanism, "resolution", 1), shares["radius"])
-    odds, width = math.exp(float(channel.share)), channel.reach / channel.resolution
-    density = min(1.0, odds / (2 * width * odds + 1))
-    wave = channel.resolution, channel.reach, heaviest(UNIT, channel.share)
-    return anchor, wave, (float(channel.share), density, -1.0)

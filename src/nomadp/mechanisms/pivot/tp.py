@@ -20,7 +20,7 @@ import numpy as np
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
-from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.pivot.granularity import RULES, choose_granularity
 from nomadp.mechanisms.pivot.merge import MERGES
 
@@ -45,6 +45,7 @@ class PivotSampling(Mechanism):
     """TP: each target is drawn from the sectors it was reported in, seen from its pivots."""
 
     name: ClassVar[str] = "tp"
+    ranges: ClassVar[Mapping[str, Range]] = {**Mechanism.ranges, "granularity": (2, 64)}
 
     granularity: str | int = "table"
     """Number of sectors, or the rule that picks it from epsilon: "table" or "formula"."""
@@ -58,11 +59,6 @@ class PivotSampling(Mechanism):
         check_choice("directions", self.directions, ("both", "preceding"))
         if isinstance(self.granularity, str):
             check_choice("granularity", self.granularity, RULES)
-        elif not 2 <= self.granularity <= 64:
-            raise ValueError(
-                f"granularity must be a rule or a number of sectors from 2 to 64, "
-                f"got granularity={self.granularity}"
-            )
 
     @cached_property
     def sectors(self) -> int:
@@ -72,6 +68,7 @@ class PivotSampling(Mechanism):
         return choose_granularity(self.epsilon, self.granularity)
 
     def split(self, length: int) -> Split:
+        self.check_length(length)
         copies = self.copies(length)
         budget = self.epsilon / len(copies)
         steps = (step for copy in copies for step in self._copy_steps(copy, length, budget))

@@ -4,6 +4,7 @@ Each point is reported by subset response. The number k is public: it minimises 
 distance between truth and report when every location is equally likely to be the truth.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from nomadp.errors import DomainError
 from nomadp.laws import Subset
 from nomadp.locations import LocationSet
+from nomadp.mechanisms.base import MOST, Mechanism, Range
 from nomadp.mechanisms.points.ranked import Order, RankedPoints
 
 __all__ = ["BipartiteResponse", "best_near_count"]
@@ -31,13 +33,14 @@ class BipartiteResponse(RankedPoints):
 
     name: ClassVar[str] = "brr"
     version: ClassVar[int] = 2  # 1 looked at more distances to choose k in large sets
+    ranges: ClassVar[Mapping[str, Range]] = {**Mechanism.ranges, "near_count": (1, MOST)}
 
     near_count: int | None = None
     """How many locations count as near; by default the best number for the share."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.near_count is not None and not 1 <= self.near_count <= len(self.locations):
+        if self.near_count is not None and self.near_count > len(self.locations):
             raise DomainError(
                 f"near_count must be from 1 to the {len(self.locations)} locations there are, "
                 f"got near_count={self.near_count}"

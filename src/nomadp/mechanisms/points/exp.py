@@ -27,6 +27,7 @@ class PointByPoint(Mechanism):
         """How one point is perturbed."""
 
     def split(self, length: int) -> Split:
+        self.check_length(length)
         return Split(self.epsilon, (Step("point", 0, length, self.epsilon / length),))
 
     def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:

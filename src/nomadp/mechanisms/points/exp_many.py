@@ -14,6 +14,7 @@ from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import below, split, weights
 from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.points.exp import IndependentPoints
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
@@ -37,10 +38,10 @@ def draw_many(
 
 
 class _Places:
-    """The locations, ready for distances of pairs."""
+    """The locations, ready for distances of pairs, in the order in which they are proposed."""
 
     def __init__(self, mechanism: IndependentPoints) -> None:
-        self.size = len(mechanism.locations)
+        self.order = sorted_places(mechanism.locations).order
         self._places = places(mechanism.locations.lat, mechanism.locations.lng)
 
     def apart_km(self, here: Ints, there: Ints) -> Floats:
@@ -66,7 +67,8 @@ def _points(batch: Batch, there: _Places, law: Floats, drawn: Drawn) -> None:
     drawn.used[:] = width + 1
     pending = np.arange(len(point))
     for k in range(width):
-        proposed, rest = split(batch.words[pending, k], there.size)
+        rank, rest = split(batch.words[pending, k], len(there.order))
+        proposed = there.order[rank]
         apart_km = there.apart_km(batch.locations[point[pending]], proposed)
         threshold = below(rest, most[pending])
         accepted = threshold < weights(apart_km, scale[pending], most[pending])

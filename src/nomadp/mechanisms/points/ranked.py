@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from nomadp.budget import Split
 from nomadp.laws import Channel, Ints, NearestLocations, Secret, Staircase, Subset
 from nomadp.mechanisms.points.exp import PointByPoint
 
@@ -22,6 +23,11 @@ class RankedPoints(PointByPoint):
     @abstractmethod
     def law(self, share: Fraction, order: Order) -> Subset | Staircase:
         """How one point is perturbed, whatever the order."""
+
+    def split(self, length: int) -> Split:
+        found = super().split(length)
+        self.channel(found.shares()["point"])  # a share that words cannot keep is refused here
+        return found
 
     def channel(self, share: Fraction) -> Channel:
         return self.law(share, partial(NearestLocations, self.locations))

@@ -82,7 +82,7 @@ def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers
     """Of the so many locations nearest to each place: the one with this number."""
     if has_tables(locations):
         return nearest_table(locations, places)[places, numbers].astype(np.int64)
-    from nomadp.mechanisms.large.nearest import nearest_points, new_room, one_of_nearest
+    from nomadp.mechanisms.large.nearest import nearest_points, new_scratch, one_of_nearest
 
     place = sorted_places(locations)
     balls = place.balls(1)
@@ -90,12 +90,12 @@ def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers
     found = np.empty(len(places), dtype=np.int64)
     nearest_points(balls, place.order, secrets, found)
     for k in np.flatnonzero(found < 0):
-        room = new_room(balls)
-        one_of_nearest(balls, place.order, secrets[k], room)
-        doubtful, _, number = room.doubt.tolist()
+        scratch = new_scratch(balls)
+        one_of_nearest(balls, place.order, secrets[k], scratch)
+        doubtful, _, number = scratch.doubt.tolist()
         near = NearestLocations(locations, int(counts[k]))(places[k])
         # Of those in doubt, the ones that the reference takes have the numbers that are left.
-        left = np.sort(np.intersect1d(place.order[room.spot[:doubtful]], near))
+        left = np.sort(np.intersect1d(place.order[scratch.spot[:doubtful]], near))
         found[k] = place.rank[left[number]]
     reported: Ints = place.order[found]
     return reported

@@ -3,7 +3,7 @@ from functools import partial
 
 import pytest
 
-from nomadp.demo.parallel import run_all
+from nomadp.engine.workers import run_all
 
 
 def test_every_result_comes_with_its_position() -> None:

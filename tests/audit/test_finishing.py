@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nomadp.audit.finish import finished
+from nomadp.audit.walk import finished
 from nomadp.laws import Uniform
 
 

@@ -2,16 +2,20 @@
 
 Simulated on walks of the public recipe, never on anybody's trajectories, so asking costs no
 privacy. The same question gets the same answer: walks and noise come from a fixed seed. Walks
-are not people; what real reports will be worth depends on where people go.
+are not people; what real reports will be worth depends on where people go. Asked the other way
+round, the epsilon that reaches a goal is searched on a grid by halving, which takes for granted
+that more epsilon does not make answers worse.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
 from nomadp.analysis.metrics import error_km_each, within_percent_each
+from nomadp.budget import MAX_EPSILON
 from nomadp.inference import can_decode, decode
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
@@ -20,13 +24,26 @@ from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.paths import perturb_many
-from nomadp.randomness import SeededWords
+from nomadp.randomness import SimulatedWords
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["WALKS", "Calibration", "Quality", "calibrate", "default_radii_km", "public_tracks"]
+__all__ = [
+    "ROUNDS",
+    "STEP",
+    "STEPS",
+    "WALKS",
+    "Goal",
+    "Needed",
+    "Quality",
+    "Calibration",
+    "default_radii_km",
+    "needed_epsilon",
+    "public_tracks",
+    "calibrate",
+]
 
 WALKS = 2000
 TURNS = 16
@@ -34,10 +51,14 @@ TURNS = 16
 RADII_KM = (0.5, 1.0, 2.0, 5.0)
 RADIUS_SHARES = (0.02, 0.05, 0.1, 0.2)
 """Of the largest distance, on sets so small that the radii in km would hold all of them."""
+STEP = Fraction(1, 10)
+STEPS = int(MAX_EPSILON / STEP)
+ROUNDS = STEPS.bit_length() + 1
+"""Simulations a search takes at most."""
 _AT_ONCE = 250  # walks perturbed between two signs of progress
 
 Progress = Callable[[int], None]
-"""Told how many walks were perturbed since it was last called."""
+"""Told how many walks, or rounds of a search, were finished since it was last called."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +94,46 @@ class Calibration:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Goal:
+    """A mean error of at most ``error_km``, or ``percent`` of points within ``within_km``."""
+
+    error_km: float | None = None
+    percent: float | None = None
+    within_km: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.error_km is None) == (self.percent is None):
+            raise ValueError("a goal must be either an error in km or a percentage of points")
+        if (self.percent is None) != (self.within_km is None):
+            raise ValueError("a percentage of points must come with the radius that holds them")
+
+    @property
+    def radii_km(self) -> tuple[float, ...]:
+        return () if self.within_km is None else (self.within_km,)
+
+    def is_reached(self, quality: Quality) -> bool:
+        """By a quality that was measured at the goal's own radius."""
+        if self.error_km is not None:
+            return quality.error_km <= self.error_km
+        return self.percent is not None and quality.within_percent[0] >= self.percent
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The answer: an epsilon of the grid, none at all, or none that is large enough."""
+
+    verdict: Literal["found", "not needed", "out of reach"]
+    epsilon: Fraction | None
+    at: Calibration
+    """At that epsilon; at the largest one where none was found or needed."""
+    below: Calibration | None = None
+    """One step below, where the goal is missed."""
+
+
 def calibrate(
     mechanism: Mechanism,
     length: int,
@@ -81,19 +142,24 @@ def calibrate(
     walks: int = WALKS,
     progress: Progress | None = None,
 ) -> Calibration:
-    """Report public tracks with this mechanism, decode them, and see how far off they are."""
+    """What the epsilon of ``mechanism`` buys: public tracks reported, decoded, compared in km.
+
+    ``length`` is the number of points of a track, ``radii_km`` those within which answers are
+    counted, ``walks`` how many tracks are simulated. ``answers`` holds what is decoded and
+    reported, beside the best constant, which is what no information gives. The same question
+    gets the same answer, and no trajectory of anybody is read. ``progress`` is told how many
+    more walks are done.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> bought = nomadp.calibrate(brr, length=2, walks=100)
+    >>> bought.best.error_km < bought.answers["constant"].error_km
+    True
+    """
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
-    reported = _reported(mechanism, true, progress)
-    found: dict[str, Ints] = {}
-    if can_decode(mechanism):
-        rows = Sequences(true.offsets, reported, true.tids)
-        made = reports_as(Header.made_by(mechanism), locations, rows)
-        found["decoded"] = decode(mechanism, made).locations
-    found["reported"] = reported
-    if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
-        found["without noise"] = _through_control_points(mechanism, true, length)
-    found["constant"] = np.full(len(reported), locations.medoid)
+    found = _answers(mechanism, true, length, _reported(mechanism, true, progress))
     return Calibration(
         length,
         walks,
@@ -101,6 +167,53 @@ def calibrate(
         tuple(map(float, radii_km)),
         {name: _quality(locations, true, there, radii_km) for name, there in found.items()},
     )
+
+
+def needed_epsilon(
+    mechanism: Mechanism, length: int, goal: Goal, progress: Progress | None = None
+) -> Needed:
+    """The smallest epsilon of the grid at which the best answer reaches the goal.
+
+    The mechanism's own epsilon is not used.
+    """
+
+    def at(step: int) -> Calibration:
+        tried = mechanism.with_params(epsilon=STEP * step)
+        found = calibrate(tried, length, goal.radii_km)
+        if progress is not None:
+            progress(1)
+        return found
+
+    above = at(STEPS)
+    if goal.is_reached(above.answers["constant"]):
+        return Needed("not needed", None, above)
+    if not goal.is_reached(above.best):
+        return Needed("out of reach", None, above)
+    missed, reached, below = 0, STEPS, None
+    while reached - missed > 1:
+        middle = (missed + reached) // 2
+        found = at(middle)
+        if goal.is_reached(found.best):
+            reached, above = middle, found
+        else:
+            missed, below = middle, found
+    return Needed("found", STEP * reached, above, below)
+
+
+def _answers(
+    mechanism: Mechanism, true: TrajectorySet, length: int, reported: Ints
+) -> dict[str, Ints]:
+    """What may be answered for every point, best first."""
+    found: dict[str, Ints] = {}
+    if can_decode(mechanism):
+        rows = Sequences(true.offsets, reported, true.tids)
+        made = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
+        found["decoded"] = decode(mechanism, made).locations
+    found["reported"] = reported
+    if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
+        found["without noise"] = _through_control_points(mechanism, true, length)
+    found["constant"] = np.full(len(reported), mechanism.locations.medoid)
+    return found
 
 
 def public_tracks(locations: LocationSet, length: int, count: int) -> TrajectorySet:
@@ -121,7 +234,7 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
     # Not bound to the identity: the same words at every epsilon make answers comparable.
-    words = SeededWords(0).bound_to(f"calibration/{mechanism.name}")
+    words = SimulatedWords(0).bound_to(f"calibration/{mechanism.name}")
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
         some = true.select(range(start, min(start + _AT_ONCE, len(true))))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from worlds import scattered, triangle
 
-from nomadp.analysis.calibration import (
+from nomadp.analysis.worth import (
     RADII_KM,
     calibrate,
     default_radii_km,
@@ -93,7 +93,7 @@ def test_a_long_track_is_measured_without_noise_too():
 
 
 def test_control_points_miss_nothing_of_a_straight_track(monkeypatch):
-    monkeypatch.setattr("nomadp.analysis.calibration.TURNS", 2)
+    monkeypatch.setattr("nomadp.analysis.worth.TURNS", 2)
     line = LOCATIONS.from_columns([str(k) for k in range(57)], [0.0] * 57, np.arange(57) / 10)
     mechanism = WholeJourney(locations=line, epsilon=1, size=50)
     lost = calibrate(mechanism, 57, walks=50).answers["without noise"]

@@ -1,0 +1,104 @@
+"""What an epsilon promises, in words, and where every part of it goes."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nomadp.budget import Split, exp_lower, format_epsilon
+from nomadp.errors import DomainError
+from nomadp.mechanisms import Mechanism
+
+__all__ = ["NOT_COVERED", "Explanation", "explain"]
+
+SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
+NOT_COVERED = (
+    "the number of points: a report has as many as the trajectory it was made from",
+    "timestamps and user ids: no report carries them, and no epsilon here pays for them",
+    "repetition: perturbing the same trajectory again spends the same epsilon again",
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a mechanism promises to whoever reports a trajectory of one length."""
+
+    mechanism: Mechanism
+    length: int
+
+    @property
+    def split(self) -> Split:
+        """Where epsilon goes, draw by draw."""
+        return self.mechanism.split(self.length)
+
+    @property
+    def odds_at_most(self) -> str | None:
+        """e^epsilon, rounded up; None where nothing is promised."""
+        return format_epsilon(self._odds, digits=2) if self.mechanism.private else None
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in a sentence."""
+        if not self.mechanism.private:
+            return f"none; {self.mechanism.warning.rstrip('.')}"
+        return (
+            "take any two trajectories of this length; whatever is reported is at most "
+            f"e^epsilon = {self.odds_at_most} times likelier under one than under the other"
+        )
+
+    @property
+    def suspicions(self) -> dict[str, str] | None:
+        """What a suspicion can grow to at most, both in percent, rounded up."""
+        if not self.mechanism.private:
+            return None
+        grown = {p: p * self._odds / (p * self._odds + 1 - p) for p in SUSPICIONS}
+        percent = {float(100 * p): format_epsilon(100 * q, digits=1) for p, q in grown.items()}
+        return {f"{before:g}": after for before, after in percent.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism.name,
+            "mechanism_version": self.mechanism.version,
+            "params": self.mechanism.get_params(),
+            "private": self.mechanism.private,
+            "length": self.length,
+            "steps": [
+                {
+                    "name": step.name,
+                    "copy": step.copy,
+                    "count": step.count,
+                    "share": step.share,
+                    "share_at_most": format_epsilon(step.share),
+                    "total": step.total,
+                }
+                for step in self.split.steps
+            ],
+            "total": sum((step.total for step in self.split.steps), Fraction()),
+            "odds_at_most": self.odds_at_most,
+            "promise": self.promise,
+            "suspicions": self.suspicions,
+            "not_covered": list(NOT_COVERED),
+        }
+
+    @property
+    def _odds(self) -> Fraction:
+        return exp_lower(self.mechanism.epsilon) * (1 + Fraction(1, 2**100))
+
+
+def explain(mechanism: Mechanism, length: int) -> Explanation:
+    """What ``mechanism`` promises to whoever reports a trajectory of ``length`` points.
+
+    ``promise`` is the guarantee in words, ``split`` where epsilon goes, ``suspicions`` what
+    somebody's suspicion, in percent, can grow to at most. What it buys in km: `calibrate`.
+    Raises `DomainError` for a length below 1.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    >>> told = nomadp.explain(nomadp.make_mechanism("exp", city.locations, epsilon=1), length=2)
+    >>> told.odds_at_most, told.suspicions["10"]
+    ('2.72', '23.2')
+    >>> [(step.name, step.count, str(step.share)) for step in told.split.steps]
+    [('point', 2, '1/2')]
+    """
+    if length < 1:
+        raise DomainError(f"a trajectory must have at least 1 point, got length={length}")
+    return Explanation(mechanism, length)

@@ -1,0 +1,58 @@
+"""What only some people need: the optional packages, what each gives, and how to get it.
+
+The names are those of the extras in pyproject.toml.
+"""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from nomadp.errors import ExtraMissing
+
+__all__ = ["EXTRAS", "Extra", "absence_of", "require"]
+
+
+@dataclass(frozen=True)
+class Extra:
+    name: str
+    package: str
+    gives: str
+
+    @property
+    def is_there(self) -> bool:
+        return find_spec(self.package) is not None
+
+    @property
+    def remedy(self) -> str:
+        return f'pip install "nomadp[{self.name}]"'
+
+    def refusal(self) -> ExtraMissing:
+        return ExtraMissing(
+            f"this needs the package {self.package} ({self.gives}), which is not installed; "
+            f"run: {self.remedy}"
+        )
+
+
+EXTRAS = {
+    extra.name: extra
+    for extra in (
+        Extra("tables", "pyarrow", "Parquet, streams, atlas files and check-in files"),
+        Extra("analysis", "scipy", "decoding, learning, scores of hotspots, cgm and tracs"),
+        Extra("fast", "numba", "the compiled loops of bulk perturbation"),
+        Extra("plot", "matplotlib", "the figures of the paper"),
+        Extra("h3", "h3", "H3 cells"),
+        Extra("spark", "pyspark", "a cluster of Apache Spark"),
+        Extra("sail", "pysail", "a cluster of Sail"),
+    )
+}
+
+
+def require(name: str) -> None:
+    """Refuse, with the one line that helps, if this extra is not installed."""
+    if not EXTRAS[name].is_there:
+        raise EXTRAS[name].refusal()
+
+
+def absence_of(module: str | None) -> ExtraMissing | None:
+    """What to say when this module could not be imported; None if it belongs to no extra."""
+    package = (module or "").partition(".")[0]
+    return next((e.refusal() for e in EXTRAS.values() if e.package == package), None)

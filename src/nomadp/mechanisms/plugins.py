@@ -1,0 +1,70 @@
+"""Mechanisms of other packages, which announce them by an entry point.
+
+The group is `nomadp.mechanisms`, the entry's name that of the mechanism, its value the class.
+Nothing is loaded before a name that is not ours is asked for, or all names are.
+"""
+
+import inspect
+from collections import Counter
+from collections.abc import Container
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+
+from nomadp.mechanisms.base import Mechanism
+
+__all__ = ["GROUP", "Plugins", "load_plugins"]
+
+GROUP = "nomadp.mechanisms"
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """What other packages offer here, by name."""
+
+    kinds: dict[str, type[Mechanism]] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    """Why something that was announced cannot be used, in a sentence that names it."""
+
+
+def load_plugins(taken: Container[str]) -> Plugins:
+    """Everything announced under names that are not ``taken``; what is broken stays out."""
+    announced = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    offers = Counter(entry.name for entry in announced)
+    found = Plugins()
+    for entry in announced:
+        who = f"the mechanism {entry.name!r} of the package {_package(entry)}"
+        if entry.name in taken:
+            found.problems[entry.name] = (
+                f"{who} must have a name of its own, and this one is taken; it is left out"
+            )
+        elif offers[entry.name] > 1:
+            found.problems[entry.name] = (
+                f"{who} must have a name of its own, and {offers[entry.name]} packages offer "
+                "it; uninstall all but one"
+            )
+        else:
+            _load(entry, who, found)
+    return found
+
+
+def _load(entry: EntryPoint, who: str, found: Plugins) -> None:
+    try:
+        kind = entry.load()
+    except Exception as error:  # somebody else's code: whatever it raises is its own problem
+        found.problems[entry.name] = (
+            f"{who} cannot be loaded, because of {type(error).__name__}: {error}; repair or "
+            "uninstall that package"
+        )
+        return
+    if not (inspect.isclass(kind) and issubclass(kind, Mechanism)) or inspect.isabstract(kind):
+        wrong = "its entry point must lead to a whole subclass of nomadp.Mechanism"
+    elif getattr(kind, "name", None) != entry.name:
+        wrong = "its class must bear the name of its entry point"
+    else:
+        found.kinds[entry.name] = kind
+        return
+    found.problems[entry.name] = f"{who} cannot be used: {wrong}; repair that package"
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else "of unknown name"

@@ -1,0 +1,84 @@
+"""What self-contained HTML pages are made of: their sources in one file, tables, sentences.
+
+Nothing is loaded from anywhere, and the content policy forbids it: only the style and the
+script written into the page may run, each named by its hash. Everything that is text is
+escaped here.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+
+__all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
+
+COLUMN, ROW = 'th scope="col"', 'th scope="row"'
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text and classes for its looks; a drawing is made of numbers only, never of text."""
+
+    text: str = ""
+    kind: str = ""
+    drawing: str = ""
+
+
+def page(
+    package: str,
+    markup: Mapping[str, str],
+    text: Mapping[str, str],
+    scripts: Sequence[str] = (),
+) -> str:
+    """A package's template with its named parts put in; of scripts, each uses those before."""
+    style = _source("nomadp", "page.css") + _source(package, "page/style.css")
+    script = "\n".join(_source(package, f"page/{name}.js") for name in scripts)
+    may_run = f"script-src {_hash(script)}; " if scripts else ""
+    policy = f"default-src 'none'; style-src {_hash(style)}; {may_run}"
+    parts = {"style": style, "script": script, **markup}
+    told = {"policy": f"{policy}base-uri 'none'; form-action 'none'", **text}
+    escaped = {name: escape(value) for name, value in told.items()}
+    return Template(_source(package, "page/template.html")).substitute(parts | escaped)
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
+
+
+def _source(package: str, name: str) -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def table(caption: str, columns: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> str:
+    """A table whose first column names its rows."""
+    head = "".join(_element(COLUMN, column) for column in columns)
+    body = "".join(
+        f"<tr>{_element(ROW, name)}{''.join(_element('td', cell) for cell in cells)}</tr>"
+        for name, *cells in rows
+    )
+    return (
+        f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _element(tag: str, cell: Cell) -> str:
+    inside = escape(cell.text) + cell.drawing
+    return f'<{tag} class="{escape(cell.kind)}">{inside}</{tag[:2]}>'
+
+
+def number(text: str, kind: str = "") -> Cell:
+    return Cell(text, f"number {kind}".strip())
+
+
+def paragraphs(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+
+
+def listed(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,0 +1,41 @@
+"""What a mechanism promises is told without promising too much."""
+
+from fractions import Fraction
+from math import exp
+
+import pytest
+from worlds import scattered
+
+from nomadp.analysis import explain
+from nomadp.errors import DomainError
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_parts_add_up_to_epsilon(name):
+    told = explain(make_mechanism(name, scattered(9), "1.5"), 3).as_dict()
+    assert told["total"] == Fraction(3, 2)
+    assert sum(step["total"] for step in told["steps"]) == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "20"])
+def test_odds_and_suspicions_are_rounded_up(epsilon):
+    told = explain(make_mechanism("exp", scattered(9), epsilon), 2)
+    odds = exp(float(epsilon))
+    assert odds <= float(told.odds_at_most) <= odds + 0.01
+    for before, after in told.suspicions.items():
+        p = float(before) / 100
+        grown = 100 * p * odds / (p * odds + 1 - p)
+        assert grown * (1 - 1e-12) <= float(after) <= min(100, grown + 0.1)
+
+
+@pytest.mark.parametrize("name", [*PUBLISHED, *EXPERIMENTAL])
+def test_what_is_not_private_promises_nothing(name):
+    told = explain(make_mechanism(name, scattered(9), 1), 2)
+    assert told.promise.startswith("none; ")
+    assert (told.odds_at_most, told.suspicions) == (None, None)
+
+
+def test_refuses_a_length_that_no_trajectory_has():
+    with pytest.raises(DomainError, match="at least 1 point, got length=0"):
+        explain(make_mechanism("exp", scattered(9), 1), 0)

@@ -1,0 +1,54 @@
+"""Hotspots and flows in one call are those that a survey of the reports gives."""
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.engine import perturb_set
+from nomadp.errors import DomainError
+from nomadp.inference import groups_of
+from nomadp.inference.flows import flows, trip_shares
+from nomadp.inference.hotspots import cell_shares, hotspots, location_shares
+from nomadp.inference.shares import survey
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import SimulatedWords
+from nomadp.trajectory import TrajectorySet
+
+LOCATIONS = scattered(30)
+TRIPS = TrajectorySet.from_lists(np.arange(80).reshape(40, 2) % 30, size=30)
+
+
+def reported(name, **options):
+    mechanism = make_mechanism(name, LOCATIONS, 8, **options)
+    return mechanism, perturb_set(mechanism, TRIPS, SimulatedWords(1))
+
+
+def surveyed(mechanism, reports):
+    return survey(LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("granularity", [None, 3])
+def test_hotspots(granularity):
+    asked = reported("brr")
+    found, learned = hotspots(*asked, granularity), surveyed(*asked)
+    wanted = location_shares(learned) if granularity is None else cell_shares(learned, 3)
+    assert np.array_equal(found.values, wanted.values)
+    assert np.array_equal(found.deviation, wanted.deviation)
+    assert len(found.values) == (30 if granularity is None else 9)
+
+
+def test_flows():
+    asked = reported("atlas", size=100)
+    wanted = trip_shares(surveyed(*asked), 2)
+    assert np.array_equal(flows(*asked, 2).values, wanted.values)
+
+
+def test_flows_need_reports_of_whole_journeys():
+    with pytest.raises(DomainError, match="trips need reports of whole journeys"):
+        flows(*reported("brr"), 2)
+
+
+def test_progress_is_told():
+    told = []
+    hotspots(*reported("brr"), progress=told.append)
+    assert sum(told) > 0

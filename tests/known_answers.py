@@ -1,0 +1,303 @@
+"""Answers the questions of tests/vectors anew: everything asked comes from the files.
+
+A file holds worlds (location sets) and cases; a case is of a kind, asks, and has an answer.
+tests/vectors/README.md says how they are written down.
+"""
+
+import hashlib
+import json
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+
+import law_homes
+import numpy as np
+
+from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
+from nomadp.drawing import Drawing, draw
+from nomadp.errors import NomadpError
+from nomadp.mechanisms.paths import fastest, perturb_many
+from nomadp.randomness import KeyedWords, SimulatedWords
+
+__all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]
+
+FOLDER = Path(__file__).parent / "vectors"
+SHORT = 48
+"""Rows of up to so many numbers are written down as they are."""
+
+
+def load(name):
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def answer(case, worlds):
+    """What today's code answers to a case's question."""
+    asked = dict(case["ask"])
+    if "world" in asked:
+        asked["world"] = world_of(json.dumps(worlds[asked["world"]]))
+    return KINDS[case["kind"]](**asked)
+
+
+def same(found, known):
+    """Equal; but radii, made by library functions that round alike only on one machine,
+    may differ by a billionth of a millimetre."""
+    if isinstance(known, dict):
+        both = isinstance(found, dict) and found.keys() == known.keys()
+        return both and all(
+            _same_radii(found[key], value) if key == "radii_km" else same(found[key], value)
+            for key, value in known.items()
+        )
+    return bool(found == known)
+
+
+def _same_radii(found, known):
+    pairs = zip(found, known, strict=True)
+    return all(
+        math.isclose(float.fromhex(a), float.fromhex(b), rel_tol=0, abs_tol=1e-12)
+        for a, b in pairs
+    )
+
+
+@lru_cache(maxsize=16)
+def world_of(text):
+    world = json.loads(text)
+    if "locations" in world:
+        rows = world["locations"]
+        lat, lng = ([float(row[name]) for row in rows] for name in ("lat", "lng"))
+        return LocationSet.from_columns([row["id"] for row in rows], lat, lng)
+    return generated(**world["generated"])
+
+
+def generated(size, state, lat, lng):
+    """A large set by integer arithmetic: README.md, "Generated worlds"."""
+    numbers = []
+    for _ in range(2 * size):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        numbers.append(state >> 33)
+    lats = [(lat["from"] + one % lat["count"]) / 10**6 for one in numbers[::2]]
+    lngs = [(lng["from"] + one % lng["count"]) / 10**6 for one in numbers[1::2]]
+    return LocationSet.from_columns([f"g{k}" for k in range(size)], lats, lngs)
+
+
+class Given:
+    """A stream of the words a case names, and none besides."""
+
+    def __init__(self, words):
+        self._words = iter([int(word, 16) for word in words])
+
+    def next(self):
+        return next(self._words)
+
+    def left(self):
+        return len(list(self._words))
+
+
+class Recording:
+    """A Choose that draws and writes down each step."""
+
+    def __init__(self, words):
+        self.steps, self._drawing = [], Drawing(words)
+
+    def __call__(self, step, channel, secret):
+        choice = self._drawing(step, channel, secret)
+        law = {"outputs": outputs(channel), "weights": row(channel.weights(secret))}
+        self.steps.append({"step": step} | law | {"choice": choice})
+        return choice
+
+    def each(self, tasks):
+        return [program(secret, self) for program, secret in tasks]
+
+
+def outputs(channel):
+    """A list, or only its length where it counts 0, 1, 2, ..."""
+    values = channel.outputs.tolist()
+    return len(values) if values == list(range(len(values))) else row(values)
+
+
+def row(values):
+    """Integers as they are (above 2^53 as text), as runs, or as the hash of their lines."""
+    numbers = [int(value) for value in values]
+    if len(numbers) <= SHORT:
+        return [readable(number) for number in numbers]
+    runs = [[readable(number), len(list(some))] for number, some in groupby(numbers)]
+    return {"runs": runs} if len(runs) <= SHORT else {"count": len(numbers), **hashed(numbers)}
+
+
+def readable(number):
+    return number if number <= 2**53 else str(number)
+
+
+def hashed(rows):
+    lines = "".join(f"{line}\n" for line in rows)
+    return {"sha256": hashlib.sha256(lines.encode()).hexdigest()}
+
+
+def report(world, mechanism, epsilon, options, trajectory, words):
+    made = make_mechanism(mechanism, world, epsilon, **_options(options, world))
+    given = Given(words)
+    choose = Recording(given)
+    reported = made.perturb(np.array(trajectory), choose)
+    return {
+        "identity": made.identity,
+        "shares": [
+            [step.name, step.copy, step.count, str(step.share)]
+            for step in made.split(len(trajectory)).steps
+        ],
+        "steps": choose.steps,
+        "words_left": given.left(),
+        "report": [int(location) for location in reported],
+    }
+
+
+def _options(options, world):
+    if "pinned" not in options:
+        return options
+    asked = options["pinned"]
+    pages = tuple(np.array(page, dtype=np.int32) for page in asked["pages"])
+    return options | {
+        "pinned": law_homes.PinnedAtlases(world.sha256, asked["recipe"], asked["size"], pages)
+    }
+
+
+def law(name, share, secrets, words, world=None, **facts):
+    channel = _channel(name, Fraction(share), world, facts)
+    found = {"outputs": outputs(channel), "bound": str(channel.bound)}
+    if name == "SquareWave":
+        found["reach"] = channel.reach
+    found["rows"] = [
+        {
+            "weights": row(channel.weights(secret)),
+            "draws": [draw(channel, secret, int(word, 16)) for word in words],
+        }
+        for secret in secrets
+    ]
+    return found
+
+
+def _channel(name, share, world, facts):
+    if name == "Exponential":
+        disc = facts["disc"] and laws.Disc(**facts["disc"])
+        domain = np.array(facts["domain"])
+        return laws.Exponential(world, domain, facts["span_km"], share, disc)
+    if name == "TableExponential":
+        table, columns = np.array(facts["table_km"]), np.array(facts["columns"])
+        return laws.TableExponential(table, columns, facts["span_km"], share)
+    if name == "Subset":
+        near = laws.NearestLocations(world, facts["near_count"])
+        return laws.Subset(len(world), facts["near_count"], near, share)
+    if name == "Staircase":
+        order = laws.NearestLocations(world, len(world))
+        return laws.Staircase(len(world), facts["groups"], order, share)
+    return getattr(laws, name)(share=share, **facts)
+
+
+def heaviest_weights(shares, units, sizes):
+    """What bounds all laws, where no weight shows how exactly e^share is known."""
+    exact = [Fraction(share) for share in shares]
+    channel = law_homes.channel
+    return {
+        "exp_lower": [str(law_homes.budget.exp_lower(share)) for share in exact],
+        "heaviest": [[readable(laws.heaviest(unit, x)) for x in exact] for unit in units],
+        "largest_unit": [[channel.largest_unit(size, x) for x in exact] for size in sizes],
+    }
+
+
+def half_widths(shares):
+    return [laws.square_wave_half_width(float(Fraction(share))).hex() for share in shares]
+
+
+def granularities(epsilons, rules):
+    choose = law_homes.granularity.choose_granularity
+    return [[choose(Fraction(epsilon), rule) for epsilon in epsilons] for rule in rules]
+
+
+def radii(world, resolution, share, anchors, cells):
+    """ATP's calibrated radius for reported cells around anchors."""
+    channel = laws.SquareWave(resolution, Fraction(share))
+    found = [
+        law_homes.calibration.calibrated_radius_km(channel, cell, world.distances_km(anchor))
+        for anchor in anchors
+        for cell in cells
+    ]
+    return {"locations": world.sha256, "radii_km": [radius.hex() for radius in found]}
+
+
+def near_counts(world, shares):
+    """BRR's number of near locations."""
+    best = law_homes.bipartite.best_near_count
+    found = [best(world, Fraction(share)) for share in shares]
+    return {"locations": world.sha256, "near_counts": found}
+
+
+def atlas(world, length, size, epsilons):
+    """A book of journeys and the number of near ones in it."""
+    book = law_homes.book.build_atlas(world, length, size)
+    best = law_homes.near_count.best_near_count
+    return {
+        "locations": world.sha256,
+        "sha256": book.sha256,
+        "journeys": book.size,
+        "near_counts": [best(book, Fraction(epsilon)) for epsilon in epsilons],
+    }
+
+
+def walks(world, length, count, purpose):
+    """The recipe's public walks."""
+    found = law_homes.book.public_walks(world, length, count, purpose).tolist()
+    return {
+        "locations": world.sha256,
+        "recipe": law_homes.book.recipe_of(world),
+        "first": found[:4],
+        "last": found[-4:],
+        **hashed(" ".join(map(str, walk)) for walk in found),
+    }
+
+
+def uniforms(words):
+    """What the recipe makes of its words."""
+    found = law_homes.book.uniforms(np.array([int(word, 16) for word in words], dtype="u8"))
+    return [one.hex() for one in found.tolist()]
+
+
+def stream(source, bound_to, names, index, count):
+    """The words of a stream."""
+    words = SimulatedWords(source["seed"]) if "seed" in source else _keyed(source["key"])
+    if bound_to is not None:
+        words = words.bound_to(bound_to)
+    if names is not None:
+        words = words.named(names)
+    one = words.stream(index)
+    return [f"{one.next():016x}" for _ in range(count)]
+
+
+def many(world, mechanism, epsilon, options, trajectories, seed):
+    """Reports of many trajectories at once, by whatever program is fastest."""
+    made = make_mechanism(mechanism, world, epsilon, **options)
+    some = TrajectorySet.from_lists(trajectories, size=len(world))
+    words = SimulatedWords(seed).bound_to(made.identity)
+    return perturb_many(made, some, words, fastest(made)).locations.tolist()
+
+
+def _keyed(key):
+    return KeyedWords(bytes.fromhex(key))
+
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (
+        report,
+        law,
+        heaviest_weights,
+        half_widths,
+        granularities,
+        radii,
+        near_counts,
+        atlas,
+        walks,
+        uniforms,
+        stream,
+        many,
+    )
+}

@@ -1,0 +1,142 @@
+"""Options have stated ranges: at both ends everything adds up, one step beyond is refused."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from worlds import scattered, triangle
+
+from nomadp.audit import measure
+from nomadp.budget import MIN_SHARE, exp_lower
+from nomadp.errors import BudgetError, DomainError
+from nomadp.laws.channel import words_ratio
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import MECHANISMS, make_mechanism
+
+NOT_OPTIONS = ("epsilon", "locations", "length")
+OPTIONS = [
+    (name, option)
+    for name in sorted(MECHANISMS)
+    for option in sorted(MECHANISMS[name].ranges.keys() - {*NOT_OPTIONS})
+]
+SMALL = {"resolution": 2, "grid": 2}
+
+
+class Listening:
+    """A Choose that takes the first output, and remembers every law it meets."""
+
+    def __init__(self):
+        self.channels = []
+
+    def __call__(self, step, channel, secret):
+        self.channels.append((channel, secret))
+        return int(channel.outputs[0])
+
+    def each(self, tasks):
+        return [program(secret, self) for program, secret in tasks]
+
+
+def laws_met(mechanism, trajectory):
+    listening = Listening()
+    mechanism.perturb(np.asarray(trajectory), listening)
+    return listening.channels
+
+
+def assert_laws_hold(mechanism, trajectory):
+    """Sums stay in 63 bits, and no draw loses more than its share, in words."""
+    for channel, secret in laws_met(mechanism, trajectory):
+        weight = channel.weights(secret)
+        assert sum(weight.ravel().tolist()) == int(weight.sum()) < 2**63
+        if channel.share:
+            assert words_ratio(*channel.extremes) <= exp_lower(channel.share)
+
+
+def small(name, **options):
+    few = {o: n for o, n in SMALL.items() if hasattr(MECHANISMS[name], o)}
+    return make_mechanism(name, triangle(), options.pop("epsilon", 2), **(few | options))
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+@pytest.mark.parametrize("end", [0, 1])
+def test_at_both_ends_of_an_option_the_audit_holds_and_one_beyond_is_refused(name, option, end):
+    value = MECHANISMS[name].ranges[option][end]
+    step = value / 1000 if isinstance(value, float) else 1
+    inside = min(value, 3) if option == "near_count" else value  # no more than there are
+    assert measure(small(name, **{option: inside}), 1 + (option != "granularity")).ok
+    assert_laws_hold(small(name, **{option: inside}), [0, 2, 1])
+    with pytest.raises(DomainError, match=f"{option} must be") as refusal:
+        small(name, **{option: value - step if end == 0 else value + step})
+    assert f"got {option}=" in str(refusal.value)
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+@pytest.mark.parametrize("value", [True, "3", math.nan, 2.5, [2], np.float64(3)])
+def test_refuses_an_option_of_another_type(name, option, value):
+    if option == "max_step_km" and value in (2.5, 3):
+        pytest.skip("a number of kilometres")
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        small(name, **{option: value})
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_at_both_ends_of_epsilon_the_audit_holds_and_beyond_it_is_refused(name):
+    for epsilon in MECHANISMS[name].ranges["epsilon"]:
+        assert measure(small(name, epsilon=epsilon), 2).flags == ()
+        assert_laws_hold(small(name, epsilon=epsilon), [0, 2, 1])
+    for epsilon in (Fraction(1, 10**6 + 1), Fraction(2001, 100), True, math.nan, "many"):
+        with pytest.raises(BudgetError, match="epsilon must be a number"):
+            small(name, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+@pytest.mark.parametrize("length", [0, -1, 2**20 + 1, 2.0, True, "2"])
+def test_refuses_a_length_out_of_range(name, length):
+    with pytest.raises(DomainError, match="length must be a whole number from 1 to 1048576"):
+        small(name).split(length)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_the_longest_trajectories_have_shares_that_laws_can_keep(name):
+    assert all(step.share >= MIN_SHARE for step in small(name).split(2**20).steps)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS.keys() - {"atlas"}))
+def test_refuses_a_length_that_leaves_a_draw_next_to_nothing(name):
+    with pytest.raises(BudgetError, match=r"at least 2\^-28"):
+        small(name, epsilon="0.000001").split(1000)
+
+
+@pytest.fixture(scope="module")
+def too_many():
+    size = 2**20 + 1
+    ids, places = [str(k) for k in range(size)], np.linspace(40, 41, size)
+    return LocationSet.from_columns(ids, places, places)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_refuses_more_locations_than_weights_add_up_for(name, too_many):
+    with pytest.raises(DomainError, match=r"locations must be .* to 1048576, got"):
+        make_mechanism(name, too_many, 1)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_a_city_of_thousands_keeps_its_loss_in_words(name):
+    epsilon = 15 if name == "l-srr" else 20
+    mechanism = make_mechanism(name, scattered(1500), epsilon)
+    for length in (1, 3):
+        assert_laws_hold(mechanism, np.arange(length))
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(4000, 20), (4000, 16), (36, 20)])
+def test_l_srr_refuses_a_share_that_words_cannot_keep_before_anything_is_drawn(size, epsilon):
+    mechanism = make_mechanism("l-srr", scattered(size), epsilon)
+    with pytest.raises(BudgetError, match="use a smaller epsilon"):
+        mechanism.split(1)
+    assert mechanism.split(2).epsilon == epsilon
+
+
+def test_atlas_refuses_so_many_near_journeys_that_words_cannot_keep_them_apart():
+    mechanism = make_mechanism("atlas", scattered(100), 20, size=64, near_count=32)
+    with pytest.raises(BudgetError, match="use a smaller epsilon"):
+        mechanism.channel(2)

@@ -1,0 +1,49 @@
+"""Real processes: the command line as a terminal or a supervisor meets it."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+__all__ = ["children", "is_gone", "start", "wait_until"]
+
+
+def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
+    """``nomadp`` in a process group of its own, so that a group's signal spares the tests."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "nomadp", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=os.name != "nt",
+    )
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline_s = time.monotonic() + seconds
+    while time.monotonic() < deadline_s:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def is_gone(process: int) -> bool:
+    """Not there any more, or only waiting for somebody to take note of its end."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "Z"
+
+
+def children(process: int) -> list[int]:
+    """Of the main thread: processes are started there."""
+    try:
+        listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [int(k) for k in listed.split()]
