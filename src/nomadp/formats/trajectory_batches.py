@@ -58,7 +58,7 @@ def flat(lists: Any) -> tuple[Any, Any]:
         raise SchemaError(f"location_ids must be a column of lists of ids, got {kind}")
     # A slice shares the offsets of the whole, which need not begin at zero; `flatten` knows.
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    return offsets - offsets[0], texts("location_ids", lists.flatten())
+    return offsets - offsets[0], lists.flatten()
 
 
 def texts(name: str, column: Any) -> Any:
