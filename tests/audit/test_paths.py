@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 
@@ -15,6 +16,7 @@ from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.loss import final_laws
 from nomadp.audit.paths import check_full_size, check_path, large_path_rows, path_rows
 from nomadp.audit.plan import sampled
+from nomadp.extras import EXTRAS
 from nomadp.mechanisms import MECHANISMS, make_mechanism
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.compiling import has_numba
@@ -67,12 +69,16 @@ def test_paths_of_numpy_follow_the_exact_law(name):
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
 def test_every_path_is_listed_with_what_was_seen_of_it(name, monkeypatch):
-    monkeypatch.setattr("nomadp.audit.paths.has_numba", lambda: False)
+    absent = replace(EXTRAS["fast"], package="numba_that_is_not_there")
+    monkeypatch.setitem(EXTRAS, "fast", absent)
     small = sampled(name, (Fraction(1),), "random")
     rows = path_rows(small, 50) + large_path_rows(small, 0)
     assert (rows[0].path, rows[0].seen) == (REFERENCE, "walked")
     for row in rows[1:]:
-        assert row.seen == "sampled" or row.seen == "not seen: numba is not installed here"
+        assert (
+            row.seen == "sampled"
+            or row.seen == f"not seen: {absent.package} is not installed here"
+        )
     assert any(row.path == fastest(small[0]) for row in rows)
 
 

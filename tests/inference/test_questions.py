@@ -9,7 +9,7 @@ from nomadp.errors import DomainError
 from nomadp.inference import groups_of
 from nomadp.inference.flows import flows, trip_shares
 from nomadp.inference.hotspots import cell_shares, hotspots, location_shares
-from nomadp.inference.shares import survey
+from nomadp.inference.shares import learned_from_groups
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
@@ -24,7 +24,9 @@ def reported(name, **options):
 
 
 def surveyed(mechanism, reports):
-    return survey(LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(0))
+    return learned_from_groups(
+        LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(0)
+    )
 
 
 @pytest.mark.parametrize("granularity", [None, 3])

@@ -103,7 +103,7 @@ def test_rows_of_words_are_the_beginnings_of_the_streams(width):
 
 
 def test_words_that_cannot_be_asked_for_again_are_refused():
-    with pytest.raises(TypeError, match="use KeyedWords"):
+    with pytest.raises(TypeError, match="bind SystemWords first"):
         SystemWords().rows(np.arange(2), 8)
 
 
