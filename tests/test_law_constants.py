@@ -29,7 +29,7 @@ READ_BY_A_LAW = [
     ("channel", "UNIT", HALF, "laws/law"),
     ("channel", "_TOTAL_BELOW", HALF, "laws/heaviest_weights"),
     ("channel", "_GIVEN_AWAY", LESS, "laws/heaviest_weights"),
-    ("response", "_RESPONSE_UNIT", HALF, "laws/law"),
+    ("response", "RESPONSE_UNIT", HALF, "laws/law"),
     ("square_wave", "_SERIES_UP_TO", HALF, "laws/half_widths"),
     ("square_wave", "_TERMS", HALF, "laws/half_widths"),
     ("granularity", "CANDIDATES", SHORTER, "tp-1/granularities"),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nomadp.laws import Channel, Ints, Secret
 from nomadp.randomness import WordStream
 
-__all__ = ["Choose", "Drawing", "Task", "draw", "draw_many"]
+__all__ = ["Choose", "Drawing", "Task", "draw", "draw_many", "high_product"]
 
 T = TypeVar("T")
 Program = Callable[[Any, "Choose"], T]
@@ -65,16 +65,17 @@ def draw(channel: Channel, secret: Secret, word: int) -> int:
 def draw_many(channel: Channel, secret: Secret, words: NDArray[np.uint64]) -> Ints:
     """The same as `draw` for many words and one secret, bit for bit."""
     cumulative = np.cumsum(channel.weights(secret))
-    target = high_product(words, int(cumulative[-1])).astype(np.int64)
+    target = high_product(words, int(cumulative[-1]))
     return channel.outputs[cumulative.searchsorted(target, side="right")]
 
 
-def high_product(words: NDArray[np.uint64], total: int) -> NDArray[np.uint64]:
-    """floor(word * total / 2^64) without leaving 64 bits; total must be below 2^63."""
+def high_product(words: NDArray[np.uint64], totals: Ints | int) -> Ints:
+    """floor(word * total / 2^64) without leaving 64 bits; totals must be below 2^63."""
     mask, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    bound = np.asarray(totals).astype(np.uint64)
     low, high = words & mask, words >> shift
-    total_low, total_high = np.uint64(total & 0xFFFFFFFF), np.uint64(total >> 32)
-    middle = high * total_low + ((low * total_low) >> shift)  # at most 2^64 - 2^32: no overflow
-    carry = low * total_high + (middle & mask)
-    product: NDArray[np.uint64] = high * total_high + (middle >> shift) + (carry >> shift)
-    return product
+    bound_low, bound_high = bound & mask, bound >> shift
+    middle = high * bound_low + ((low * bound_low) >> shift)  # at most 2^64 - 2^32: no overflow
+    carry = low * bound_high + (middle & mask)
+    product = high * bound_high + (middle >> shift) + (carry >> shift)
+    return np.asarray(product, dtype=np.int64)

@@ -95,7 +95,7 @@ def probabilities(channel: Channel, secret: Secret) -> NDArray[np.float64]:
     return law
 
 
-def clamped(raw: NDArray[np.float64], floor: int, ceiling: int) -> Ints:
+def clamped(raw: NDArray[np.float64], floor: int, ceiling: Ints | int) -> Ints:
     """Float weights forced into [floor, ceiling]; NaN becomes the floor."""
     safe = np.where(raw >= floor, np.minimum(raw, ceiling), floor)
     return safe.astype(np.int64)

@@ -8,9 +8,9 @@ import numpy as np
 
 from nomadp.laws.channel import Channel, Ints, Secret, check_share, check_words, heaviest
 
-__all__ = ["RandomizedResponse", "Uniform"]
+__all__ = ["RESPONSE_UNIT", "RandomizedResponse", "Uniform"]
 
-_RESPONSE_UNIT = 2**32
+RESPONSE_UNIT = 2**32
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class RandomizedResponse(Channel):
         check_share(self.share)
         if self.size < 2:
             raise ValueError(f"size must be at least 2, got size={self.size}")
-        check_words(_RESPONSE_UNIT, self._total)
+        check_words(RESPONSE_UNIT, self._total)
 
     @property
     def _total(self) -> int:
-        return heaviest(_RESPONSE_UNIT, self.share) + (self.size - 1) * _RESPONSE_UNIT
+        return heaviest(RESPONSE_UNIT, self.share) + (self.size - 1) * RESPONSE_UNIT
 
     @cached_property
     def outputs(self) -> Ints:
@@ -39,16 +39,16 @@ class RandomizedResponse(Channel):
         if np.any((value < 0) | (value >= self.size)):
             raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
         true = value[..., None] == self.outputs
-        return np.where(true, heaviest(_RESPONSE_UNIT, self.share), _RESPONSE_UNIT)
+        return np.where(true, heaviest(RESPONSE_UNIT, self.share), RESPONSE_UNIT)
 
     @property
     def bound(self) -> Fraction:
-        return Fraction(heaviest(_RESPONSE_UNIT, self.share), _RESPONSE_UNIT)
+        return Fraction(heaviest(RESPONSE_UNIT, self.share), RESPONSE_UNIT)
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:
-        heavy = heaviest(_RESPONSE_UNIT, self.share)
-        return Fraction(_RESPONSE_UNIT, self._total), Fraction(heavy, self._total)
+        heavy = heaviest(RESPONSE_UNIT, self.share)
+        return Fraction(RESPONSE_UNIT, self._total), Fraction(heavy, self._total)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.drawing import high_product
 from nomadp.geometry import Floats
-from nomadp.laws import Ints
+from nomadp.laws import Ints, clamped
+from nomadp.laws.channel import UNIT
 
 __all__ = [
     "Booleans",
     "Words",
-    "below",
     "leading",
     "split",
     "square_wave",
@@ -23,18 +24,6 @@ Booleans = NDArray[np.bool_]
 
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_UNIT = 2**24
-
-
-def below(words: Words, totals: Ints | int) -> Ints:
-    """floor(word * total / 2^64) without leaving 64 bits; totals are below 2^63."""
-    bound = np.asarray(totals).astype(np.uint64)
-    low, high = words & _MASK, words >> _HALF
-    bound_low, bound_high = bound & _MASK, bound >> _HALF
-    middle = high * bound_low + ((low * bound_low) >> _HALF)
-    carry = low * bound_high + (middle & _MASK)
-    share = high * bound_high + (middle >> _HALF) + (carry >> _HALF)
-    return np.asarray(share, dtype=np.int64)
 
 
 def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
@@ -48,21 +37,20 @@ def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
 
 def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:
     """The exponential law's integer weights, clamped into [2^24, ceiling]."""
-    weight = ceilings * np.exp(-scale_per_km * distances_km)
-    # Never below the unit: a missing word, which is zero, is below every weight.
-    return np.maximum(np.minimum(weight, ceilings), _UNIT).astype(np.int64)
+    raw: Floats = ceilings * np.exp(-scale_per_km * distances_km)
+    return clamped(raw, UNIT, ceilings)
 
 
 def square_wave(words: Words, cells: Ints, wave: tuple[int, int, int]) -> Ints:
     """Output cells; `cell` to `cell + 2 reach` are the near ones."""
     resolution, reach, heavy = wave
     near = 2 * reach + 1
-    target = below(words, near * heavy + (resolution - 1) * _UNIT)
-    before = cells * _UNIT
-    after = (target - near * heavy) // _UNIT + near
+    target = high_product(words, near * heavy + (resolution - 1) * UNIT)
+    before = cells * UNIT
+    after = (target - near * heavy) // UNIT + near
     within = cells + (target - before) // heavy
     value = np.where(target < before + near * heavy, within, after)
-    return np.where(target < before, target // _UNIT, value)
+    return np.where(target < before, target // UNIT, value)
 
 
 def leading(holds: Callable[[Ints], Booleans], rows: int, size: int) -> Ints:

@@ -67,7 +67,9 @@ def _may_keep_code(folder: Path) -> bool:
 
 def _sources(folder: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
+    beside = folder.parent  # numbers that loops read are the laws' own
+    read = *folder.rglob("*.py"), *beside.glob("laws/*.py"), *beside.glob("geometry.py")
+    for path in sorted(read):
+        name = path.relative_to(beside).as_posix()
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.laws.channel import UNIT
+from nomadp.laws.response import RESPONSE_UNIT
 from nomadp.mechanisms.fast.compiling import kernel, part
 from nomadp.mechanisms.fast.values import Batch, Drawn, Plan
 
@@ -21,8 +23,6 @@ __all__ = [
 
 _MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_UNIT = 2**24
-_RESPONSE_UNIT = 2**32
 
 
 @part
@@ -62,8 +62,8 @@ def split(word: Any, total: int) -> Any:
 def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
     """The exponential law's integer weight, clamped into [2^24, ceiling]."""
     weight = ceiling * math.exp(-scale_per_km * distance_km)
-    if not weight >= _UNIT:
-        return np.int64(_UNIT)
+    if not weight >= UNIT:
+        return np.int64(UNIT)
     return np.int64(min(weight, ceiling))
 
 
@@ -83,13 +83,13 @@ def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
 @part
 def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
     """Randomised response over ``size`` values, with one word."""
-    target = below(words, used, heavy + (size - 1) * _RESPONSE_UNIT)
-    before = true * _RESPONSE_UNIT
+    target = below(words, used, heavy + (size - 1) * RESPONSE_UNIT)
+    before = true * RESPONSE_UNIT
     if target < before:
-        return target // _RESPONSE_UNIT
+        return target // RESPONSE_UNIT
     if target < before + heavy:
         return true
-    return (target - heavy) // _RESPONSE_UNIT + 1
+    return (target - heavy) // RESPONSE_UNIT + 1
 
 
 @kernel

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nomadp.drawing import high_product
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
-from nomadp.mechanisms.fast.arrays import Words, below, leading
+from nomadp.mechanisms.fast.arrays import Words, leading
 from nomadp.mechanisms.ngram.mechanism import TIE_KM, Ngram
 from nomadp.mechanisms.ngram.viterbi import cheapest_way
 from nomadp.randomness import Words as Source
@@ -70,7 +71,7 @@ def _points(regions: Ints, words: Words, grams: Grams) -> Ints:
         chosen, used = _picked(grams.ends, regions, words[:, :1]), 1
     else:
         chosen, used = _reconciled(regions, words, grams), 2 * length + 1
-    index = below(words[:, used : used + length], grams.sizes[chosen])
+    index = high_product(words[:, used : used + length], grams.sizes[chosen])
     points: Ints = grams.members[chosen, index]
     return points
 
@@ -78,7 +79,7 @@ def _points(regions: Ints, words: Words, grams: Grams) -> Ints:
 def _picked(cumulated: Ints, secrets: Ints, words: Words) -> Ints:
     """The column that each word picks, in the row of cumulated weights of each secret."""
     secret, last = secrets.reshape(-1), cumulated.shape[1] - 1
-    target = below(words.reshape(-1), cumulated[secret, -1])
+    target = high_product(words.reshape(-1), cumulated[secret, -1])
     picked = leading(lambda at: cumulated[secret, at] <= target, len(secret), last)
     return picked.reshape(secrets.shape)
 
@@ -92,7 +93,7 @@ def _reconciled(regions: Ints, words: Words, grams: Grams) -> Ints:
     # By what leads to a position, and by what follows it.
     before = np.concatenate([ends[:, :1], steps % count], axis=1)
     after = np.concatenate([steps // count, ends[:, 1:]], axis=1)
-    coins = below(words[:, length + 1 : 2 * length + 1], 2)
+    coins = high_product(words[:, length + 1 : 2 * length + 1], 2)
     tossed = np.where(coins == 1, after, before)
     if not grams.blocked.max() > 0:
         return tossed

@@ -8,10 +8,11 @@ arrived.
 
 import numpy as np
 
+from nomadp.drawing import high_product
 from nomadp.geometry import Floats, distance_km, places
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
-from nomadp.mechanisms.fast.arrays import below, split, weights
+from nomadp.mechanisms.fast.arrays import split, weights
 from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.values import Batch, Drawn
 from nomadp.mechanisms.large.ball_tree import sorted_places
@@ -70,7 +71,7 @@ def _points(batch: Batch, there: _Places, law: Floats, drawn: Drawn) -> None:
         rank, rest = split(batch.words[pending, k], len(there.order))
         proposed = there.order[rank]
         apart_km = there.apart_km(batch.locations[point[pending]], proposed)
-        threshold = below(rest, most[pending])
+        threshold = high_product(rest, most[pending])
         accepted = threshold < weights(apart_km, scale[pending], most[pending])
         arrived = pending[accepted]
         drawn.copies[0, point[arrived]] = proposed[accepted]

@@ -63,7 +63,7 @@ class Mixture(NamedTuple):
         """A count and a number below it for each word, exactly."""
         weight = self.counts * self.rises
         ends = np.cumsum(weight)
-        target = high_product(words, int(ends[-1])).astype(np.int64)
+        target = high_product(words, int(ends[-1]))
         which = ends.searchsorted(target, side="right")
         number = (target - (ends - weight)[which]) // self.rises[which]
         return self.counts[which], number
