@@ -37,7 +37,7 @@ def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
 
 def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:
     """The exponential law's integer weights, clamped into [2^24, ceiling]."""
-    raw: Floats = ceilings * np.exp(-scale_per_km * distances_km)
+    raw: Floats = np.multiply(ceilings, np.exp(-scale_per_km * distances_km))
     return clamped(raw, UNIT, ceilings)
 
 
