@@ -69,6 +69,7 @@ READ_BY_NO_LAW = [
     ("tables", "TABLE_LIMIT"),
     ("rows", "_WORDS_MAX"),
     ("paths", "FEW"),
+    ("paths", "FEW_JOURNEYS"),
     ("locations", "CACHED_ROWS_MAX"),
     ("locations", "MEDOID_EXACT_MAX"),
     ("geometry", "MAX_GRANULARITY"),

@@ -29,6 +29,7 @@ from nomadp.trajectory import TrajectorySet
 __all__ = [
     "FAST",
     "FEW",
+    "FEW_JOURNEYS",
     "NUMBA",
     "NUMPY",
     "REFERENCE",
@@ -39,8 +40,10 @@ __all__ = [
 ]
 
 REFERENCE, NUMPY, NUMBA = "reference", "numpy", "numba"
-FEW = 512
-"""Fewer trajectories are drawn by the reference sooner than numba is loaded."""
+FEW = 2048
+"""Fewer trajectories are drawn by the reference sooner than numba compiles or loads."""
+FEW_JOURNEYS = 16384
+"""The same for ATLAS, whose reference is ten times as fast; both give the same reports."""
 
 FAST: dict[type[Mechanism], str] = {
     IndependentPoints: "nomadp.mechanisms.points.exp_many",
@@ -58,14 +61,18 @@ _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables 
 def path_of(mechanism: Mechanism, count: int) -> str:
     """The path that draws ``count`` trajectories on this machine."""
     wanted = fastest(mechanism)
-    if wanted == NUMBA and (count < FEW or not has_numba()):
+    if wanted == NUMBA and (count < _few(mechanism) or not has_numba()):
         return REFERENCE
     return wanted
 
 
 def slowed(mechanism: Mechanism, count: int) -> bool:
     """Whether numba, which is not installed, would draw so many trajectories sooner."""
-    return fastest(mechanism) == NUMBA and count >= FEW and not has_numba()
+    return fastest(mechanism) == NUMBA and count >= _few(mechanism) and not has_numba()
+
+
+def _few(mechanism: Mechanism) -> int:
+    return FEW_JOURNEYS if isinstance(mechanism, WholeJourney) else FEW
 
 
 def perturb_many(
