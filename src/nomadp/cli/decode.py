@@ -103,7 +103,7 @@ def decode(**options: Any) -> None:
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    from nomadp.formats.estimate_files import write_estimates
+    from nomadp.formats.location_files import write_estimates
     from nomadp.formats.tables import read_locations
     from nomadp.sequences import Sequences
 

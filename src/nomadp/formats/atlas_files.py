@@ -14,8 +14,7 @@ import numpy as np
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
-from nomadp.formats.files import file_path
-from nomadp.formats.parquet_files import METADATA_KEY, damaged, write_parquet
+from nomadp.formats.files import check_readable, file_path
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Journeys
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
@@ -63,6 +62,8 @@ def read_atlas(
 def _write(part: Path, pinned: PinnedAtlases) -> None:
     import pyarrow as pa  # slow to import
 
+    from nomadp.formats.parquet_files import write_parquet
+
     sizes = [page.shape for page in pinned.pages]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
@@ -85,10 +86,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+    from nomadp.formats.parquet_files import METADATA_KEY, damaged
+
+    check_readable(path)
     try:
         table = pq.read_table(path)
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))

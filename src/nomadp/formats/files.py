@@ -3,7 +3,10 @@
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,12 @@ from typing import Any
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import Choose, Kind, Table, Wishes
-from nomadp.formats.csv_files import read_csv
-from nomadp.formats.parquet_files import read_parquet, write_parquet
+from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
+from nomadp.formats.measured_file import MeasuredFile, Progress
 
 __all__ = [
     "beside",
+    "check_readable",
     "columns_or_refusal",
     "file_path",
     "is_parquet",
@@ -27,6 +30,7 @@ __all__ = [
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 READABLE = (*SUFFIXES, ".geoparquet")
+PIECE_ROWS = 1 << 16
 
 
 def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -> Path:
@@ -48,18 +52,26 @@ def is_parquet(path: Path) -> bool:
     return True
 
 
+def check_readable(path: Path) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
 def read_table(
     path: str | PathLike[str], choose: Choose, wishes: Wishes | None = None
 ) -> Table:
     """The columns that `choose` picks from the header; at least one row."""
     found = file_path(path, READABLE)
-    try:
-        found.open("rb").close()
-    except OSError as error:
-        raise SchemaError(f"{found} cannot be read: {error.strerror or error}") from error
+    check_readable(found)
     if found.stat().st_size == 0:
         raise SchemaError(f"{found} is empty")
-    table = (read_parquet if is_parquet(found) else read_csv)(found, choose, wishes)
+    read = _read_csv
+    if is_parquet(found):
+        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
+
+    table = read(found, choose, wishes or Wishes())
     if not table.rows:
         raise SchemaError(f"{found} must have at least one row, and only names its columns")
     return table
@@ -84,6 +96,8 @@ def columns_or_refusal(
 def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = None) -> None:
     """Columns of equal length. CSV has no place for metadata: it goes beside."""
     if is_parquet(path):
+        from nomadp.formats.parquet_files import write_parquet
+
         write_parquet(path, column, metadata)
         return
     with path.open("wb") as raw:
@@ -99,7 +113,7 @@ def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> N
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
         # First: a table never stands without saying how it was made.
-        writes[beside(path)] = lambda part: _create(part, metadata + b"\n")
+        writes[beside(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
     written_whole(writes)
 
@@ -109,21 +123,90 @@ def beside(path: Path) -> Path:
     return path.with_name(path.name + ".meta.json")
 
 
-def _create(part: Path, content: bytes) -> None:
-    with part.open("xb") as file:
-        file.write(content)
-
-
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column)
-    rows: Iterable[Any] = zip(*(_plain(values) for values in column.values()), strict=True)
-    writer.writerows(rows)
+    # Python numbers, which CSV writes with every digit that matters.
+    plain = (each.tolist() if hasattr(each, "tolist") else each for each in column.values())
+    writer.writerows(zip(*plain, strict=True))
     text.flush()
     text.detach()
 
 
-def _plain(values: Any) -> Any:
-    """Python numbers, which CSV writes with every digit that matters."""
-    return values.tolist() if hasattr(values, "tolist") else values
+def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    """The columns of UTF-8, with or without a byte order mark, whose first line names them."""
+    try:
+        return _csv_table(path, choose, wishes)
+    except UnicodeDecodeError:
+        reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        reason = "must be a whole gzip file, and is damaged or not one"
+    except csv.Error:
+        reason = "must be well-formed CSV, and has a quote that does not match or a huge field"
+    # Raised outside the handlers: the original carries bytes of the file.
+    raise SchemaError(f"{path} {reason}")
+
+
+@contextmanager
+def _records(path: Path, progress: Progress | None = None) -> Iterator[Any]:
+    with MeasuredFile(path, progress) as file:
+        content = file.decoded(gzipped=path.suffix == ".gz")
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        yield csv.reader(text, strict=True)
+
+
+def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    with _records(path, wishes.progress) as records:
+        header = [name.strip() for name in next(filter(None, records), [])]
+        if not header:
+            raise SchemaError(f"{path} is empty; its first line must name the columns")
+        kinds = choose(header)
+        reading = _CsvColumns(path, header, kinds, wishes)
+        while rows := list(islice(records, PIECE_ROWS)):
+            reading.add([row for row in rows if row], len(header))
+    return reading.table()
+
+
+class _CsvColumns:
+    """Columns that grow piece by piece, each of one kind."""
+
+    def __init__(
+        self, path: Path, header: Sequence[str], kinds: Mapping[str, Kind], wishes: Wishes
+    ) -> None:
+        self._path = path
+        self._position = {name: header.index(name) for name in kinds}
+        self._columns = {name: Growing(kind, wishes.zone) for name, kind in kinds.items()}
+        self._rows = 0
+
+    def add(self, rows: Sequence[list[str]], width: int) -> None:
+        if not set(map(len, rows)) <= {width}:
+            row = next(k for k, fields in enumerate(rows) if len(fields) != width)
+            raise SchemaError(
+                f"{self._path}: {self._where(row)}: must have {width} fields like the header, "
+                f"got {len(rows[row])}"
+            )
+        fields = list(zip(*rows, strict=True)) or [()] * width
+        for name, column in self._position.items():
+            try:
+                self._columns[name].add(fields[column])
+            except BadValue as bad:
+                raise SchemaError(
+                    f"{self._path}: {self._where(bad.row)}: {name} {bad.rule}"
+                ) from None
+        self._rows += len(rows)
+
+    def _where(self, row_of_piece: int) -> str:
+        return _line(self._path, self._rows + row_of_piece)
+
+    def table(self) -> Table:
+        path = self._path
+        column = {name: growing.column() for name, growing in self._columns.items()}
+        return Table(str(path), self._rows, column, lambda row: _line(path, row))
+
+
+def _line(path: Path, row: int) -> str:
+    """The line on which a row ends; found by reading again, since it is only for a refusal."""
+    with _records(path) as records:
+        next(islice(filter(None, records), row + 1, None), None)
+        return f"line {records.line_num}"

@@ -1,5 +1,10 @@
-"""Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON."""
+"""Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON.
 
+Estimates, where the truth probably was, have the columns of reports too, so that whatever reads
+those reads these, and beside each location the radius that probably holds the truth.
+"""
+
+import json
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,17 +22,20 @@ from nomadp.formats.files import (
     columns_or_refusal,
     file_path,
     read_table,
+    write_described,
     write_table,
 )
 from nomadp.formats.json_files import features, first_vertex, write_features
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 
 __all__ = [
     "coordinates",
     "known_locations",
     "location_columns",
     "read_locations",
+    "write_estimates",
     "write_locations",
 ]
 
@@ -77,6 +85,28 @@ def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
 
 def location_columns(locations: LocationSet) -> dict[str, Any]:
     return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
+
+
+def write_estimates(
+    path: str | PathLike[str],
+    locations: LocationSet,
+    estimated: Sequences,
+    radius_km: Any,
+    metadata: dict[str, Any],
+) -> None:
+    """CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`; whole or not at all."""
+    where = estimated.locations
+    column = {
+        "tid": [estimated.names[k] for k in estimated.owner],
+        "seq": estimated.seq,
+        "location_id": [locations.ids[k] for k in where],
+        "lat": locations.lat[where],
+        "lng": locations.lng[where],
+        "radius_km": np.asarray(radius_km, dtype=np.float64),
+    }
+    write_described(
+        file_path(path), column, json.dumps(metadata, indent=2, sort_keys=True).encode()
+    )
 
 
 def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:

@@ -15,12 +15,11 @@ from nomadp.formats.columns import Table, Text, Times
 from nomadp.formats.files import READABLE as TABLES
 from nomadp.formats.files import is_parquet
 from nomadp.formats.geojson_points import read_geojson_points, write_geojson_points
-from nomadp.formats.geolife_points import read_geolife_points
 from nomadp.formats.gpx_points import read_gpx_points
 from nomadp.formats.location_files import read_locations
 from nomadp.formats.points import Points
-from nomadp.formats.porto_points import read_porto_points
 from nomadp.formats.presets import PRESETS, Reading
+from nomadp.formats.published_points import read_geolife_points, read_porto_points
 from nomadp.formats.table_points import points_of, read_table_points, write_table_points
 from nomadp.locations import LocationSet
 

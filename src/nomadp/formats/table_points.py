@@ -12,10 +12,8 @@ from nomadp.errors import SchemaError
 from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates
-from nomadp.formats.parquet_files import read_metadata, write_parquet
 from nomadp.formats.points import Points, grouped, numbers
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
-from nomadp.formats.wkb import write_points
 from nomadp.locations import LocationSet
 
 __all__ = ["points_of", "read_table_points", "write_table_points"]
@@ -88,7 +86,9 @@ def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> No
     if path.suffix != ".geoparquet":
         write_table(path, column)
         return
-    column["geometry"] = write_points(points.lat, points.lng)
+    from nomadp.formats.parquet_files import to_wkb, write_parquet  # slow to import
+
+    column["geometry"] = to_wkb(points.lat, points.lng)
     write_parquet(path, column, json.dumps(_geo(points)).encode(), GEO_KEY)
 
 
@@ -178,6 +178,8 @@ def _geo_metadata(path: Path) -> bytes | None:
     if path.suffix not in (".parquet", ".geoparquet"):
         return None
     import pyarrow as pa
+
+    from nomadp.formats.parquet_files import read_metadata
 
     try:
         return read_metadata(path, GEO_KEY)

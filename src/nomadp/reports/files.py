@@ -24,7 +24,6 @@ from nomadp.formats.files import (
     read_table,
     write_described,
 )
-from nomadp.formats.parquet_files import METADATA_KEY, read_metadata
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
@@ -168,14 +167,11 @@ def _write(found: Path, reports: AnyReports) -> None:
 
 
 def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
-    import pyarrow as pa  # slow to import, and only Parquet needs it
-    import pyarrow.parquet as pq
-
+    from nomadp.formats.parquet_files import write_parquet  # slow to import: Arrow
     from nomadp.reports.batches import batch_of
 
-    columns = reports.numbers, reports.transcripts
-    table = pa.Table.from_batches([batch_of(reports, reports.world, *columns)])
-    pq.write_table(table.replace_schema_metadata({METADATA_KEY: about}), part)
+    batch = batch_of(reports, reports.world, reports.numbers, reports.transcripts)
+    write_parquet(part, {name: batch[name] for name in batch.schema.names}, about)
 
 
 def _by_point(reports: AnyReports) -> dict[str, Any]:
@@ -279,6 +275,8 @@ def _header_bytes(path: Path) -> bytes | None:
     """What a file or folder says about itself, as it stands there."""
     try:
         if not path.is_dir() and is_parquet(path):
+            from nomadp.formats.parquet_files import read_metadata
+
             return read_metadata(path)
         about = path / ABOUT if path.is_dir() else beside(path)
         if not about.exists():
