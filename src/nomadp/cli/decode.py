@@ -138,7 +138,7 @@ def _estimated(
     """The reports that can be, their estimates, and what is to be said of their prior."""
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
-    from nomadp.reports.values import possible
+    from nomadp.reports.counts import possible
 
     prior, level = None, options["level"]
     whole = inference.can_decode(mechanism) or reports.transcripts is None

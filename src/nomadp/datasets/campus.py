@@ -141,7 +141,7 @@ def read_buildings(
     first: dict[str, tuple[float, float]] = {}
     listed = features(path)
     for k, feature in enumerate(listed):
-        name = (feature.get("properties") or {}).get(key)
+        name = feature["properties"].get(key)
         place = first_vertex(feature, DEPTH)
         if name in (None, "") or place is None:
             raise SchemaError(

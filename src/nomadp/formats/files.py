@@ -157,52 +157,37 @@ def _records(path: Path, progress: Progress | None = None) -> Iterator[Any]:
 
 
 def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    done = 0
     with _records(path, wishes.progress) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(f"{path} is empty; its first line must name the columns")
-        kinds = choose(header)
-        reading = _CsvColumns(path, header, kinds, wishes)
-        while rows := list(islice(records, PIECE_ROWS)):
-            reading.add([row for row in rows if row], len(header))
-    return reading.table()
-
-
-class _CsvColumns:
-    """Columns that grow piece by piece, each of one kind."""
-
-    def __init__(
-        self, path: Path, header: Sequence[str], kinds: Mapping[str, Kind], wishes: Wishes
-    ) -> None:
-        self._path = path
-        self._position = {name: header.index(name) for name in kinds}
-        self._columns = {name: Growing(kind, wishes.zone) for name, kind in kinds.items()}
-        self._rows = 0
-
-    def add(self, rows: Sequence[list[str]], width: int) -> None:
-        if not set(map(len, rows)) <= {width}:
-            row = next(k for k, fields in enumerate(rows) if len(fields) != width)
-            raise SchemaError(
-                f"{self._path}: {self._where(row)}: must have {width} fields like the header, "
-                f"got {len(rows[row])}"
-            )
-        fields = list(zip(*rows, strict=True)) or [()] * width
-        for name, column in self._position.items():
+        growing = {name: Growing(kind, wishes.zone) for name, kind in choose(header).items()}
+        while piece := list(islice(records, PIECE_ROWS)):
+            rows = [row for row in piece if row]
             try:
-                self._columns[name].add(fields[column])
+                _grow(growing, header, rows)
             except BadValue as bad:
-                raise SchemaError(
-                    f"{self._path}: {self._where(bad.row)}: {name} {bad.rule}"
-                ) from None
-        self._rows += len(rows)
+                place = f"{path}: {_line(path, done + bad.row)}"
+                raise SchemaError(f"{place}: {bad.rule}") from None
+            done += len(rows)
+    column = {name: each.column() for name, each in growing.items()}
+    return Table(str(path), done, column, lambda row: _line(path, row))
 
-    def _where(self, row_of_piece: int) -> str:
-        return _line(self._path, self._rows + row_of_piece)
 
-    def table(self) -> Table:
-        path = self._path
-        column = {name: growing.column() for name, growing in self._columns.items()}
-        return Table(str(path), self._rows, column, lambda row: _line(path, row))
+def _grow(
+    growing: Mapping[str, Growing], header: Sequence[str], rows: Sequence[list[str]]
+) -> None:
+    width = len(header)
+    for k, row in enumerate(rows):
+        if len(row) != width:
+            raise BadValue(k, f"must have {width} fields like the header, got {len(row)}")
+    fields = dict(zip(header, zip(*rows, strict=True), strict=False))  # no rows: no fields
+    for name, column in growing.items():
+        try:
+            column.add(fields.get(name, ()))
+        except BadValue as bad:
+            raise BadValue(bad.row, f"{name} {bad.rule}") from None
 
 
 def _line(path: Path, row: int) -> str:

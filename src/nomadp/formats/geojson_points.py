@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
+from nomadp.formats.columns import BadValue, Growing, Moments, Table, moment_texts
 from nomadp.formats.json_files import features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
@@ -46,7 +46,7 @@ def read_geojson_points(path: Path, reading: Reading) -> Points:
 def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
     known = reading.theirs()
     when = {known[name] for name in ("datetime", "seq") if name in known}
-    timed = [bool(when & (feature.get("properties") or {}).keys()) for feature in listed]
+    timed = [bool(when & feature["properties"].keys()) for feature in listed]
     lines = [feature["geometry"].get("type") != "Point" for feature in listed]
     if any(timed) and any(lines):
         raise BadValue(
@@ -57,19 +57,14 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
 
 
 def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
-    header = list(listed[0].get("properties") or {})
+    header = list(listed[0]["properties"])
     found = reading.mapping(path, header, where=[set()])
     for ours in ("lat", "lng", "geometry"):
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
         growing = Growing(KINDS[ours], reading.wishes.zone)
-        growing.add(
-            [
-                _text(k, (f.get("properties") or {}).get(theirs), theirs)
-                for k, f in enumerate(listed)
-            ]
-        )
+        growing.add(_texts(listed, theirs))
         column[ours] = growing.column()
     place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
     column["lng"], column["lat"] = place.T
@@ -79,15 +74,15 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
 
 def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
-    reading.check_columns(path, list(listed[0].get("properties") or {}))
+    reading.check_columns(path, list(listed[0]["properties"]))
     place = [_positions(k, feature) for k, feature in enumerate(listed)]
-    tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
-    log.info(
-        "%s: each feature is a trajectory, named by %s; %s",
-        path,
-        "its number" if tid is None else f"its {known['tid']}",
-        "no users" if uid is None else f"users by {known['uid']}",
+    tid, uid = (
+        _texts(listed, known[name]) if known.get(name) in listed[0]["properties"] else None
+        for name in ("tid", "uid")
     )
+    named = "its number" if tid is None else f"its {known['tid']}"
+    users = "no users" if uid is None else f"users by {known['uid']}"
+    log.info(f"{path}: each feature is a trajectory, named by {named}; {users}")
     flat = np.array([position[:2] for positions in place for position in positions])
     lengths = [len(positions) for positions in place]
     _check_range(flat, lengths)
@@ -102,12 +97,9 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
     )
 
 
-def _named(listed: Sequence[Feature], name: str | None) -> tuple[str, ...] | None:
-    """A property of all features or of none."""
-    if name is None or name not in (listed[0].get("properties") or {}):
-        return None
-    values = ((k, (f.get("properties") or {}).get(name)) for k, f in enumerate(listed))
-    return tuple(_text(k, value, name) for k, value in values)
+def _texts(listed: Sequence[Feature], name: str) -> tuple[str, ...]:
+    """A property of all features."""
+    return tuple(_text(k, f["properties"].get(name), name) for k, f in enumerate(listed))
 
 
 def _text(row: int, value: Any, name: str) -> str:
@@ -145,8 +137,7 @@ def _check_range(flat: Any, lengths: Sequence[int]) -> None:
 
 def _times(row: int, feature: Feature, place: list[list[float]], reading: Reading) -> Any:
     """Microseconds, or None if the feature has no clock."""
-    properties = feature.get("properties") or {}
-    name = next((name for name in TIMES if name in properties), None)
+    name = next((name for name in TIMES if name in feature["properties"]), None)
     if name is None:
         if any(len(position) < 4 for position in place):
             return None
@@ -154,22 +145,20 @@ def _times(row: int, feature: Feature, place: list[list[float]], reading: Readin
         if np.abs(seconds).max() > LATEST_S:
             raise BadValue(row, "the fourth number of a position must be seconds since 1970")
         return np.round(seconds * 1e6).astype(np.int64)
-    listed = properties[name]
+    listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
     if len(listed) != len(place):
         raise BadValue(row, f"{name} must have one entry per position")
     moments = Moments(reading.wishes.zone)
     try:
-        found: Times | None = moments.times(moments.add([_text(row, t, name) for t in listed]))
+        found = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:
-        rule = bad.rule
-    else:
-        return None if found is None or found.are_positions else found.values
-    raise BadValue(row, f"{name} {rule}")
+        raise BadValue(row, f"{name} {bad.rule}") from None
+    return None if found is None or found.are_positions else found.values
 
 
 def _place_ids(row: int, feature: Feature, count: int) -> Any:
-    ids = (feature.get("properties") or {}).get("location_ids")
+    ids = feature["properties"].get("location_ids")
     if ids is None:
         return None
     if not isinstance(ids, list) or len(ids) != count:

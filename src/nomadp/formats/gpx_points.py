@@ -116,18 +116,11 @@ def _points(path: Path, track: _Track, wishes: Wishes) -> Points:
         row, rule = bad.row, bad.rule
     else:
         log.info(
-            "%s: %d track segments are trajectories; %d empty ones and %d points of routes "
-            "and waypoints are ignored",
-            path,
-            len(lengths),
-            len(track.lengths) - len(lengths),
-            track.others,
+            f"{path}: {len(lengths)} track segments are trajectories; "
+            f"{len(track.lengths) - len(lengths)} empty ones and {track.others} points of "
+            "routes and waypoints are ignored"
         )
-        return Points(
-            np.concatenate([[0], np.cumsum(lengths)]),
-            lat,
-            lng,
-            numbers(len(lengths)),
-            moment_us=None if times is None or times.are_positions else times.values,
-        )
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        moment_us = None if times is None or times.are_positions else times.values
+        return Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
     raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")

@@ -30,6 +30,7 @@ def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
             raise SchemaError(f"{found}: feature {k + 1} must have a geometry, and has none")
         if not isinstance(feature.get("properties") or {}, dict):
             raise SchemaError(f"{found}: feature {k + 1} must have properties by name")
+        feature["properties"] = feature.get("properties") or {}
     return listed
 
 

@@ -121,7 +121,7 @@ def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
 def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
     for k, feature in enumerate(features(path)):
-        name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
+        name = feature["properties"].get("location_id", feature.get("id"))
         where = first_vertex(feature, {"Point": 0})
         if not isinstance(name, str | int) or where is None:
             raise SchemaError(

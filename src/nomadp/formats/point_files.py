@@ -152,13 +152,9 @@ def _checkins(path: Path, reading: Reading) -> Points:
     read = read_checkins(path, reading.preset, progress=reading.wishes.progress)
     lines = ", ".join(map(str, read.malformed_lines))
     log.info(
-        "%s: its columns are those of %s; each user has one trajectory; %d of %d rows are "
-        "malformed and left out%s",
-        path,
-        reading.preset,
-        read.malformed,
-        read.rows,
-        f", the first on lines {lines}" if lines else "",
+        f"{path}: its columns are those of {reading.preset}; each user has one trajectory; "
+        f"{read.malformed} of {read.rows} rows are malformed and left out"
+        + (f", the first on lines {lines}" if lines else "")
     )
     column = {
         "uid": Text(read.uid, read.user_ids),

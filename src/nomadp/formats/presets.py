@@ -136,13 +136,8 @@ class Reading:
             found.pop("geometry", None)
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
         whose = "" if "tid" in found else "; without a tid, each user has one trajectory"
-        log.info(
-            "%s: columns %s are read, %d ignored%s",
-            fspath(path),
-            used,
-            len(header) - len(found),
-            whose,
-        )
+        ignored = len(header) - len(found)
+        log.info(f"{fspath(path)}: columns {used} are read, {ignored} ignored{whose}")
         return found
 
 

@@ -38,11 +38,9 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     lengths = np.array([len(line) for line in lines])
     kept = np.flatnonzero(lengths)
     log.info(
-        "%s: trips are numbered, TAXI_ID is uid, TIMESTAMP and 15 s per point are datetime, "
-        "POLYLINE is lng and lat; %d of %d trips have no position and are left out",
-        path,
-        len(lines) - len(kept),
-        len(lines),
+        f"{path}: trips are numbered, TAXI_ID is uid, TIMESTAMP and 15 s per point are "
+        f"datetime, POLYLINE is lng and lat; {len(lines) - len(kept)} of {len(lines)} trips "
+        "have no position and are left out"
     )
     if not len(kept):
         raise SchemaError(f"{path} must have at least one trip with a position, and has none")
@@ -89,10 +87,8 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
     if not found:
         raise SchemaError(f"{path} must hold .plt files, and holds none")
     log.info(
-        "%s: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are numbered "
-        "and the folder above Trajectory is uid; %d files",
-        path,
-        len(found),
+        f"{path}: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are "
+        f"numbered and the folder above Trajectory is uid; {len(found)} files"
     )
     pieces = []
     for k, file in enumerate(found):
