@@ -6,7 +6,7 @@ whoever repeats it can tell whether they got the same.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -24,10 +24,20 @@ from nomadp.formats.location_files import location_columns, read_locations
 from nomadp.formats.measured_file import file_sha256
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
 from nomadp.formats.trajectory_files import read_trajectories
+from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["BuiltData", "check_folder", "made", "read_built", "write_built"]
+__all__ = [
+    "BuiltData",
+    "alike",
+    "check_folder",
+    "made",
+    "on_the_map",
+    "read_built",
+    "walked",
+    "write_built",
+]
 
 Indices = NDArray[np.int64]
 
@@ -71,6 +81,32 @@ def made(
         "inputs": dict(inputs or {}),
         "nomadp_version": nomadp.__version__,
     }
+
+
+def on_the_map(
+    ids: Sequence[str], centre: tuple[float, float], east_km: Floats, north_km: Floats
+) -> LocationSet:
+    """Places so many km from a centre in degrees (latitude first).
+
+    Six decimals are 10 cm, and hide the last bits in which machines may differ.
+    """
+    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
+    lat = centre[0] + north_km / degree_km
+    lng = centre[1] + east_km / (degree_km * np.cos(np.radians(centre[0])))
+    return LocationSet.from_columns(ids, np.round(lat, 6), np.round(lng, 6))
+
+
+def walked(visited: Indices, lengths: Indices) -> TrajectorySet:
+    """Each row of `visited` up to its length, named by its number."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    taken = visited[np.arange(visited.shape[1]) < lengths[:, np.newaxis]]
+    return TrajectorySet(offsets, taken, tuple(map(str, range(len(lengths)))))
+
+
+def alike(keys: Indices) -> list[Indices]:
+    """The rows that have the same key, key by key."""
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order], prepend=-1))[1:])
 
 
 def check_folder(folder: str | PathLike[str]) -> Path:

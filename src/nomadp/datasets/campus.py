@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.datasets.built import BuiltData, made
+from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
 from nomadp.errors import SchemaError
 from nomadp.formats.json_files import features, first_vertex
 from nomadp.formats.measured_file import file_sha256
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -29,7 +29,7 @@ VERSION = 1
 BUILDINGS = 262
 BUILDING_KEY = "BLDG_ID"
 GAP_MINUTES = (10, 120)
-CENTRE_LAT, CENTRE_LNG = 45.5, -35.0
+CENTRE = 45.5, -35.0
 SPACING_KM = 0.025  # between neighbours, on a campus of BUILDINGS
 ZONES = np.array(
     [  # share, along, across, spread along, spread across (km)
@@ -107,9 +107,7 @@ def campus_walks(
         else:
             here = _within_reach(locations, here, speed_km_h * gap_minutes / 60, share)
         visited[:, k] = here
-    offsets = np.concatenate([[0], np.cumsum(length)])
-    points = visited[np.arange(longest) < length[:, np.newaxis]]
-    return TrajectorySet(offsets, points, tuple(map(str, range(count))))
+    return walked(visited, length)
 
 
 def _range(lengths: Lengths) -> tuple[int, int]:
@@ -121,9 +119,7 @@ def _within_reach(
 ) -> Indices:
     """The building at this share of those within reach of each walker, nearest first."""
     there = np.empty(len(here), dtype=np.int64)
-    order = np.argsort(here, kind="stable")
-    starts = np.flatnonzero(np.diff(here[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
+    for rows in alike(here):
         distance_km = locations.distances_km(int(here[rows[0]]))
         nearest = np.argsort(distance_km, kind="stable")
         within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
@@ -168,22 +164,13 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
         gaps = (np.hypot(along - a, across - b) for a, b in placed)
         if all(gap >= spacing_km for gap in gaps):
             placed.append((along, across))
-    return _on_the_map(np.array(placed))
+    turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
+    east_km, north_km = (np.array(placed) @ turn).T
+    ids = [f"B{k:0{len(str(buildings))}d}" for k in range(1, buildings + 1)]
+    return on_the_map(ids, CENTRE, east_km, north_km)
 
 
 def _building(rng: np.random.Generator) -> tuple[float, float]:
     zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
     along, across = zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)
     return float(along), float(across)
-
-
-def _on_the_map(placed: Floats) -> LocationSet:
-    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
-    turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
-    east_km, north_km = (placed @ turn).T
-    lat = np.round(CENTRE_LAT + north_km / degree_km, 6)
-    scale = degree_km * np.cos(np.radians(CENTRE_LAT))
-    lng = np.round(CENTRE_LNG + east_km / scale, 6)
-    digits = len(str(len(placed)))
-    ids = [f"B{k:0{digits}d}" for k in range(1, len(placed) + 1)]
-    return LocationSet.from_columns(ids, lat, lng)
