@@ -22,8 +22,7 @@ from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, read_locations
 from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
-from nomadp.formats.trajectory_files import read_trajectories
+from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet

@@ -19,8 +19,8 @@ from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.point_files import MAX_SNAP_KM, placed
 from nomadp.formats.points import Points
-from nomadp.formats.trajectory_files import MAX_SNAP_KM, placed
 from nomadp.locations import LocationSet
 
 __all__ = ["MAX_CELLS", "OUTSIDE", "SnapTo", "grid_cells", "h3_cells", "input_hashes", "snap"]

@@ -35,19 +35,13 @@ def read_table_points(
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
         found = reading.mapping(path, header, where)
         used.update(found)
-        return {theirs: _kind(ours, found) for ours, theirs in found.items()}
+        # Where a seq says the order, an empty clock does no harm.
+        clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in found else {}
+        return {theirs: (KINDS | clock)[ours] for ours, theirs in found.items()}
 
     table = read_table(path, choose, reading.wishes)
     column = {ours: table.column[theirs] for ours, theirs in used.items()}
-    renamed = Table(table.path, table.rows, column, table.where)
-    return points_of(renamed, locations)
-
-
-def _kind(ours: str, found: Mapping[str, str]) -> Kind:
-    # Where a seq says the order, an empty clock does no harm.
-    if ours == "datetime" and "seq" in found:
-        return Kind.MAYBE_MOMENT
-    return KINDS[ours]
+    return points_of(replace(table, column=column), locations)
 
 
 def points_of(table: Table, locations: LocationSet | None = None) -> Points:
@@ -116,11 +110,7 @@ def _stamps(points: Points) -> Any:
 
 def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]:
     names = PRESETS[preset]
-    lacking = [
-        ours
-        for ours in names
-        if ours not in column and ours not in ("geometry", "location_id", "seq")
-    ]
+    lacking = [name for name in names if name not in (*column, "geometry")]
     if preset != "nomadp" and lacking:
         raise SchemaError(
             f"{path}: the columns of {preset} need {' and '.join(lacking)}, which the points "
@@ -132,16 +122,9 @@ def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]
 def _geo(points: Points) -> dict[str, Any]:
     """GeoParquet 1.1 metadata; without a crs, coordinates are longitude and latitude."""
     box = [points.lng.min(), points.lat.min(), points.lng.max(), points.lat.max()]
-    geometry = {
-        "encoding": "WKB",
-        "geometry_types": ["Point"],
-        "bbox": [float(side) for side in box],
-    }
-    return {
-        "version": "1.1.0",
-        "primary_column": "geometry",
-        "columns": {"geometry": geometry},
-    }
+    bbox = [float(side) for side in box]
+    geometry = {"encoding": "WKB", "geometry_types": ["Point"], "bbox": bbox}
+    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": geometry}}
 
 
 def _geometry_column(path: Path) -> str | None:
@@ -160,17 +143,14 @@ def _geometry_column(path: Path) -> str | None:
         raise SchemaError(f"{path} has geo metadata that GeoParquet does not allow")
     if encoding != "WKB":
         raise SchemaError(f"{path}: geometry must be encoded as WKB, got {encoding}")
-    if crs != "absent" and _authority(crs) not in WGS84:
+    name = crs.get("id", {}) if isinstance(crs, dict) else {}
+    authority = str(name.get("authority")), str(name.get("code"))
+    if crs != "absent" and authority not in WGS84:
         raise SchemaError(
             f"{path} must be in longitude and latitude (OGC:CRS84); transform it first, for "
             "example with GeoPandas: frame.to_crs(4326)"
         )
     return primary
-
-
-def _authority(crs: Any) -> tuple[str, str]:
-    name = crs.get("id", {}) if isinstance(crs, dict) else {}
-    return str(name.get("authority")), str(name.get("code"))
 
 
 def _geo_metadata(path: Path) -> bytes | None:
