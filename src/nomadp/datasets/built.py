@@ -8,12 +8,10 @@ whoever repeats it can tell whether they got the same.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import nomadp
 from nomadp.errors import DomainError, OutputError, SchemaError
@@ -21,10 +19,11 @@ from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, read_locations
-from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "write_built",
 ]
 
-Indices = NDArray[np.int64]
 
 RECIPE = "recipe.json"
 
@@ -108,9 +106,9 @@ def alike(keys: Indices) -> list[Indices]:
     return np.split(order, np.flatnonzero(np.diff(keys[order], prepend=-1))[1:])
 
 
-def check_folder(folder: str | PathLike[str]) -> Path:
+def check_folder(folder: AnyPath) -> Path:
     """The folder, unless it holds data that no recipe made and that we would replace."""
-    found = Path(fspath(folder))
+    found = Path(folder)
     if found.exists() and not found.is_dir():
         raise SchemaError(f"{found} must be a folder, and is a file; name another")
     theirs = [name for name in (LOCATIONS, TRAJECTORIES) if (found / name).exists()]
@@ -122,7 +120,7 @@ def check_folder(folder: str | PathLike[str]) -> Path:
     return found
 
 
-def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]:
+def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     """Write the three files, whole or not at all; the recipe as written."""
     found = check_folder(folder)
     try:
@@ -153,9 +151,9 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     return recipe
 
 
-def read_built(folder: str | PathLike[str]) -> tuple[LocationSet, TrajectorySet]:
+def read_built(folder: AnyPath) -> tuple[LocationSet, TrajectorySet]:
     """The locations and trajectories in a folder, whoever put them there."""
-    found = Path(fspath(folder))
+    found = Path(folder)
     locations = read_locations(found / LOCATIONS)
     return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
 

@@ -4,24 +4,23 @@ A walk begins at a building chosen uniformly. Each step takes 10 to 120 minutes,
 a building chosen uniformly among those within walking reach, the present one included.
 """
 
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
 from nomadp.errors import SchemaError
 from nomadp.formats.json_files import features, first_vertex
-from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["build_campus", "campus_walks", "read_buildings", "synthetic_campus"]
 
-Indices = NDArray[np.int64]
 Lengths = int | tuple[int, int]
 """Of every walk; or the shortest and the longest, all between equally likely."""
 
@@ -43,7 +42,7 @@ ZONES = np.array(
 
 
 def build_campus(
-    buildings: str | PathLike[str] | None = None,
+    buildings: AnyPath | None = None,
     *,
     count: int = 4000,
     lengths: Lengths = (3, 8),
@@ -58,7 +57,7 @@ def build_campus(
     else:
         locations, repeated = read_buildings(buildings)
         counts["repeated_buildings"] = repeated
-        inputs[Path(fspath(buildings)).name] = file_sha256(buildings)
+        inputs[Path(buildings).name] = file_sha256(buildings)
     walks = campus_walks(
         locations, count=count, lengths=lengths, speed_km_h=speed_km_h, seed=seed
     )
@@ -127,9 +126,7 @@ def _within_reach(
     return there
 
 
-def read_buildings(
-    path: str | PathLike[str], key: str = BUILDING_KEY
-) -> tuple[LocationSet, int]:
+def read_buildings(path: AnyPath, key: str = BUILDING_KEY) -> tuple[LocationSet, int]:
     """Buildings of a GeoJSON file at the first vertex of their outer ring, in its order.
 
     A building in several parts is where its first part is; the others are counted.

@@ -15,11 +15,11 @@ from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
 from nomadp.formats.measured_file import Progress
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["City", "build_city", "synthetic_city"]
 
-Indices = NDArray[np.int64]
 
 VERSION = 1
 LENGTHS = np.arange(2, 9)

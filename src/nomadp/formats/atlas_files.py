@@ -6,7 +6,6 @@ length and its locations as indices into the location set. Nothing in it is priv
 
 import json
 from collections.abc import Mapping
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import check_readable, file_path
+from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Journeys
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
@@ -25,15 +25,13 @@ FORMAT = "nomadp atlas 1"
 SUFFIXES = (".parquet",)
 
 
-def write_atlas(path: str | PathLike[str], pinned: PinnedAtlases) -> None:
+def write_atlas(path: AnyPath, pinned: PinnedAtlases) -> None:
     """Whole or not at all; the same atlases make the same bytes."""
     found = file_path(path, SUFFIXES)
     written_whole({found: lambda part: _write(part, pinned)})
 
 
-def read_atlas(
-    path: str | PathLike[str], locations: LocationSet | None = None
-) -> PinnedAtlases:
+def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtlases:
     """The atlases of a file whose content has the hashes it claims.
 
     Whether they belong to a location set is checked when it is given, or when a mechanism

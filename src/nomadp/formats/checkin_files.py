@@ -10,7 +10,6 @@ import gzip
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,13 @@ from numpy.typing import NDArray
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.box import Box
-from nomadp.formats.measured_file import MeasuredFile, Progress, file_sha256
+from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress, file_sha256
 from nomadp.geometry import Floats
+from nomadp.sequences import Indices
 
 __all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
 
 Characters = NDArray[np.uint8]  # (n, width)
-Indices = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 BLOCK_BYTES = 1 << 22
@@ -132,16 +131,13 @@ class CheckIns:
 
 
 def read_checkins(
-    path: str | PathLike[str],
-    source: str,
-    box: Box | None = None,
-    progress: Progress | None = None,
+    path: AnyPath, source: str, box: Box | None = None, progress: Progress | None = None
 ) -> CheckIns:
     """Read a file of `source` (a key of LAYOUTS), plain or ending in .gz."""
     require("tables")
     import pyarrow as pa  # slow to import
 
-    found = Path(fspath(path))
+    found = Path(path)
     reading = _Reading(LAYOUTS[source], box)
     try:
         with MeasuredFile(found, progress) as file:

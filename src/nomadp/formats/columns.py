@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 from nomadp.geometry import Floats
+from nomadp.sequences import Indices
 
 __all__ = [
     "BadValue",
@@ -36,8 +37,6 @@ __all__ = [
     "points",
     "wholes",
 ]
-
-Indices = NDArray[np.int64]
 
 
 class Kind(Enum):

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
-from nomadp.formats.measured_file import MeasuredFile, Progress
+from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress
 
 __all__ = [
     "beside",
@@ -33,9 +33,9 @@ READABLE = (*SUFFIXES, ".geoparquet")
 PIECE_ROWS = 1 << 16
 
 
-def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -> Path:
+def file_path(path: AnyPath, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """The path, if its suffix names a format we know."""
-    found = Path(fspath(path))
+    found = Path(path)
     if not found.name.endswith(suffixes):
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
@@ -59,9 +59,7 @@ def check_readable(path: Path) -> None:
         raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def read_table(
-    path: str | PathLike[str], choose: Choose, wishes: Wishes | None = None
-) -> Table:
+def read_table(path: AnyPath, choose: Choose, wishes: Wishes | None = None) -> Table:
     """The columns that `choose` picks from the header; at least one row."""
     found = file_path(path, READABLE)
     check_readable(found)
@@ -78,7 +76,7 @@ def read_table(
 
 
 def columns_or_refusal(
-    path: str | PathLike[str], header: Sequence[str], kinds: Mapping[str, Kind]
+    path: AnyPath, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
     """The kinds, if the header has each column once. Its other names may be private data."""
     missing = [name for name in kinds if name not in header]

@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
+from nomadp.formats.measured_file import AnyPath
 
 __all__ = ["features", "first_vertex", "write_features"]
 
 LONGITUDE_LATITUDE = ("CRS84", "4326")
 
 
-def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
+def features(path: AnyPath) -> list[Mapping[str, Any]]:
     """The features of a file (RFC 7946), at least one; each has a geometry and properties."""
-    found = Path(fspath(path))
+    found = Path(path)
     content = _content(found)
     kind = content.get("type") if isinstance(content, dict) else None
     if kind not in ("FeatureCollection", "Feature"):

@@ -6,7 +6,6 @@ those reads these, and beside each location the radius that probably holds the t
 
 import json
 from collections.abc import Iterator
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from nomadp.formats.files import (
     write_table,
 )
 from nomadp.formats.json_files import features, first_vertex, write_features
+from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
@@ -43,7 +43,7 @@ GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
-def read_locations(path: str | PathLike[str]) -> LocationSet:
+def read_locations(path: AnyPath) -> LocationSet:
     """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
 
     The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
@@ -56,7 +56,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
     ('a', 'b')
     """
     if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
-        return _from_features(Path(fspath(path)))
+        return _from_features(Path(path))
     table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
     ids: Text = table.column["location_id"]
     first = np.zeros(table.rows, dtype=bool)
@@ -65,7 +65,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
     return LocationSet.from_columns(ids.values, *coordinates(table))
 
 
-def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
+def write_locations(path: AnyPath, locations: LocationSet) -> None:
     """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
 
     The file is written whole or not at all. Raises `SchemaError` for another ending.
@@ -88,7 +88,7 @@ def location_columns(locations: LocationSet) -> dict[str, Any]:
 
 
 def write_estimates(
-    path: str | PathLike[str],
+    path: AnyPath,
     locations: LocationSet,
     estimated: Sequences,
     radius_km: Any,

@@ -8,7 +8,6 @@ other, by seq, for sorting is for a database. A tid that comes back later is ref
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from nomadp.errors import NomadpError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import columns_or_refusal, file_path, is_parquet
-from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
@@ -183,7 +182,7 @@ def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:
     return TrajectorySet(offsets, np.concatenate([p.locations for p in pieces]), tids)
 
 
-def nest_file(source: str | PathLike[str], target: str | PathLike[str]) -> int:
+def nest_file(source: AnyPath, target: AnyPath) -> int:
     """Write `tid,location_ids` from `tid,seq,location_id`; how many trajectories there were."""
     found, made = file_path(source), file_path(target)
     if not (is_parquet(found) and is_parquet(made)):

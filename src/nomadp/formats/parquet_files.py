@@ -19,14 +19,7 @@ from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
 from nomadp.geometry import Floats
 
-__all__ = [
-    "damaged",
-    "from_wkb",
-    "read_metadata",
-    "read_parquet",
-    "to_wkb",
-    "write_parquet",
-]
+__all__ = ["damaged", "from_wkb", "read_metadata", "read_parquet", "to_wkb", "write_parquet"]
 
 METADATA_KEY = b"nomadp"
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])

@@ -8,7 +8,7 @@ line, unknown ids and points too far from everywhere are counted.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from nomadp.formats.files import is_parquet
 from nomadp.formats.geojson_points import read_geojson_points, write_geojson_points
 from nomadp.formats.gpx_points import read_gpx_points
 from nomadp.formats.location_files import read_locations
+from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.points import People, Points
 from nomadp.formats.presets import PRESETS, Reading
 from nomadp.formats.published_points import read_geolife_points, read_porto_points
@@ -55,7 +56,7 @@ READABLE = (*OUTPUTS, ".gpx")
 MAX_SNAP_KM = 50.0
 """Public: what lies farther from every location is not of this area."""
 
-Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+Paths = AnyPath | Sequence[AnyPath]
 """Of one file or folder, or of several that are read together."""
 
 
@@ -68,7 +69,7 @@ def read_points(
     """
     how = reading or Reading()
     listed = [paths] if isinstance(paths, str | PathLike) else paths
-    files = [file for path in listed for file in _files(Path(fspath(path)), how)]
+    files = [file for path in listed for file in _files(Path(path), how)]
     if not files:
         raise SchemaError("at least one file must be named to be read, got none")
     points = Points.joined([_read(file, how, locations) for file in files])
@@ -139,10 +140,10 @@ def _nested_points(path: Path, locations: LocationSet | None) -> Points | None:
 
 
 def write_points(
-    path: str | PathLike[str], points: Points, *, preset: str = "nomadp", shape: str = "lines"
+    path: AnyPath, points: Points, *, preset: str = "nomadp", shape: str = "lines"
 ) -> None:
     """Whole or not at all. `shape` is for GeoJSON: lines or points."""
-    found = Path(fspath(path))
+    found = Path(path)
     if preset not in PRESETS:
         raise SchemaError(
             f"points can be written with the columns of {', '.join(PRESETS)}, got {preset}"

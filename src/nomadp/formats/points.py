@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
-from nomadp.sequences import Pieces
+from nomadp.sequences import Indices, Pieces
 
 __all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
-
-Indices = NDArray[np.int64]
 
 
 def numbers(count: int) -> tuple[str, ...]:

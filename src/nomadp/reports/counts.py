@@ -160,11 +160,10 @@ class Counts:
     def to_arrow(self) -> "pa.RecordBatch":
         import pyarrow as pa
 
-        rows = [(*cell, count) for cell, count in self.cells.items()]
-        columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-        kinds = (pa.string(), pa.int64(), pa.int64(), pa.int64())
-        arrays = [pa.array(each, kind) for each, kind in zip(columns, kinds, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
+        rows = ((*cell, count) for cell, count in self.cells.items())
+        named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        kinds = [(name, pa.string() if name == "law" else pa.int64()) for name in COLUMNS]
+        return pa.RecordBatch.from_pylist(named, schema=pa.schema(kinds))
 
     @classmethod
     def from_arrow(cls, table: "pa.Table | pa.RecordBatch") -> "Counts":

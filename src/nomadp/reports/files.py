@@ -7,7 +7,6 @@ a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomad
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from nomadp.formats.files import (
     read_table,
     write_described,
 )
+from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
@@ -57,7 +57,7 @@ POINTS = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
 MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
-def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
+def write_reports(path: AnyPath, reports: AnyReports) -> None:
     """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
 
     The end of ``path`` says which; how ``reports`` were made is written with them. Raises
@@ -76,7 +76,7 @@ def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
     _write(file_path(path), reports)
 
 
-def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
+def write_simulated(path: AnyPath, reports: AnyReports) -> None:
     """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
 
     >>> import nomadp
@@ -91,7 +91,7 @@ def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
 
 
 def read_reports(
-    path: str | PathLike[str], locations: LocationSet, made_by: Mechanism | None = None
+    path: AnyPath, locations: LocationSet, made_by: Mechanism | None = None
 ) -> AnyReports:
     """The reports of a file or folder; what cannot be read is left out and counted.
 
@@ -107,7 +107,7 @@ def read_reports(
     >>> nomadp.read_reports("reports.csv", city.locations)
     Reports(10 of exp at epsilon 4)
     """
-    found = Path(fspath(path))
+    found = Path(path)
     about = _header_bytes(found)
     if about is not None:
         with _named(found):
@@ -120,27 +120,17 @@ def read_reports(
             f"{found} must say how its reports were made, and does not; name their mechanism "
             "and epsilon"
         )
-    rows = _rows(found, locations)
-    return reports_as(
-        header,
-        locations,
-        rows.rows,
-        numbers=rows.numbers,
-        transcripts=rows.transcripts,
-        refused=rows.refused,
-    )
+    return reports_as(header, locations, **_rows(found, locations)._asdict())
 
 
-def has_header(path: str | PathLike[str]) -> bool:
+def has_header(path: AnyPath) -> bool:
     """Whether a file or folder says how its reports were made."""
-    return _header_bytes(Path(fspath(path))) is not None
+    return _header_bytes(Path(path)) is not None
 
 
-def read_rows(
-    path: str | PathLike[str], locations: LocationSet
-) -> tuple[Rows, Mapping[str, Any]]:
+def read_rows(path: AnyPath, locations: LocationSet) -> tuple[Rows, Mapping[str, Any]]:
     """Reported or estimated locations, and what their file says of them, if anything."""
-    found = Path(fspath(path))
+    found = Path(path)
     about = _header_bytes(found)
     with _named(found):
         said = {} if about is None else parsed(about)
@@ -195,7 +185,8 @@ def _rows(path: Path, locations: LocationSet) -> Rows:
         if all("location_ids" in table.schema.names for table in tables):
             from nomadp.reports.batches import rows_of
 
-            pieces = [rows_of(each, locations) for table in tables for each in _batches(table)]
+            batches = (each for t in tables for each in t.combine_chunks().to_batches())
+            pieces = [rows_of(batch, locations) for batch in batches]
         else:
             pieces = [_of_points(file, locations) for file in _files(path)]
     else:
@@ -232,10 +223,6 @@ def _table(path: Path) -> "pa.Table":
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
     raise SchemaError(f"{path} must be a Parquet file, and {reason}")
-
-
-def _batches(table: "pa.Table") -> "Sequence[pa.RecordBatch]":
-    return table.combine_chunks().to_batches()  # type: ignore[no-any-return]
 
 
 def _of_points(path: Path, locations: LocationSet) -> Rows:
