@@ -28,7 +28,6 @@ Feature = Mapping[str, Any]
 TIMES = ("times", "coordTimes")
 LATEST_S = 2.5e11
 """Within the year 9891."""
-DEPTH = {"Point": 0, "LineString": 1}
 
 
 def read_geojson_points(path: Path, reading: Reading) -> Points:
@@ -85,7 +84,10 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
     log.info(f"{path}: each feature is a trajectory, named by {named}; {users}")
     flat = np.array([position[:2] for positions in place for position in positions])
     lengths = [len(positions) for positions in place]
-    _check_range(flat, lengths)
+    outside = (np.abs(flat) > (180, 90)).any(axis=1)
+    if outside.any():
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
     return Points(
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
@@ -111,7 +113,7 @@ def _text(row: int, value: Any, name: str) -> str:
 def _positions(row: int, feature: Feature) -> list[list[float]]:
     """The positions of a Point or a LineString."""
     kind, place = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
-    if kind not in DEPTH:
+    if kind not in ("Point", "LineString"):
         raise BadValue(row, "must be a Point or a LineString; split other geometries first")
     positions = [place] if kind == "Point" else place
     if not isinstance(positions, list) or not positions:
@@ -126,13 +128,6 @@ def _positions(row: int, feature: Feature) -> list[list[float]]:
 def _is_finite(number: Any) -> bool:
     plain = isinstance(number, int | float) and not isinstance(number, bool)
     return plain and bool(np.isfinite(number))
-
-
-def _check_range(flat: Any, lengths: Sequence[int]) -> None:
-    outside = (np.abs(flat[:, 0]) > 180) | (np.abs(flat[:, 1]) > 90)
-    if outside.any():
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
 
 
 def _times(row: int, feature: Feature, place: list[list[float]], reading: Reading) -> Any:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
 from nomadp.formats.atomic import written_whole
-from nomadp.formats.files import columns_or_refusal, file_path, is_parquet
+from nomadp.formats.files import check_readable, columns_or_refusal, file_path, is_parquet
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
@@ -110,12 +110,8 @@ class NestedFile:
         return self.texts("uid") if "uid" in self._footer.schema.names else None
 
     def _now(self) -> tuple[int, int, int]:
-        try:
-            found = self.path.stat()
-        except OSError as error:
-            raise SchemaError(
-                f"{self.path} cannot be read: {error.strerror or error}"
-            ) from error
+        check_readable(self.path)
+        found = self.path.stat()
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def _groups_from(self, first: int) -> tuple[list[int], int]:

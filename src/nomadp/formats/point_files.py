@@ -22,13 +22,16 @@ from nomadp.formats.columns import Table, Text, Times
 from nomadp.formats.files import READABLE as TABLES
 from nomadp.formats.files import is_parquet
 from nomadp.formats.geojson_points import read_geojson_points, write_geojson_points
-from nomadp.formats.gpx_points import read_gpx_points
 from nomadp.formats.location_files import read_locations
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.points import People, Points
 from nomadp.formats.presets import PRESETS, Reading
-from nomadp.formats.published_points import read_geolife_points, read_porto_points
 from nomadp.formats.table_points import points_of, read_table_points, write_table_points
+from nomadp.formats.track_points import (
+    read_geolife_points,
+    read_gpx_points,
+    read_porto_points,
+)
 from nomadp.geometry import Floats, haversine_km
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet

@@ -129,7 +129,16 @@ def _geo(points: Points) -> dict[str, Any]:
 
 def _geometry_column(path: Path) -> str | None:
     """What a GeoParquet file says its geometry is; other files have none."""
-    content = _geo_metadata(path)
+    if path.suffix not in (".parquet", ".geoparquet"):
+        return None
+    import pyarrow as pa
+
+    from nomadp.formats.parquet_files import read_metadata
+
+    try:
+        content = read_metadata(path, GEO_KEY)
+    except (pa.ArrowException, OSError):
+        content = None  # no Parquet at all: its reader says so
     if content is None:
         return None
     try:
@@ -151,17 +160,3 @@ def _geometry_column(path: Path) -> str | None:
             "example with GeoPandas: frame.to_crs(4326)"
         )
     return primary
-
-
-def _geo_metadata(path: Path) -> bytes | None:
-    """The geo metadata, if the file is Parquet at all; its reader says what else is wrong."""
-    if path.suffix not in (".parquet", ".geoparquet"):
-        return None
-    import pyarrow as pa
-
-    from nomadp.formats.parquet_files import read_metadata
-
-    try:
-        return read_metadata(path, GEO_KEY)
-    except (pa.ArrowException, OSError):
-        return None

@@ -170,14 +170,10 @@ class Header:
     def _check_pinned(self, pinned: PinnedAtlases | None) -> None:
         made_with, given = self.params.get("pinned"), pinned and pinned.sha256
         if made_with != given:
-            advice = (
-                f"sha256={made_with}; name its file with --atlas"
-                if made_with
-                else "a built one"
-            )
+            pinning = f"sha256={made_with}; name its file with --atlas"
             raise DomainError(
-                f"reports must be read with the atlas they were made with, {advice}"
-                + (f", got {given}" if given else "")
+                "reports must be read with the atlas they were made with, "
+                f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}"
             )
 
 
