@@ -18,7 +18,7 @@ from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
-from nomadp.formats.location_files import location_columns, read_locations
+from nomadp.formats.location_files import location_columns, point_columns, read_locations
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM, Floats
@@ -129,6 +129,9 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
         raise OutputError(f"{found} cannot be made: {error.strerror or error}") from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
+    clock, points = built.moment_us, point_columns(built.trajectories, built.locations)
+    points["datetime"] = [""] * len(points["seq"]) if clock is None else moment_texts(clock)
+
     def table(name: str, column: Mapping[str, Any]) -> Write:
         def write(part: Path) -> None:
             write_table(part, column)
@@ -143,7 +146,7 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     written_whole(
         {
             found / LOCATIONS: table(LOCATIONS, location_columns(built.locations)),
-            found / TRAJECTORIES: table(TRAJECTORIES, _trajectory_columns(built)),
+            found / TRAJECTORIES: table(TRAJECTORIES, points),
             found / RECIPE: describe,  # last: it vouches for the others
         },
         private=[found / TRAJECTORIES],
@@ -156,15 +159,3 @@ def read_built(folder: AnyPath) -> tuple[LocationSet, TrajectorySet]:
     found = Path(folder)
     locations = read_locations(found / LOCATIONS)
     return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
-
-
-def _trajectory_columns(built: BuiltData) -> dict[str, Any]:
-    trajectories, clock = built.trajectories, built.moment_us
-    return {
-        "tid": [trajectories.tids[k] for k in trajectories.owner],
-        "seq": trajectories.seq,
-        "location_id": [built.locations.ids[k] for k in trajectories.locations],
-        "datetime": [""] * len(trajectories.locations)
-        if clock is None
-        else moment_texts(clock),
-    }

@@ -14,7 +14,7 @@ import numpy as np
 
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Growing, Moments, Table, moment_texts
-from nomadp.formats.json_files import features, write_features
+from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
 from nomadp.formats.table_points import points_of
@@ -186,7 +186,7 @@ def _lines(points: Points) -> Iterator[Feature]:
         start, end = int(points.offsets[k]), int(points.offsets[k + 1])
         # RFC 7946 wants two positions or more in a LineString.
         single = end - start == 1
-        yield _feature(
+        yield feature(
             "Point" if single else "LineString",
             place[start] if single else place[start:end],
             tid=points.tids[k],
@@ -200,7 +200,7 @@ def _single_points(points: Points) -> Iterator[Feature]:
     moments = None if points.moment_us is None else moment_texts(points.moment_us)
     lat, lng, seq = points.lat.tolist(), points.lng.tolist(), points.seq.tolist()
     for k, owner in enumerate(points.owner.tolist()):
-        yield _feature(
+        yield feature(
             "Point",
             [lng[k], lat[k]],
             tid=points.tids[owner],
@@ -209,11 +209,3 @@ def _single_points(points: Points) -> Iterator[Feature]:
             datetime=moments and moments[k],
             location_id=points.location_ids and points.location_ids[k],
         )
-
-
-def _feature(kind: str, coordinates: Any, **properties: Any) -> Feature:
-    return {
-        "type": "Feature",
-        "geometry": {"type": kind, "coordinates": coordinates},
-        "properties": {name: value for name, value in properties.items() if value is not None},
-    }

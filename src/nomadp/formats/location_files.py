@@ -5,7 +5,6 @@ those reads these, and beside each location the radius that probably holds the t
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from nomadp.formats.files import (
     write_described,
     write_table,
 )
-from nomadp.formats.json_files import features, first_vertex, write_features
+from nomadp.formats.json_files import feature, features, first_vertex, write_features
 from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
@@ -34,6 +33,7 @@ __all__ = [
     "coordinates",
     "known_locations",
     "location_columns",
+    "point_columns",
     "read_locations",
     "write_estimates",
     "write_locations",
@@ -78,13 +78,23 @@ def write_locations(path: AnyPath, locations: LocationSet) -> None:
     """
     found = file_path(path, (*SUFFIXES, GEOJSON))
     if found.name.endswith(GEOJSON):
-        written_whole({found: lambda part: write_features(part, _features(locations))})
+        rows = zip(*(each.tolist() for each in (locations.lng, locations.lat)), strict=True)
+        named = zip(locations.ids, rows, strict=True)
+        made = (feature("Point", place, location_id=name) for name, place in named)
+        written_whole({found: lambda part: write_features(part, made)})
         return
     written_whole({found: lambda part: write_table(part, location_columns(locations))})
 
 
 def location_columns(locations: LocationSet) -> dict[str, Any]:
     return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
+
+
+def point_columns(rows: Sequences, locations: LocationSet) -> dict[str, Any]:
+    """One row to a point: `tid,seq,location_id`."""
+    names = [rows.names[k] for k in rows.owner]
+    location_ids = [locations.ids[k] for k in rows.locations]
+    return {"tid": names, "seq": rows.seq, "location_id": location_ids}
 
 
 def write_estimates(
@@ -96,10 +106,7 @@ def write_estimates(
 ) -> None:
     """CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`; whole or not at all."""
     where = estimated.locations
-    column = {
-        "tid": [estimated.names[k] for k in estimated.owner],
-        "seq": estimated.seq,
-        "location_id": [locations.ids[k] for k in where],
+    column = point_columns(estimated, locations) | {
         "lat": locations.lat[where],
         "lng": locations.lng[where],
         "radius_km": np.asarray(radius_km, dtype=np.float64),
@@ -109,20 +116,11 @@ def write_estimates(
     )
 
 
-def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
-    for name, lat, lng in zip(
-        locations.ids, locations.lat.tolist(), locations.lng.tolist(), strict=True
-    ):
-        geometry = {"type": "Point", "coordinates": [lng, lat]}
-        properties = {"location_id": name}
-        yield {"type": "Feature", "geometry": geometry, "properties": properties}
-
-
 def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
-    for k, feature in enumerate(features(path)):
-        name = feature["properties"].get("location_id", feature.get("id"))
-        where = first_vertex(feature, {"Point": 0})
+    for k, each in enumerate(features(path)):
+        name = each["properties"].get("location_id", each.get("id"))
+        where = first_vertex(each, {"Point": 0})
         if not isinstance(name, str | int) or where is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id"

@@ -23,6 +23,7 @@ from nomadp.formats.files import (
     read_table,
     write_described,
 )
+from nomadp.formats.location_files import point_columns
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -165,12 +166,7 @@ def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
 
 
 def _by_point(reports: AnyReports) -> dict[str, Any]:
-    row = reports.owner
-    column: dict[str, Any] = {
-        "tid": [reports.names[k] for k in row],
-        "seq": reports.seq,
-        "location_id": [reports.world.ids[k] for k in reports.locations],
-    }
+    row, column = reports.owner, point_columns(reports, reports.world)
     if reports.numbers is not None:
         column["number"] = reports.numbers[row]
     if reports.transcripts is not None:
