@@ -157,7 +157,8 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
     spacing_km = SPACING_KM * min(1.0, (BUILDINGS / buildings) ** 0.5)
     placed: list[tuple[float, float]] = []
     while len(placed) < buildings:
-        along, across = _building(rng)
+        zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
+        along, across = (zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)).tolist()
         gaps = (np.hypot(along - a, across - b) for a, b in placed)
         if all(gap >= spacing_km for gap in gaps):
             placed.append((along, across))
@@ -165,9 +166,3 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
     east_km, north_km = (np.array(placed) @ turn).T
     ids = [f"B{k:0{len(str(buildings))}d}" for k in range(1, buildings + 1)]
     return on_the_map(ids, CENTRE, east_km, north_km)
-
-
-def _building(rng: np.random.Generator) -> tuple[float, float]:
-    zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
-    along, across = zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)
-    return float(along), float(across)

@@ -145,7 +145,8 @@ class _Trips:
         done = 0
         for k in range(1, longest):
             going = np.flatnonzero(lengths > k)
-            use[going] = self._next_use(use[going])
+            chance = NEXT.cumsum(axis=1)[use[going], :-1]
+            use[going] = (self._rng.random((len(going), 1)) > chance).sum(axis=1)
             for part in np.array_split(going, 1 + len(going) // AT_ONCE):
                 here[part] = self._step(here[part], use[part])
                 done += len(part)
@@ -168,10 +169,6 @@ class _Trips:
             rows = np.flatnonzero(use == wanted)
             place[rows] = self._drawn(self._appeal[wanted], len(rows))
         return place
-
-    def _next_use(self, use: Indices) -> Indices:
-        chance = NEXT.cumsum(axis=1)[use, :-1]
-        return np.asarray((self._rng.random((len(use), 1)) > chance).sum(axis=1))
 
     def _step(self, here: Indices, use: Indices) -> Indices:
         """Where each person goes next; all who are at one place for one use go at once."""

@@ -63,8 +63,7 @@ class NestedFile:
     @cached_property
     def piece_rows(self) -> int:
         """How many rows to read at a time."""
-        groups = range(self._footer.num_row_groups)
-        values = sum(self._points(k) for k in groups)
+        values = sum(self._points(k) for k in range(self._footer.num_row_groups))
         return max(1, min(ROWS_MAX, POINTS_MAX * self.rows // max(values, 1)))
 
     def sha256(self) -> str:
