@@ -1,12 +1,13 @@
 """Reports out of lists of locations, as if a mechanism had made them."""
 
-from nomadp.reports.header import Header
-from nomadp.reports.table import made_by_experiment
+from nomadp.reports import Header, SimulatedReports
+from nomadp.sequences import joined
 
 
 def reported(mechanism, rows, ids=()):
-    """Simulated reports with these locations."""
-    return made_by_experiment(Header.made_by(mechanism), mechanism.locations, rows, ids)
+    """Simulated reports with these locations, named by their position by default."""
+    header, names = Header.made_by(mechanism), tuple(ids) or tuple(map(str, range(len(rows))))
+    return SimulatedReports(*joined(rows), names, header=header, world=mechanism.locations)
 
 
 def lists(rows):

@@ -33,11 +33,7 @@ class TrajectorySet(Sequences):
 
     @classmethod
     def from_lists(
-        cls,
-        trajectories: Sequence[ArrayLike],
-        tids: Sequence[str] | None = None,
-        *,
-        size: int,
+        cls, trajectories: Sequence[ArrayLike], tids: Sequence[str] | None = None, *, size: int
     ) -> "TrajectorySet":
         """Sequences of indices into a set of `size` locations, named by position by default."""
         offsets, locations = joined(trajectories)

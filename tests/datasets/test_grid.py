@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.datasets.grid import grid_cells, h3_cells
+from nomadp.datasets.snapped import grid_cells, h3_cells
 from nomadp.errors import ExtraMissing
 from nomadp.formats.box import Box
 

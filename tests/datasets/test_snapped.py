@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from nomadp.datasets.built import read_built, write_built
-from nomadp.datasets.grid import grid_cells
-from nomadp.datasets.snapped import SnapTo, input_hashes, snap
+from nomadp.datasets.snapped import SnapTo, grid_cells, input_hashes, snap
 from nomadp.errors import DomainError
 from nomadp.formats.box import Box
 from nomadp.formats.points import Points

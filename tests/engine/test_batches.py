@@ -20,7 +20,7 @@ from nomadp.mechanisms import (
     perturb_one,
 )
 from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
-from nomadp.reports.ids import report_ids
+from nomadp.reports.table import report_ids
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
 

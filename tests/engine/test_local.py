@@ -14,7 +14,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
 from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
 from nomadp.reports import Reports, SimulatedReports
-from nomadp.reports.ids import report_ids
+from nomadp.reports.table import report_ids
 from nomadp.trajectory import TrajectorySet
 
 COUNT = 2 * CHUNK + 3  # three pieces of work, the last one short

@@ -28,7 +28,7 @@ from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, ma
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, SimulatedWords, Words
 from nomadp.reports import Header, read_reports
-from nomadp.reports.ids import report_ids
+from nomadp.reports.table import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
 
 KEY = bytes(range(32))

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME
+from nomadp.formats.checkin_files import LAYOUTS
+
+FOURSQUARE_TIME, GOWALLA_TIME = LAYOUTS["foursquare"], LAYOUTS["gowalla"]
 
 MOMENTS = st.datetimes(datetime(1000, 1, 1), datetime(9990, 1, 1)).map(
     lambda moment: moment.replace(microsecond=0)

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.formats.estimate_files import write_estimates
+from nomadp.formats.location_files import write_estimates
 from nomadp.locations import LocationSet
 from nomadp.reports.files import read_rows
 from nomadp.sequences import Sequences

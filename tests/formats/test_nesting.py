@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.errors import SchemaError
-from nomadp.formats import nesting
-from nomadp.formats.nested_files import NestedFile, read_nested
-from nomadp.formats.nesting import nest_file
+from nomadp.formats import nested_files
+from nomadp.formats.nested_files import NestedFile, nest_file, read_nested
 from nomadp.formats.points import People
 from nomadp.formats.tables import read_trajectories
 from nomadp.locations import LocationSet
@@ -39,7 +38,7 @@ def points(path: Path, lengths: list[int], **more: Any) -> Path:
 def test_the_trajectories_stay_the_same_wherever_pieces_break(
     lengths: list[int], at_a_time: int, tmp_path: Path, world: LocationSet, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(nesting, "POINTS_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(nested_files, "POINTS_AT_A_TIME", at_a_time)
     long, nested = points(tmp_path / "long.parquet", lengths), tmp_path / "nested.parquet"
     assert nest_file(long, nested) == len(lengths)
     assert read_nested(nested, world) == read_trajectories(long, world)[0]
@@ -76,7 +75,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 def test_points_out_of_order_are_refused_by_row(
     seq: list[int], at_a_time: int, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(nesting, "POINTS_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(nested_files, "POINTS_AT_A_TIME", at_a_time)
     place = ["p0", "SECRET", "p2"]
     long = written(tmp_path / "long.parquet", tid=["a"] * 3, seq=seq, location_id=place)
     with pytest.raises(SchemaError, match="row 3 must have a larger seq") as refused:

@@ -11,10 +11,10 @@ import pytest
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.columns import Wishes
+from nomadp.formats.parquet_files import to_wkb as wkb
 from nomadp.formats.point_files import read_points, write_points
 from nomadp.formats.points import Points
 from nomadp.formats.presets import Reading
-from nomadp.formats.wkb import write_points as wkb
 from nomadp.locations import LocationSet
 
 POINTS = Points(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.formats.columns import BadValue
-from nomadp.formats.wkb import read_points, write_points
+from nomadp.formats.parquet_files import from_wkb, to_wkb
 
 PAIRS = st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=1)
 
@@ -16,7 +16,7 @@ PAIRS = st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=1
 @given(PAIRS)
 def test_points_survive_being_written_and_read(pairs):
     lat, lng = np.array(pairs).T
-    found = read_points(write_points(lat, lng).to_pylist())
+    found = from_wkb(to_wkb(lat, lng).to_pylist())
     assert found.tolist() == [[y, x] for x, y in pairs]
 
 
@@ -31,8 +31,8 @@ def test_points_survive_being_written_and_read(pairs):
     ],
 )
 def test_byte_orders_heights_and_reference_systems_are_understood(value):
-    assert read_points([value]).tolist() == [[8.5, 47.0]]
-    assert read_points([value, struct.pack("<BIdd", 1, 1, 1.0, 2.0)])[0].tolist() == [8.5, 47.0]
+    assert from_wkb([value]).tolist() == [[8.5, 47.0]]
+    assert from_wkb([value, struct.pack("<BIdd", 1, 1, 1.0, 2.0)])[0].tolist() == [8.5, 47.0]
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_byte_orders_heights_and_reference_systems_are_understood(value):
 )
 def test_what_is_no_point_is_known_by_its_row(value):
     with pytest.raises(BadValue, match="must be a point in WKB") as refusal:
-        read_points([struct.pack("<BIdd", 1, 1, 8.5, 47.0), value])
+        from_wkb([struct.pack("<BIdd", 1, 1, 8.5, 47.0), value])
     assert refusal.value.row == 1
     assert refusal.value.__context__ is None
 
 
 def test_an_empty_point_has_no_coordinates():
     with pytest.raises(BadValue, match="finite coordinates"):
-        read_points([struct.pack("<BIdd", 1, 1, float("nan"), float("nan"))])
+        from_wkb([struct.pack("<BIdd", 1, 1, float("nan"), float("nan"))])

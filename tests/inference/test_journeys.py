@@ -18,7 +18,7 @@ from nomadp.inference.near import near_of, near_of_reference
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
-from nomadp.reports.values import possible
+from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
 
 KM = 1e-4  # single precision

@@ -124,8 +124,7 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
 
 def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
     from nomadp.datasets.built import check_folder
-    from nomadp.datasets.grid import grid_cells, h3_cells
-    from nomadp.datasets.snapped import SnapTo
+    from nomadp.datasets.snapped import SnapTo, grid_cells, h3_cells
     from nomadp.formats.box import Box
 
     check_folder(options["out"])

@@ -27,7 +27,7 @@ def nest(*, source: Path, out: Path, as_json: bool) -> None:
       nomadp data nest points.parquet --out trips.parquet
       nomadp perturb trips.parquet --locations places.csv --epsilon 4 --out reports.parquet
     """
-    from nomadp.formats.nesting import nest_file
+    from nomadp.formats.nested_files import nest_file
 
     count = nest_file(source, out)
     if as_json:

@@ -103,7 +103,7 @@ def decode(**options: Any) -> None:
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    from nomadp.formats.estimate_files import write_estimates
+    from nomadp.formats.location_files import write_estimates
     from nomadp.formats.tables import read_locations
     from nomadp.sequences import Sequences
 
@@ -138,7 +138,7 @@ def _estimated(
     """The reports that can be, their estimates, and what is to be said of their prior."""
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
-    from nomadp.reports.values import possible
+    from nomadp.reports.counts import possible
 
     prior, level = None, options["level"]
     whole = inference.can_decode(mechanism) or reports.transcripts is None

@@ -6,30 +6,37 @@ whoever repeats it can tell whether they got the same.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import nomadp
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import moment_texts
 from nomadp.formats.files import write_table
-from nomadp.formats.location_files import location_columns, read_locations
-from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
-from nomadp.formats.trajectory_files import read_trajectories
+from nomadp.formats.location_files import location_columns, point_columns, read_locations
+from nomadp.formats.measured_file import AnyPath, file_sha256
+from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
+from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["BuiltData", "check_folder", "made", "read_built", "write_built"]
+__all__ = [
+    "BuiltData",
+    "alike",
+    "check_folder",
+    "made",
+    "on_the_map",
+    "read_built",
+    "walked",
+    "write_built",
+]
 
-Indices = NDArray[np.int64]
 
 RECIPE = "recipe.json"
 
@@ -73,9 +80,35 @@ def made(
     }
 
 
-def check_folder(folder: str | PathLike[str]) -> Path:
+def on_the_map(
+    ids: Sequence[str], centre: tuple[float, float], east_km: Floats, north_km: Floats
+) -> LocationSet:
+    """Places so many km from a centre in degrees (latitude first).
+
+    Six decimals are 10 cm, and hide the last bits in which machines may differ.
+    """
+    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
+    lat = centre[0] + north_km / degree_km
+    lng = centre[1] + east_km / (degree_km * np.cos(np.radians(centre[0])))
+    return LocationSet.from_columns(ids, np.round(lat, 6), np.round(lng, 6))
+
+
+def walked(visited: Indices, lengths: Indices) -> TrajectorySet:
+    """Each row of `visited` up to its length, named by its number."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    taken = visited[np.arange(visited.shape[1]) < lengths[:, np.newaxis]]
+    return TrajectorySet(offsets, taken, tuple(map(str, range(len(lengths)))))
+
+
+def alike(keys: Indices) -> list[Indices]:
+    """The rows that have the same key, key by key."""
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order], prepend=-1))[1:])
+
+
+def check_folder(folder: AnyPath) -> Path:
     """The folder, unless it holds data that no recipe made and that we would replace."""
-    found = Path(fspath(folder))
+    found = Path(folder)
     if found.exists() and not found.is_dir():
         raise SchemaError(f"{found} must be a folder, and is a file; name another")
     theirs = [name for name in (LOCATIONS, TRAJECTORIES) if (found / name).exists()]
@@ -87,7 +120,7 @@ def check_folder(folder: str | PathLike[str]) -> Path:
     return found
 
 
-def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]:
+def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     """Write the three files, whole or not at all; the recipe as written."""
     found = check_folder(folder)
     try:
@@ -95,6 +128,9 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     except OSError as error:
         raise OutputError(f"{found} cannot be made: {error.strerror or error}") from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
+
+    clock, points = built.moment_us, point_columns(built.trajectories, built.locations)
+    points["datetime"] = [""] * len(points["seq"]) if clock is None else moment_texts(clock)
 
     def table(name: str, column: Mapping[str, Any]) -> Write:
         def write(part: Path) -> None:
@@ -110,7 +146,7 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     written_whole(
         {
             found / LOCATIONS: table(LOCATIONS, location_columns(built.locations)),
-            found / TRAJECTORIES: table(TRAJECTORIES, _trajectory_columns(built)),
+            found / TRAJECTORIES: table(TRAJECTORIES, points),
             found / RECIPE: describe,  # last: it vouches for the others
         },
         private=[found / TRAJECTORIES],
@@ -118,20 +154,8 @@ def write_built(folder: str | PathLike[str], built: BuiltData) -> dict[str, Any]
     return recipe
 
 
-def read_built(folder: str | PathLike[str]) -> tuple[LocationSet, TrajectorySet]:
+def read_built(folder: AnyPath) -> tuple[LocationSet, TrajectorySet]:
     """The locations and trajectories in a folder, whoever put them there."""
-    found = Path(fspath(folder))
+    found = Path(folder)
     locations = read_locations(found / LOCATIONS)
     return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
-
-
-def _trajectory_columns(built: BuiltData) -> dict[str, Any]:
-    trajectories, clock = built.trajectories, built.moment_us
-    return {
-        "tid": [trajectories.tids[k] for k in trajectories.owner],
-        "seq": trajectories.seq,
-        "location_id": [built.locations.ids[k] for k in trajectories.locations],
-        "datetime": [""] * len(trajectories.locations)
-        if clock is None
-        else moment_texts(clock),
-    }

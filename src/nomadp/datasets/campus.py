@@ -4,24 +4,23 @@ A walk begins at a building chosen uniformly. Each step takes 10 to 120 minutes,
 a building chosen uniformly among those within walking reach, the present one included.
 """
 
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nomadp.datasets.built import BuiltData, made
+from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
 from nomadp.errors import SchemaError
 from nomadp.formats.json_files import features, first_vertex
-from nomadp.formats.measured_file import file_sha256
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.formats.measured_file import AnyPath, file_sha256
+from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["build_campus", "campus_walks", "read_buildings", "synthetic_campus"]
 
-Indices = NDArray[np.int64]
 Lengths = int | tuple[int, int]
 """Of every walk; or the shortest and the longest, all between equally likely."""
 
@@ -29,7 +28,7 @@ VERSION = 1
 BUILDINGS = 262
 BUILDING_KEY = "BLDG_ID"
 GAP_MINUTES = (10, 120)
-CENTRE_LAT, CENTRE_LNG = 45.5, -35.0
+CENTRE = 45.5, -35.0
 SPACING_KM = 0.025  # between neighbours, on a campus of BUILDINGS
 ZONES = np.array(
     [  # share, along, across, spread along, spread across (km)
@@ -43,7 +42,7 @@ ZONES = np.array(
 
 
 def build_campus(
-    buildings: str | PathLike[str] | None = None,
+    buildings: AnyPath | None = None,
     *,
     count: int = 4000,
     lengths: Lengths = (3, 8),
@@ -58,7 +57,7 @@ def build_campus(
     else:
         locations, repeated = read_buildings(buildings)
         counts["repeated_buildings"] = repeated
-        inputs[Path(fspath(buildings)).name] = file_sha256(buildings)
+        inputs[Path(buildings).name] = file_sha256(buildings)
     walks = campus_walks(
         locations, count=count, lengths=lengths, speed_km_h=speed_km_h, seed=seed
     )
@@ -107,9 +106,7 @@ def campus_walks(
         else:
             here = _within_reach(locations, here, speed_km_h * gap_minutes / 60, share)
         visited[:, k] = here
-    offsets = np.concatenate([[0], np.cumsum(length)])
-    points = visited[np.arange(longest) < length[:, np.newaxis]]
-    return TrajectorySet(offsets, points, tuple(map(str, range(count))))
+    return walked(visited, length)
 
 
 def _range(lengths: Lengths) -> tuple[int, int]:
@@ -121,9 +118,7 @@ def _within_reach(
 ) -> Indices:
     """The building at this share of those within reach of each walker, nearest first."""
     there = np.empty(len(here), dtype=np.int64)
-    order = np.argsort(here, kind="stable")
-    starts = np.flatnonzero(np.diff(here[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
+    for rows in alike(here):
         distance_km = locations.distances_km(int(here[rows[0]]))
         nearest = np.argsort(distance_km, kind="stable")
         within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
@@ -131,9 +126,7 @@ def _within_reach(
     return there
 
 
-def read_buildings(
-    path: str | PathLike[str], key: str = BUILDING_KEY
-) -> tuple[LocationSet, int]:
+def read_buildings(path: AnyPath, key: str = BUILDING_KEY) -> tuple[LocationSet, int]:
     """Buildings of a GeoJSON file at the first vertex of their outer ring, in its order.
 
     A building in several parts is where its first part is; the others are counted.
@@ -141,7 +134,7 @@ def read_buildings(
     first: dict[str, tuple[float, float]] = {}
     listed = features(path)
     for k, feature in enumerate(listed):
-        name = (feature.get("properties") or {}).get(key)
+        name = feature["properties"].get(key)
         place = first_vertex(feature, DEPTH)
         if name in (None, "") or place is None:
             raise SchemaError(
@@ -164,26 +157,12 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
     spacing_km = SPACING_KM * min(1.0, (BUILDINGS / buildings) ** 0.5)
     placed: list[tuple[float, float]] = []
     while len(placed) < buildings:
-        along, across = _building(rng)
+        zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
+        along, across = (zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)).tolist()
         gaps = (np.hypot(along - a, across - b) for a, b in placed)
         if all(gap >= spacing_km for gap in gaps):
             placed.append((along, across))
-    return _on_the_map(np.array(placed))
-
-
-def _building(rng: np.random.Generator) -> tuple[float, float]:
-    zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
-    along, across = zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)
-    return float(along), float(across)
-
-
-def _on_the_map(placed: Floats) -> LocationSet:
-    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
     turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
-    east_km, north_km = (placed @ turn).T
-    lat = np.round(CENTRE_LAT + north_km / degree_km, 6)
-    scale = degree_km * np.cos(np.radians(CENTRE_LAT))
-    lng = np.round(CENTRE_LNG + east_km / scale, 6)
-    digits = len(str(len(placed)))
-    ids = [f"B{k:0{digits}d}" for k in range(1, len(placed) + 1)]
-    return LocationSet.from_columns(ids, lat, lng)
+    east_km, north_km = (np.array(placed) @ turn).T
+    ids = [f"B{k:0{len(str(buildings))}d}" for k in range(1, buildings + 1)]
+    return on_the_map(ids, CENTRE, east_km, north_km)

@@ -4,27 +4,25 @@ The box; the most visited places; at most one point in ten minutes, chosen at ra
 trajectory after three hours; two points or more. Every stage says what it dropped.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.datasets.built import BuiltData, made
 from nomadp.errors import DomainError
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_files import CheckIns, read_checkins
-from nomadp.formats.measured_file import Progress
+from nomadp.formats.measured_file import AnyPath, Progress
 from nomadp.formats.points import split_at_gaps
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["PRESETS", "CheckInRecipe", "build_checkins", "thinned"]
 
-Indices = NDArray[np.int64]
 
 VERSION = 1
 MINUTE_US = 60_000_000
@@ -70,7 +68,7 @@ published shows it."""
 
 
 def build_checkins(
-    path: str | PathLike[str], recipe: CheckInRecipe, progress: Progress | None = None
+    path: AnyPath, recipe: CheckInRecipe, progress: Progress | None = None
 ) -> BuiltData:
     """Trajectories over the most visited places of a file of check-ins."""
     read = read_checkins(path, recipe.source, recipe.box, progress)
@@ -90,13 +88,10 @@ def build_checkins(
     trajectories, points = _trajectories(read, order, recipe, counts)
     names = tuple(map(str, range(len(trajectories) - 1)))
     chosen = TrajectorySet(trajectories, location[points], names)
-    inputs = {Path(fspath(path)).name: read.sha256}
-    return BuiltData(
-        locations,
-        chosen,
-        made(f"{recipe.source}-check-ins", VERSION, _parameters(recipe), counts, inputs),
-        read.moment_us[points],
-    )
+    inputs = {Path(path).name: read.sha256}
+    parameters = {**asdict(recipe), "box": None if recipe.box is None else str(recipe.box)}
+    said = made(f"{recipe.source}-check-ins", VERSION, parameters, counts, inputs)
+    return BuiltData(locations, chosen, said, read.moment_us[points])
 
 
 def _most_visited(
@@ -183,8 +178,3 @@ def thinned(
         opens = clock.searchsorted(clock[chosen] + window_us, side="right")
         opens, ends = opens[opens < ends], ends[opens < ends]
     return np.sort(np.concatenate(kept))
-
-
-def _parameters(recipe: CheckInRecipe) -> Mapping[str, Any]:
-    said = asdict(recipe)
-    return {**said, "box": None if recipe.box is None else str(recipe.box)}

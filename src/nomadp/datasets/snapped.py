@@ -1,9 +1,14 @@
-"""Points of any source as a data set over public locations: given ones, a grid, or H3 cells."""
+"""Points of any source as a data set over public locations: given ones, a grid, or H3 cells.
+
+A grid covers a public box, never only the cells somebody was in: a set made from private data
+would itself tell where people were.
+"""
 
 import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +16,17 @@ import numpy as np
 
 from nomadp.datasets.built import BuiltData, made
 from nomadp.errors import DomainError
+from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.point_files import MAX_SNAP_KM, placed
 from nomadp.formats.points import Points
-from nomadp.formats.trajectory_files import MAX_SNAP_KM, placed
 from nomadp.locations import LocationSet
 
-__all__ = ["OUTSIDE", "SnapTo", "input_hashes", "snap"]
+__all__ = ["MAX_CELLS", "OUTSIDE", "SnapTo", "grid_cells", "h3_cells", "input_hashes", "snap"]
 
 VERSION = 1
+MAX_CELLS = 1_000_000
 OUTSIDE = ("refuse", "drop", "nearest")
 
 
@@ -96,3 +103,47 @@ def input_hashes(*paths: Path) -> dict[str, str]:
         sha256 = digest.hexdigest() if path.is_dir() else file_sha256(path)
         found[f"{name} ({k + 1})" if name in found else name] = sha256
     return found
+
+
+def grid_cells(box: Box, cell_km: float) -> LocationSet:
+    """The centres of equal cells that fill the box, none wider or higher than `cell_km`.
+
+    Named by row and column from the south-west: r0_c0.
+    """
+    if not 0 < cell_km < math.inf:
+        raise ValueError(f"cell_km must be a number of km above 0, got cell_km={cell_km}")
+    width_km, height_km = box.size_km
+    # A box that is a whole number of cells wide, but for rounding, gets that number.
+    columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
+    rows = max(1, math.ceil(min(height_km / cell_km, 1e9) - 1e-9))
+    _check_count(rows * columns, "use larger cells or a smaller box")
+    lat = box.lat_at((np.arange(rows) + 0.5) / rows)
+    lng = box.lng_at((np.arange(columns) + 0.5) / columns)
+    ids = [f"r{row}_c{column}" for row in range(rows) for column in range(columns)]
+    return LocationSet.from_columns(ids, np.repeat(lat, columns), np.tile(lng, rows))
+
+
+def h3_cells(box: Box, resolution: int) -> LocationSet:
+    """The centres of the H3 cells that touch the box, named and sorted by their ids."""
+    require("h3")
+    h3 = import_module("h3")
+    if not 0 <= resolution <= 15:
+        raise ValueError(f"an H3 resolution must be 0 to 15, got resolution={resolution}")
+    width_km, height_km = box.size_km
+    expected = width_km * height_km / h3.average_hexagon_area(resolution, unit="km^2")
+    _check_count(round(expected), "use a lower resolution or a smaller box")
+    south, north = box.south, box.north
+    corners = [
+        (lat, float(box.lng_at(share)))
+        for lat, share in ((south, 0.0), (south, 1.0), (north, 1.0), (north, 0.0))
+    ]
+    ids = sorted(
+        h3.h3shape_to_cells_experimental(h3.LatLngPoly(corners), resolution, "overlap")
+    )
+    place = np.array([h3.cell_to_latlng(cell) for cell in ids]).reshape(-1, 2)
+    return LocationSet.from_columns(ids, place[:, 0], place[:, 1])
+
+
+def _check_count(cells: int, fix: str) -> None:
+    if cells > MAX_CELLS:
+        raise ValueError(f"there must be at most {MAX_CELLS} cells, got {cells}; {fix}")

@@ -52,36 +52,23 @@ def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description
     trajectories.check_size(len(locations))
     if not len(trajectories):
         raise ValueError("a description needs at least one trajectory, got none")
-    visits = np.bincount(trajectories.locations, minlength=len(locations))
+    visited, within = trajectories.locations, trajectories.seq[1:] > 0
+    visits = np.bincount(visited, minlength=len(locations))
     diameter_km = locations.diameter_km
-    steps_km = _steps_km(locations, trajectories)
+    here, there = visited[:-1][within], visited[1:][within]
+    steps_km = locations.distances_between_km(here, there)
     return Description(
         places=len(locations),
         trajectories=len(trajectories),
-        points=len(trajectories.locations),
+        points=len(visited),
         diameter_km=diameter_km,
         visited_share=float(np.mean(visits > 0)),
-        stay_share=float(np.mean(_stays(trajectories))) if len(steps_km) else None,
+        stay_share=float(np.mean(here == there)) if len(steps_km) else None,
         step=_quantiles(steps_km / diameter_km) if len(steps_km) else None,
         gyration=_quantiles(_gyration_km(locations, trajectories) / diameter_km),
         top_visits=_top(np.sort(visits)[::-1]),
         length=_lengths(trajectories.lengths),
     )
-
-
-def _within(trajectories: TrajectorySet) -> NDArray[np.bool_]:
-    """Whether point k + 1 belongs to the trajectory of point k, shape (n_points - 1,)."""
-    return np.asarray(trajectories.seq[1:] > 0)
-
-
-def _steps_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
-    within, visited = _within(trajectories), trajectories.locations
-    return locations.distances_between_km(visited[:-1][within], visited[1:][within])
-
-
-def _stays(trajectories: TrajectorySet) -> NDArray[np.bool_]:
-    visited = trajectories.locations
-    return np.asarray((visited[:-1] == visited[1:])[_within(trajectories)])
 
 
 def _gyration_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:

@@ -11,7 +11,7 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
 from nomadp.randomness import Words
 from nomadp.reports.batches import batch_of
-from nomadp.reports.ids import report_ids
+from nomadp.reports.table import report_ids
 from nomadp.sequences import Sequences
 
 __all__ = ["TRAJECTORY_SCHEMA", "perturb_batch", "trajectories_of"]

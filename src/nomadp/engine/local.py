@@ -19,8 +19,7 @@ from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
 from nomadp.randomness import SystemWords, Words, check_names
 from nomadp.reports.header import Header
-from nomadp.reports.ids import report_ids, shuffled
-from nomadp.reports.table import AnyReports, reports_as
+from nomadp.reports.table import AnyReports, report_ids, reports_as, shuffled
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 

@@ -36,8 +36,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, Words
-from nomadp.reports.counts import COLUMNS, Counts
-from nomadp.reports.values import check_readable
+from nomadp.reports.counts import COLUMNS, Counts, check_readable
 
 __all__ = [
     "Frame",

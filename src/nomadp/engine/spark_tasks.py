@@ -22,10 +22,9 @@ from nomadp.inference.decoders import Decoders
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.reports.batches import batch_of, is_numbered, rows_of
-from nomadp.reports.counts import Counts
+from nomadp.reports.counts import Counts, possible
 from nomadp.reports.header import Header
 from nomadp.reports.table import AnyReports, reports_as
-from nomadp.reports.values import possible
 from nomadp.sequences import Sequences
 
 __all__ = [

@@ -6,7 +6,6 @@ length and its locations as indices into the location set. Nothing in it is priv
 
 import json
 from collections.abc import Mapping
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
-from nomadp.formats.files import file_path
-from nomadp.formats.parquet_files import METADATA_KEY, damaged, write_parquet
+from nomadp.formats.files import check_readable, file_path
+from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Journeys
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
@@ -26,15 +25,13 @@ FORMAT = "nomadp atlas 1"
 SUFFIXES = (".parquet",)
 
 
-def write_atlas(path: str | PathLike[str], pinned: PinnedAtlases) -> None:
+def write_atlas(path: AnyPath, pinned: PinnedAtlases) -> None:
     """Whole or not at all; the same atlases make the same bytes."""
     found = file_path(path, SUFFIXES)
     written_whole({found: lambda part: _write(part, pinned)})
 
 
-def read_atlas(
-    path: str | PathLike[str], locations: LocationSet | None = None
-) -> PinnedAtlases:
+def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtlases:
     """The atlases of a file whose content has the hashes it claims.
 
     Whether they belong to a location set is checked when it is given, or when a mechanism
@@ -63,6 +60,8 @@ def read_atlas(
 def _write(part: Path, pinned: PinnedAtlases) -> None:
     import pyarrow as pa  # slow to import
 
+    from nomadp.formats.parquet_files import write_parquet
+
     sizes = [page.shape for page in pinned.pages]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
@@ -85,10 +84,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+    from nomadp.formats.parquet_files import METADATA_KEY, damaged
+
+    check_readable(path)
     try:
         table = pq.read_table(path)
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))

@@ -11,7 +11,7 @@ from nomadp.errors import OutputError
 
 __all__ = ["moved_whole", "write_whole", "written_whole"]
 
-Write = Callable[[Path], None]
+Write = Callable[[Path], object]
 
 
 def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
@@ -36,12 +36,8 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
 
 def write_whole(path: Path, content: bytes) -> Path:
     """One file with this content, in a folder that is made if there is none."""
-
-    def write(part: Path) -> None:
-        part.write_bytes(content)
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    written_whole({path: write})
+    written_whole({path: lambda part: part.write_bytes(content)})
     return path
 
 

@@ -2,13 +2,14 @@
 
 Neither has a header. Foursquare's category names are Latin-1 and are never decoded: only
 five columns are looked at, all of them ASCII. A row that cannot be understood is counted and
-named by its line; its content is private and goes nowhere.
+named by its line; its content is private and goes nowhere. Moments have a fixed width, so that
+a column of them is a matrix of characters, read a million at a time.
 """
 
 import gzip
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.box import Box
-from nomadp.formats.checkin_times import FOURSQUARE_TIME, GOWALLA_TIME, TimeFormat
-from nomadp.formats.measured_file import MeasuredFile, Progress, file_sha256
+from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress, file_sha256
 from nomadp.geometry import Floats
+from nomadp.sequences import Indices
 
 __all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
 
-Indices = NDArray[np.int64]
+Characters = NDArray[np.uint8]  # (n, width)
+Truths = NDArray[np.bool_]
 
 BLOCK_BYTES = 1 << 22
 NAMED_LINES = 5
@@ -32,6 +34,51 @@ NAMED_LINES = 5
 
 DECIMAL = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 NAME = r"^[!-~]+$"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _number(text: Characters, start: int, end: int) -> Indices:
+    number = np.zeros(len(text), dtype=np.int64)
+    for k in range(start, end):
+        number = 10 * number + (text[:, k] - ord("0"))
+    return number
+
+
+def _month(text: Characters, start: int) -> Indices:
+    """The month's number from its three letters."""
+    letters = text[:, start : start + 3].astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
+    known = np.array([int.from_bytes(name.encode()) for name in MONTHS])
+    order = np.argsort(known)
+    return np.asarray(order[known[order].searchsorted(letters)] + 1)
+
+
+def _moment(
+    date: tuple[Indices, Indices, Indices], time: Characters, offset_minutes: Indices
+) -> tuple[Indices, Truths]:
+    """From the date and from the characters of ``18:00:09``."""
+    year, month, day = date
+    hour, minute, second = (_number(time, k, k + 2) for k in (0, 3, 6))
+    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    days_in_month = (
+        (first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")
+    ).astype(np.int64)
+    # A leap second counts as the second after it, as everywhere in Unix time.
+    real = (day >= 1) & (day <= days_in_month) & (hour < 24) & (minute < 60) & (second <= 60)
+    days = first.astype("datetime64[D]").astype(np.int64) + day - 1
+    seconds = days * 86_400 + hour * 3_600 + (minute - offset_minutes) * 60 + second
+    return seconds * 1_000_000, real & (month >= 1) & (month <= 12)
+
+
+def _foursquare(text: Characters) -> tuple[Indices, Truths]:
+    date = _number(text, 26, 30), _month(text, 4), _number(text, 8, 10)
+    sign = np.where(text[:, 20] == ord("-"), -1, 1)
+    offset_minutes = sign * (60 * _number(text, 21, 23) + _number(text, 23, 25))
+    return _moment(date, text[:, 11:19], offset_minutes)
+
+
+def _gowalla(text: Characters) -> tuple[Indices, Truths]:
+    date = _number(text, 0, 4), _number(text, 5, 7), _number(text, 8, 10)
+    return _moment(date, text[:, 11:19], np.zeros(len(text), dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -39,14 +86,26 @@ class Layout:
     """Which of the tab-separated columns are which; `_` marks those nobody looks at."""
 
     columns: tuple[str, ...]
-    time: TimeFormat
+    width: int
+    pattern: str
+    """Of a moment, a regular expression; what it lets through, `read` can read."""
+    read: Callable[[Characters], tuple[Indices, Truths]]
+    """Microseconds since 1970 UTC, and whether there is such a moment."""
 
 
 LAYOUTS = {
     "foursquare": Layout(
-        ("uid", "location_id", "_3", "_4", "lat", "lng", "_7", "datetime"), FOURSQUARE_TIME
+        ("uid", "location_id", "_3", "_4", "lat", "lng", "_7", "datetime"),
+        len("Tue Apr 03 18:00:09 +0000 2012"),
+        rf"^[A-Z][a-z]{{2}} (?:{'|'.join(MONTHS)}) \d\d \d\d:\d\d:\d\d [+-]\d{{4}} \d{{4}}$",
+        _foursquare,
     ),
-    "gowalla": Layout(("uid", "datetime", "lat", "lng", "location_id"), GOWALLA_TIME),
+    "gowalla": Layout(
+        ("uid", "datetime", "lat", "lng", "location_id"),
+        len("2010-10-19T23:55:27Z"),
+        r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$",
+        _gowalla,
+    ),
 }
 
 
@@ -72,16 +131,13 @@ class CheckIns:
 
 
 def read_checkins(
-    path: str | PathLike[str],
-    source: str,
-    box: Box | None = None,
-    progress: Progress | None = None,
+    path: AnyPath, source: str, box: Box | None = None, progress: Progress | None = None
 ) -> CheckIns:
     """Read a file of `source` (a key of LAYOUTS), plain or ending in .gz."""
     require("tables")
     import pyarrow as pa  # slow to import
 
-    found = Path(fspath(path))
+    found = Path(path)
     reading = _Reading(LAYOUTS[source], box)
     try:
         with MeasuredFile(found, progress) as file:
@@ -153,8 +209,8 @@ class _Reading:
         fields = {name: batch[name].filter(good) for name in batch.schema.names}
         lat, lng = (fields[name].cast("string").cast("float64") for name in ("lat", "lng"))
         lat, lng = lat.to_numpy(), lng.to_numpy()
-        text, time = b"".join(fields["datetime"].to_pylist()), self._layout.time
-        moment_us, real = time.read(np.frombuffer(text, np.uint8).reshape(-1, time.width))
+        text = np.frombuffer(b"".join(fields["datetime"].to_pylist()), np.uint8)
+        moment_us, real = self._layout.read(text.reshape(-1, self._layout.width))
         real &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
         broken = np.ones(batch.num_rows, dtype=bool)
         broken[rows[real]] = False
@@ -177,7 +233,7 @@ class _Reading:
             "location_id": NAME,
             "lat": DECIMAL,
             "lng": DECIMAL,
-            "datetime": self._layout.time.pattern,
+            "datetime": self._layout.pattern,
         }
         good = np.ones(batch.num_rows, dtype=bool)
         for name, pattern in patterns.items():

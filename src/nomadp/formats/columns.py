@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 from nomadp.geometry import Floats
+from nomadp.sequences import Indices
 
 __all__ = [
     "BadValue",
@@ -36,8 +37,6 @@ __all__ = [
     "points",
     "wholes",
 ]
-
-Indices = NDArray[np.int64]
 
 
 class Kind(Enum):
@@ -185,7 +184,8 @@ class Moments:
                 if self._zone is None:
                     raise BadValue(k, NAIVE)
                 moments[k] = moment.replace(tzinfo=self._zone)
-        return np.array([_microseconds(moment) for moment in moments], dtype=np.int64)
+        microsecond = timedelta(microseconds=1)
+        return np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
 
 
 class Growing:
@@ -260,10 +260,6 @@ def _int64(value: str) -> int:
     if not -(2**63) <= number < 2**63:
         raise OverflowError
     return number
-
-
-def _microseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

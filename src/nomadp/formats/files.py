@@ -3,20 +3,23 @@
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike, fspath
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from os import fspath
 from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import Choose, Kind, Table, Wishes
-from nomadp.formats.csv_files import read_csv
-from nomadp.formats.parquet_files import read_parquet, write_parquet
+from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
+from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress
 
 __all__ = [
     "beside",
+    "check_readable",
     "columns_or_refusal",
     "file_path",
     "is_parquet",
@@ -27,11 +30,12 @@ __all__ = [
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 READABLE = (*SUFFIXES, ".geoparquet")
+PIECE_ROWS = 1 << 16
 
 
-def file_path(path: str | PathLike[str], suffixes: tuple[str, ...] = SUFFIXES) -> Path:
+def file_path(path: AnyPath, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """The path, if its suffix names a format we know."""
-    found = Path(fspath(path))
+    found = Path(path)
     if not found.name.endswith(suffixes):
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
@@ -48,25 +52,31 @@ def is_parquet(path: Path) -> bool:
     return True
 
 
-def read_table(
-    path: str | PathLike[str], choose: Choose, wishes: Wishes | None = None
-) -> Table:
+def check_readable(path: Path) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def read_table(path: AnyPath, choose: Choose, wishes: Wishes | None = None) -> Table:
     """The columns that `choose` picks from the header; at least one row."""
     found = file_path(path, READABLE)
-    try:
-        found.open("rb").close()
-    except OSError as error:
-        raise SchemaError(f"{found} cannot be read: {error.strerror or error}") from error
+    check_readable(found)
     if found.stat().st_size == 0:
         raise SchemaError(f"{found} is empty")
-    table = (read_parquet if is_parquet(found) else read_csv)(found, choose, wishes)
+    read = _read_csv
+    if is_parquet(found):
+        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
+
+    table = read(found, choose, wishes or Wishes())
     if not table.rows:
         raise SchemaError(f"{found} must have at least one row, and only names its columns")
     return table
 
 
 def columns_or_refusal(
-    path: str | PathLike[str], header: Sequence[str], kinds: Mapping[str, Kind]
+    path: AnyPath, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
     """The kinds, if the header has each column once. Its other names may be private data."""
     missing = [name for name in kinds if name not in header]
@@ -84,6 +94,8 @@ def columns_or_refusal(
 def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = None) -> None:
     """Columns of equal length. CSV has no place for metadata: it goes beside."""
     if is_parquet(path):
+        from nomadp.formats.parquet_files import write_parquet
+
         write_parquet(path, column, metadata)
         return
     with path.open("wb") as raw:
@@ -99,7 +111,7 @@ def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> N
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
         # First: a table never stands without saying how it was made.
-        writes[beside(path)] = lambda part: _create(part, metadata + b"\n")
+        writes[beside(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
     written_whole(writes)
 
@@ -109,21 +121,75 @@ def beside(path: Path) -> Path:
     return path.with_name(path.name + ".meta.json")
 
 
-def _create(part: Path, content: bytes) -> None:
-    with part.open("xb") as file:
-        file.write(content)
-
-
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column)
-    rows: Iterable[Any] = zip(*(_plain(values) for values in column.values()), strict=True)
-    writer.writerows(rows)
+    # Python numbers, which CSV writes with every digit that matters.
+    plain = (each.tolist() if hasattr(each, "tolist") else each for each in column.values())
+    writer.writerows(zip(*plain, strict=True))
     text.flush()
     text.detach()
 
 
-def _plain(values: Any) -> Any:
-    """Python numbers, which CSV writes with every digit that matters."""
-    return values.tolist() if hasattr(values, "tolist") else values
+def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    """The columns of UTF-8, with or without a byte order mark, whose first line names them."""
+    try:
+        return _csv_table(path, choose, wishes)
+    except UnicodeDecodeError:
+        reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        reason = "must be a whole gzip file, and is damaged or not one"
+    except csv.Error:
+        reason = "must be well-formed CSV, and has a quote that does not match or a huge field"
+    # Raised outside the handlers: the original carries bytes of the file.
+    raise SchemaError(f"{path} {reason}")
+
+
+@contextmanager
+def _records(path: Path, progress: Progress | None = None) -> Iterator[Any]:
+    with MeasuredFile(path, progress) as file:
+        content = file.decoded(gzipped=path.suffix == ".gz")
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        yield csv.reader(text, strict=True)
+
+
+def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    done = 0
+    with _records(path, wishes.progress) as records:
+        header = [name.strip() for name in next(filter(None, records), [])]
+        if not header:
+            raise SchemaError(f"{path} is empty; its first line must name the columns")
+        growing = {name: Growing(kind, wishes.zone) for name, kind in choose(header).items()}
+        while piece := list(islice(records, PIECE_ROWS)):
+            rows = [row for row in piece if row]
+            try:
+                _grow(growing, header, rows)
+            except BadValue as bad:
+                place = f"{path}: {_line(path, done + bad.row)}"
+                raise SchemaError(f"{place}: {bad.rule}") from None
+            done += len(rows)
+    column = {name: each.column() for name, each in growing.items()}
+    return Table(str(path), done, column, lambda row: _line(path, row))
+
+
+def _grow(
+    growing: Mapping[str, Growing], header: Sequence[str], rows: Sequence[list[str]]
+) -> None:
+    width = len(header)
+    for k, row in enumerate(rows):
+        if len(row) != width:
+            raise BadValue(k, f"must have {width} fields like the header, got {len(row)}")
+    fields = dict(zip(header, zip(*rows, strict=True), strict=False))  # no rows: no fields
+    for name, column in growing.items():
+        try:
+            column.add(fields.get(name, ()))
+        except BadValue as bad:
+            raise BadValue(bad.row, f"{name} {bad.rule}") from None
+
+
+def _line(path: Path, row: int) -> str:
+    """The line on which a row ends; found by reading again, since it is only for a refusal."""
+    with _records(path) as records:
+        next(islice(filter(None, records), row + 1, None), None)
+        return f"line {records.line_num}"

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
-from nomadp.formats.json_files import features, write_features
+from nomadp.formats.columns import BadValue, Growing, Moments, Table, moment_texts
+from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
 from nomadp.formats.table_points import points_of
@@ -28,7 +28,6 @@ Feature = Mapping[str, Any]
 TIMES = ("times", "coordTimes")
 LATEST_S = 2.5e11
 """Within the year 9891."""
-DEPTH = {"Point": 0, "LineString": 1}
 
 
 def read_geojson_points(path: Path, reading: Reading) -> Points:
@@ -46,7 +45,7 @@ def read_geojson_points(path: Path, reading: Reading) -> Points:
 def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
     known = reading.theirs()
     when = {known[name] for name in ("datetime", "seq") if name in known}
-    timed = [bool(when & (feature.get("properties") or {}).keys()) for feature in listed]
+    timed = [bool(when & feature["properties"].keys()) for feature in listed]
     lines = [feature["geometry"].get("type") != "Point" for feature in listed]
     if any(timed) and any(lines):
         raise BadValue(
@@ -57,19 +56,14 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
 
 
 def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
-    header = list(listed[0].get("properties") or {})
+    header = list(listed[0]["properties"])
     found = reading.mapping(path, header, where=[set()])
     for ours in ("lat", "lng", "geometry"):
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
         growing = Growing(KINDS[ours], reading.wishes.zone)
-        growing.add(
-            [
-                _text(k, (f.get("properties") or {}).get(theirs), theirs)
-                for k, f in enumerate(listed)
-            ]
-        )
+        growing.add(_texts(listed, theirs))
         column[ours] = growing.column()
     place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
     column["lng"], column["lat"] = place.T
@@ -79,18 +73,21 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
 
 def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
-    reading.check_columns(path, list(listed[0].get("properties") or {}))
+    reading.check_columns(path, list(listed[0]["properties"]))
     place = [_positions(k, feature) for k, feature in enumerate(listed)]
-    tid, uid = (_named(listed, known.get(name)) for name in ("tid", "uid"))
-    log.info(
-        "%s: each feature is a trajectory, named by %s; %s",
-        path,
-        "its number" if tid is None else f"its {known['tid']}",
-        "no users" if uid is None else f"users by {known['uid']}",
+    tid, uid = (
+        _texts(listed, known[name]) if known.get(name) in listed[0]["properties"] else None
+        for name in ("tid", "uid")
     )
+    named = "its number" if tid is None else f"its {known['tid']}"
+    users = "no users" if uid is None else f"users by {known['uid']}"
+    log.info(f"{path}: each feature is a trajectory, named by {named}; {users}")
     flat = np.array([position[:2] for positions in place for position in positions])
     lengths = [len(positions) for positions in place]
-    _check_range(flat, lengths)
+    outside = (np.abs(flat) > (180, 90)).any(axis=1)
+    if outside.any():
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
     return Points(
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
@@ -102,12 +99,9 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
     )
 
 
-def _named(listed: Sequence[Feature], name: str | None) -> tuple[str, ...] | None:
-    """A property of all features or of none."""
-    if name is None or name not in (listed[0].get("properties") or {}):
-        return None
-    values = ((k, (f.get("properties") or {}).get(name)) for k, f in enumerate(listed))
-    return tuple(_text(k, value, name) for k, value in values)
+def _texts(listed: Sequence[Feature], name: str) -> tuple[str, ...]:
+    """A property of all features."""
+    return tuple(_text(k, f["properties"].get(name), name) for k, f in enumerate(listed))
 
 
 def _text(row: int, value: Any, name: str) -> str:
@@ -119,7 +113,7 @@ def _text(row: int, value: Any, name: str) -> str:
 def _positions(row: int, feature: Feature) -> list[list[float]]:
     """The positions of a Point or a LineString."""
     kind, place = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
-    if kind not in DEPTH:
+    if kind not in ("Point", "LineString"):
         raise BadValue(row, "must be a Point or a LineString; split other geometries first")
     positions = [place] if kind == "Point" else place
     if not isinstance(positions, list) or not positions:
@@ -136,17 +130,9 @@ def _is_finite(number: Any) -> bool:
     return plain and bool(np.isfinite(number))
 
 
-def _check_range(flat: Any, lengths: Sequence[int]) -> None:
-    outside = (np.abs(flat[:, 0]) > 180) | (np.abs(flat[:, 1]) > 90)
-    if outside.any():
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
-
-
 def _times(row: int, feature: Feature, place: list[list[float]], reading: Reading) -> Any:
     """Microseconds, or None if the feature has no clock."""
-    properties = feature.get("properties") or {}
-    name = next((name for name in TIMES if name in properties), None)
+    name = next((name for name in TIMES if name in feature["properties"]), None)
     if name is None:
         if any(len(position) < 4 for position in place):
             return None
@@ -154,22 +140,20 @@ def _times(row: int, feature: Feature, place: list[list[float]], reading: Readin
         if np.abs(seconds).max() > LATEST_S:
             raise BadValue(row, "the fourth number of a position must be seconds since 1970")
         return np.round(seconds * 1e6).astype(np.int64)
-    listed = properties[name]
+    listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
     if len(listed) != len(place):
         raise BadValue(row, f"{name} must have one entry per position")
     moments = Moments(reading.wishes.zone)
     try:
-        found: Times | None = moments.times(moments.add([_text(row, t, name) for t in listed]))
+        found = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:
-        rule = bad.rule
-    else:
-        return None if found is None or found.are_positions else found.values
-    raise BadValue(row, f"{name} {rule}")
+        raise BadValue(row, f"{name} {bad.rule}") from None
+    return None if found is None or found.are_positions else found.values
 
 
 def _place_ids(row: int, feature: Feature, count: int) -> Any:
-    ids = (feature.get("properties") or {}).get("location_ids")
+    ids = feature["properties"].get("location_ids")
     if ids is None:
         return None
     if not isinstance(ids, list) or len(ids) != count:
@@ -202,7 +186,7 @@ def _lines(points: Points) -> Iterator[Feature]:
         start, end = int(points.offsets[k]), int(points.offsets[k + 1])
         # RFC 7946 wants two positions or more in a LineString.
         single = end - start == 1
-        yield _feature(
+        yield feature(
             "Point" if single else "LineString",
             place[start] if single else place[start:end],
             tid=points.tids[k],
@@ -216,7 +200,7 @@ def _single_points(points: Points) -> Iterator[Feature]:
     moments = None if points.moment_us is None else moment_texts(points.moment_us)
     lat, lng, seq = points.lat.tolist(), points.lng.tolist(), points.seq.tolist()
     for k, owner in enumerate(points.owner.tolist()):
-        yield _feature(
+        yield feature(
             "Point",
             [lng[k], lat[k]],
             tid=points.tids[owner],
@@ -225,11 +209,3 @@ def _single_points(points: Points) -> Iterator[Feature]:
             datetime=moments and moments[k],
             location_id=points.location_ids and points.location_ids[k],
         )
-
-
-def _feature(kind: str, coordinates: Any, **properties: Any) -> Feature:
-    return {
-        "type": "Feature",
-        "geometry": {"type": kind, "coordinates": coordinates},
-        "properties": {name: value for name, value in properties.items() if value is not None},
-    }

@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
+from nomadp.formats.measured_file import AnyPath
 
-__all__ = ["features", "first_vertex", "write_features"]
+__all__ = ["feature", "features", "first_vertex", "write_features"]
 
 LONGITUDE_LATITUDE = ("CRS84", "4326")
 
 
-def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
+def features(path: AnyPath) -> list[Mapping[str, Any]]:
     """The features of a file (RFC 7946), at least one; each has a geometry and properties."""
-    found = Path(fspath(path))
+    found = Path(path)
     content = _content(found)
     kind = content.get("type") if isinstance(content, dict) else None
     if kind not in ("FeatureCollection", "Feature"):
@@ -24,18 +24,19 @@ def features(path: str | PathLike[str]) -> list[Mapping[str, Any]]:
     listed = content.get("features") if kind == "FeatureCollection" else [content]
     if not isinstance(listed, list) or not listed:
         raise SchemaError(f"{found} must have at least one feature, and has none")
-    for k, feature in enumerate(listed):
-        geometry = feature.get("geometry") if isinstance(feature, dict) else None
+    for k, each in enumerate(listed):
+        geometry = each.get("geometry") if isinstance(each, dict) else None
         if not isinstance(geometry, dict):
             raise SchemaError(f"{found}: feature {k + 1} must have a geometry, and has none")
-        if not isinstance(feature.get("properties") or {}, dict):
+        if not isinstance(each.get("properties") or {}, dict):
             raise SchemaError(f"{found}: feature {k + 1} must have properties by name")
+        each["properties"] = each.get("properties") or {}
     return listed
 
 
-def first_vertex(feature: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
+def first_vertex(found: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
     """Longitude and latitude of a geometry whose kind is in `depth`; None of any other."""
-    geometry: Any = feature["geometry"]
+    geometry: Any = found["geometry"]
     try:
         place = geometry["coordinates"]
         for _ in range(depth[geometry["type"]]):
@@ -46,12 +47,21 @@ def first_vertex(feature: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
     return (lng, lat) if abs(lng) <= 180 and abs(lat) <= 90 else None
 
 
+def feature(kind: str, coordinates: Any, **properties: Any) -> Mapping[str, Any]:
+    """With a geometry of this kind and the properties that are not None."""
+    return {
+        "type": "Feature",
+        "geometry": {"type": kind, "coordinates": coordinates},
+        "properties": {name: value for name, value in properties.items() if value is not None},
+    }
+
+
 def write_features(path: Path, made: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('{"type": "FeatureCollection", "features": [')
-        for k, feature in enumerate(made):
+        for k, each in enumerate(made):
             file.write(",\n" if k else "\n")
-            file.write(json.dumps(feature, ensure_ascii=False, allow_nan=False))
+            file.write(json.dumps(each, ensure_ascii=False, allow_nan=False))
         file.write("\n]}\n")
 
 

@@ -1,7 +1,10 @@
-"""Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON."""
+"""Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON.
 
-from collections.abc import Iterator
-from os import PathLike, fspath
+Estimates, where the truth probably was, have the columns of reports too, so that whatever reads
+those reads these, and beside each location the radius that probably holds the truth.
+"""
+
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +20,22 @@ from nomadp.formats.files import (
     columns_or_refusal,
     file_path,
     read_table,
+    write_described,
     write_table,
 )
-from nomadp.formats.json_files import features, first_vertex, write_features
+from nomadp.formats.json_files import feature, features, first_vertex, write_features
+from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
+from nomadp.sequences import Sequences
 
 __all__ = [
     "coordinates",
     "known_locations",
     "location_columns",
+    "point_columns",
     "read_locations",
+    "write_estimates",
     "write_locations",
 ]
 
@@ -35,7 +43,7 @@ GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
-def read_locations(path: str | PathLike[str]) -> LocationSet:
+def read_locations(path: AnyPath) -> LocationSet:
     """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
 
     The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
@@ -48,7 +56,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
     ('a', 'b')
     """
     if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
-        return _from_features(Path(fspath(path)))
+        return _from_features(Path(path))
     table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
     ids: Text = table.column["location_id"]
     first = np.zeros(table.rows, dtype=bool)
@@ -57,7 +65,7 @@ def read_locations(path: str | PathLike[str]) -> LocationSet:
     return LocationSet.from_columns(ids.values, *coordinates(table))
 
 
-def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
+def write_locations(path: AnyPath, locations: LocationSet) -> None:
     """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
 
     The file is written whole or not at all. Raises `SchemaError` for another ending.
@@ -70,7 +78,10 @@ def write_locations(path: str | PathLike[str], locations: LocationSet) -> None:
     """
     found = file_path(path, (*SUFFIXES, GEOJSON))
     if found.name.endswith(GEOJSON):
-        written_whole({found: lambda part: write_features(part, _features(locations))})
+        rows = zip(*(each.tolist() for each in (locations.lng, locations.lat)), strict=True)
+        named = zip(locations.ids, rows, strict=True)
+        made = (feature("Point", place, location_id=name) for name, place in named)
+        written_whole({found: lambda part: write_features(part, made)})
         return
     written_whole({found: lambda part: write_table(part, location_columns(locations))})
 
@@ -79,20 +90,37 @@ def location_columns(locations: LocationSet) -> dict[str, Any]:
     return {"location_id": locations.ids, "lat": locations.lat, "lng": locations.lng}
 
 
-def _features(locations: LocationSet) -> Iterator[dict[str, Any]]:
-    for name, lat, lng in zip(
-        locations.ids, locations.lat.tolist(), locations.lng.tolist(), strict=True
-    ):
-        geometry = {"type": "Point", "coordinates": [lng, lat]}
-        properties = {"location_id": name}
-        yield {"type": "Feature", "geometry": geometry, "properties": properties}
+def point_columns(rows: Sequences, locations: LocationSet) -> dict[str, Any]:
+    """One row to a point: `tid,seq,location_id`."""
+    names = [rows.names[k] for k in rows.owner]
+    location_ids = [locations.ids[k] for k in rows.locations]
+    return {"tid": names, "seq": rows.seq, "location_id": location_ids}
+
+
+def write_estimates(
+    path: AnyPath,
+    locations: LocationSet,
+    estimated: Sequences,
+    radius_km: Any,
+    metadata: dict[str, Any],
+) -> None:
+    """CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`; whole or not at all."""
+    where = estimated.locations
+    column = point_columns(estimated, locations) | {
+        "lat": locations.lat[where],
+        "lng": locations.lng[where],
+        "radius_km": np.asarray(radius_km, dtype=np.float64),
+    }
+    write_described(
+        file_path(path), column, json.dumps(metadata, indent=2, sort_keys=True).encode()
+    )
 
 
 def _from_features(path: Path) -> LocationSet:
     ids, place = [], []
-    for k, feature in enumerate(features(path)):
-        name = (feature.get("properties") or {}).get("location_id", feature.get("id"))
-        where = first_vertex(feature, {"Point": 0})
+    for k, each in enumerate(features(path)):
+        name = each["properties"].get("location_id", each.get("id"))
+        where = first_vertex(each, {"Point": 0})
         if not isinstance(name, str | int) or where is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id"

@@ -8,8 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["MeasuredFile", "Progress", "file_sha256"]
+__all__ = ["AnyPath", "MeasuredFile", "Progress", "file_sha256"]
 
+AnyPath = str | PathLike[str]
 Progress = Callable[[int, int], None]
 """Told how much is done, of how much in all."""
 
@@ -48,6 +49,6 @@ class MeasuredFile(io.RawIOBase):
         return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads alike
 
 
-def file_sha256(path: str | PathLike[str]) -> str:
+def file_sha256(path: AnyPath) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,22 +1,32 @@
-"""Parquet files with one row to a trajectory, read piece by piece or as a whole."""
+"""Parquet files with one row to a trajectory, read piece by piece or as a whole, or made.
+
+They are made of one row per point in bounded memory: the rows of a trajectory must follow each
+other, by seq, for sorting is for a database. A tid that comes back later is refused; to know,
+8 bytes are kept of each. A uid is kept beside its trajectory: it says what each person spends.
+"""
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.measured_file import file_sha256
+from nomadp.formats.atomic import written_whole
+from nomadp.formats.files import check_readable, columns_or_refusal, file_path, is_parquet
+from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
+from nomadp.formats.presets import BY_ID
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["NestedFile", "is_nested", "opened", "read_nested", "repeated_tids"]
+__all__ = ["NestedFile", "is_nested", "nest_file", "read_nested", "repeated_tids"]
 
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
@@ -24,6 +34,7 @@ POINTS_MAX = 1_000_000
 """What is in memory at a time, per piece; long trajectories come in fewer rows."""
 SUSPECTS_MAX = 100_000
 """Tids compared in full at a time."""
+POINTS_AT_A_TIME = 1_000_000
 
 
 def is_nested(path: Path) -> bool:
@@ -41,7 +52,7 @@ class NestedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._state = self._now()
-        self._footer = opened(self.path).metadata
+        self._footer = _opened(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
             raise SchemaError(f"{path} must have at least one row, and only names its columns")
@@ -52,8 +63,7 @@ class NestedFile:
     @cached_property
     def piece_rows(self) -> int:
         """How many rows to read at a time."""
-        groups = range(self._footer.num_row_groups)
-        values = sum(self._points(k) for k in groups)
+        values = sum(self._points(k) for k in range(self._footer.num_row_groups))
         return max(1, min(ROWS_MAX, POINTS_MAX * self.rows // max(values, 1)))
 
     def sha256(self) -> str:
@@ -69,7 +79,7 @@ class NestedFile:
         """Pieces from row ``first`` on, each with the number of its own first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
-        read = opened(self.path).iter_batches(
+        read = _opened(self.path).iter_batches(
             self.piece_rows, row_groups=groups, columns=COLUMNS
         )
         while (batch := self._next(read)) is not None:
@@ -90,7 +100,7 @@ class NestedFile:
 
     def texts(self, name: str) -> Iterator[str]:
         """A column of text, in 16,384 rows at a time."""
-        read = opened(self.path).iter_batches(ROWS_MAX, columns=[name])
+        read = _opened(self.path).iter_batches(ROWS_MAX, columns=[name])
         while (batch := self._next(read)) is not None:
             yield from texts(name, batch.column(0)).to_pylist()
 
@@ -99,12 +109,8 @@ class NestedFile:
         return self.texts("uid") if "uid" in self._footer.schema.names else None
 
     def _now(self) -> tuple[int, int, int]:
-        try:
-            found = self.path.stat()
-        except OSError as error:
-            raise SchemaError(
-                f"{self.path} cannot be read: {error.strerror or error}"
-            ) from error
+        check_readable(self.path)
+        found = self.path.stat()
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def _groups_from(self, first: int) -> tuple[list[int], int]:
@@ -129,7 +135,7 @@ class NestedFile:
         raise refusal
 
 
-def opened(path: Path) -> Any:
+def _opened(path: Path) -> Any:
     """A Parquet file to be read in pieces."""
     try:
         # Buffered: a file may be a single row group, which must not be read at once.
@@ -169,3 +175,83 @@ def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:
     lengths = np.concatenate([piece.lengths for piece in pieces])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return TrajectorySet(offsets, np.concatenate([p.locations for p in pieces]), tids)
+
+
+def nest_file(source: AnyPath, target: AnyPath) -> int:
+    """Write `tid,location_ids` from `tid,seq,location_id`; how many trajectories there were."""
+    found, made = file_path(source), file_path(target)
+    if not (is_parquet(found) and is_parquet(made)):
+        raise SchemaError(f"{found} and {made} must both be Parquet files")
+
+    def write(part: Path) -> None:
+        nested = _nested(found)
+        first = next(nested)
+        with pq.ParquetWriter(part, first.schema) as writer:
+            for batch in chain([first], nested):
+                writer.write_batch(batch)
+        again = repeated_tids(NestedFile(part))
+        if again:
+            raise SchemaError(
+                f"{found}: the rows of a tid must follow each other and be of one uid, got "
+                f"{again} tids that come back later; sort the file by tid and seq"
+            )
+
+    written_whole({made: write}, private=[made])
+    return NestedFile(made).rows
+
+
+def _nested(path: Path) -> Iterator[pa.RecordBatch]:
+    """Whole trajectories; the one that a piece breaks off waits for the next piece."""
+    row, waiting = 0, None
+    for piece in _pieces(path):
+        points = piece if waiting is None else pa.concat_tables([waiting, piece])
+        points = points.combine_chunks()
+        starts = _starts(path, points, row)
+        if len(starts) > 1:
+            yield _lists(points, starts)
+        waiting = points.slice(starts[-1])
+        row += int(starts[-1])
+    if waiting is None:
+        raise SchemaError(f"{path} must have at least one row, and only names its columns")
+    yield _lists(waiting, np.array([0, waiting.num_rows]))
+
+
+def _pieces(path: Path) -> Iterator[Any]:
+    file = _opened(path)
+    names = file.schema_arrow.names
+    columns = list(columns_or_refusal(path, names, BY_ID))
+    columns += ["uid"] if "uid" in names else []
+    for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
+        table = pa.Table.from_batches([batch])
+        missing = sum(column.null_count for column in table.columns)
+        if missing:
+            raise SchemaError(f"{path}: no value may be missing, and {missing} are")
+        if not pa.types.is_integer(table["seq"].type):
+            raise SchemaError(f"{path}: seq must be whole numbers, got {table['seq'].type}")
+        yield table
+
+
+def _starts(path: Path, points: Any, first: int) -> Any:
+    """Where each trajectory begins; refused if its points are not in their order."""
+    changes = np.zeros(max(points.num_rows - 1, 0), dtype=bool)
+    for name in {"tid", "uid"} & set(points.column_names):
+        changes |= pc.not_equal(points[name][1:], points[name][:-1]).to_numpy()
+    backwards = np.flatnonzero((np.diff(points["seq"].to_numpy()) <= 0) & ~changes)
+    if len(backwards):
+        raise SchemaError(
+            f"{path}: row {first + int(backwards[0]) + 2} must have a larger seq than the row "
+            "before, which is of the same trajectory; sort the file by tid and seq"
+        )
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def _lists(points: Any, starts: Any) -> pa.RecordBatch:
+    """A list from each start to the next; what follows the last start is left out."""
+    owner = [name for name in ("tid", "uid") if name in points.column_names]
+    texts = [
+        points[name].take(pa.array(starts[:-1])).combine_chunks().cast(pa.string())
+        for name in owner
+    ]
+    whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
+    lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
+    return pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])

@@ -1,26 +1,36 @@
-"""Parquet in and out. Only the chosen columns are read."""
+"""Parquet in and out, with points in well-known binary (WKB). Only chosen columns are read.
 
-from collections.abc import Mapping
+This module imports Arrow, which is slow and may be absent: import it where it is needed.
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
-from nomadp.formats.wkb import read_points
+from nomadp.geometry import Floats
 
-__all__ = ["damaged", "read_metadata", "read_parquet", "write_parquet"]
+__all__ = ["damaged", "from_wkb", "read_metadata", "read_parquet", "to_wkb", "write_parquet"]
 
 METADATA_KEY = b"nomadp"
+POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
+LITTLE_ENDIAN, POINT_KIND = 1, 1
+POINT_KINDS = {1, 1001, 2001, 3001}
+"""A point, with height, with measure, with both: ISO's numbers."""
+EWKB_Z, EWKB_M, EWKB_SRID = 0x80000000, 0x40000000, 0x20000000
 
 
-def read_parquet(path: Path, choose: Choose, wishes: Wishes | None = None) -> Table:
+def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     """The chosen columns of a Parquet file."""
-    import pyarrow as pa  # slow to import, and only Parquet needs it
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(path) as file:
             kinds = choose(file.schema_arrow.names)
@@ -30,7 +40,7 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes | None = None) -> Ta
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise damaged(path)
-    zone = wishes.zone if wishes else None
+    zone = wishes.zone
     column = {name: _column(path, table, name, kind, zone) for name, kind in kinds.items()}
     return Table(str(path), table.num_rows, column, lambda row: f"row {row + 1}")
 
@@ -41,8 +51,6 @@ def damaged(path: Path) -> SchemaError:
 
 def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
     """What `write_parquet` was given as metadata, or what another program put there."""
-    import pyarrow.parquet as pq
-
     metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
     return metadata.get(key)
 
@@ -53,9 +61,6 @@ def write_parquet(
     metadata: bytes | None = None,
     key: bytes = METADATA_KEY,
 ) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     table = pa.table(dict(column))
     if metadata is not None:
         table = table.replace_schema_metadata({key: metadata})
@@ -90,8 +95,6 @@ WHOLE_COLUMN = -1
 
 
 def _text(chunks: Any) -> Text:
-    import pyarrow as pa
-
     kind = chunks.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -109,8 +112,6 @@ def _text(chunks: Any) -> Text:
 
 
 def _decimals(chunks: Any) -> Any:
-    import pyarrow as pa
-
     if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
         raise BadValue(WHOLE_COLUMN, f"must be a column of numbers, got {chunks.type}")
     column = chunks.to_numpy().astype(np.float64)
@@ -121,16 +122,12 @@ def _decimals(chunks: Any) -> Any:
 
 
 def _wholes(chunks: Any) -> Any:
-    import pyarrow as pa
-
     if not pa.types.is_integer(chunks.type) or chunks.type == pa.uint64():
         raise BadValue(WHOLE_COLUMN, f"must be a column of whole numbers, got {chunks.type}")
     return chunks.to_numpy().astype(np.int64)
 
 
 def _moments(chunks: Any, zone: tzinfo | None) -> Times | None:
-    import pyarrow as pa
-
     kind = chunks.type
     if pa.types.is_timestamp(kind):
         if kind.tz is None:
@@ -144,9 +141,6 @@ def _moments(chunks: Any, zone: tzinfo | None) -> Times | None:
 
 
 def _maybe_moments(chunks: Any, zone: tzinfo | None) -> Times | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
     empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
     if chunks.null_count or empty:
@@ -156,8 +150,6 @@ def _maybe_moments(chunks: Any, zone: tzinfo | None) -> Times | None:
 
 def _placed(chunks: Any, zone: tzinfo | None) -> Any:
     """Timestamps of a clock that stood in `zone`."""
-    import pyarrow.compute as pc
-
     if zone is None:
         raise BadValue(
             WHOLE_COLUMN,
@@ -169,9 +161,44 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
 
 
 def _points(chunks: Any) -> Any:
-    import pyarrow as pa
-
     kind = chunks.type
     if not str(kind).endswith("binary") and not pa.types.is_fixed_size_binary(kind):
         raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
-    return read_points(chunks.to_pylist())
+    return from_wkb(chunks.to_pylist())
+
+
+def to_wkb(lat: Floats, lng: Floats) -> Any:
+    """An Arrow column of points; in WKB, x is the longitude."""
+    rows = np.empty(len(lat), dtype=POINT)
+    rows["order"], rows["kind"] = LITTLE_ENDIAN, POINT_KIND
+    rows["lng"], rows["lat"] = lng, lat
+    kind, buffers = pa.binary(POINT.itemsize), [None, pa.py_buffer(rows.tobytes())]
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), buffers).cast(pa.binary())
+
+
+def from_wkb(values: Sequence[bytes]) -> Floats:
+    """Longitudes and latitudes, shape (rows, 2)."""
+    if set(map(len, values)) <= {POINT.itemsize}:
+        rows = np.frombuffer(b"".join(values), dtype=POINT)
+        if np.all((rows["order"] == LITTLE_ENDIAN) & (rows["kind"] == POINT_KIND)):
+            return _finite(np.stack([rows["lng"], rows["lat"]], axis=1))
+    return _finite(np.array([_point(k, value) for k, value in enumerate(values)]))
+
+
+def _point(row: int, value: bytes) -> tuple[float, float]:
+    """Any byte order and flavour; heights and measures are left behind."""
+    with suppress(KeyError, IndexError, struct.error):
+        order = {0: ">", 1: "<"}[value[0]]
+        (kind,) = struct.unpack_from(f"{order}I", value, 1)
+        start = 9 if kind & EWKB_SRID else 5
+        if kind & ~(EWKB_Z | EWKB_M | EWKB_SRID) in POINT_KINDS:
+            lng, lat = struct.unpack_from(f"{order}dd", value, start)
+            return lng, lat
+    raise BadValue(row, "must be a point in WKB")
+
+
+def _finite(points: Floats) -> Floats:
+    unbounded = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(unbounded):
+        raise BadValue(int(unbounded[0]), "must be a point with finite coordinates")
+    return points

@@ -4,7 +4,7 @@ A name that a source gives to a trip may be a time and a person (Porto, Geolife)
 number trips in the order of reading instead; only a column tid, which is ours, is kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
-from nomadp.sequences import Pieces
+from nomadp.sequences import Indices, Pieces
 
 __all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
-
-Indices = NDArray[np.int64]
 
 
 def numbers(count: int) -> tuple[str, ...]:
@@ -103,20 +101,12 @@ class Points(Pieces):
                     f"of {len(parts)} have not; read them apart"
                 )
 
-        def flat(name: str, join: Callable[[Any], Any] = chained) -> Any:
-            known = all(each is not None for each in column[name])
-            return join(column[name]) if known else None
-
+        flat: dict[str, Any] = {}
+        for name, each in column.items():
+            join = chained if isinstance(each[0], tuple) else np.concatenate
+            flat[name] = None if any(piece is None for piece in each) else join(each)
         lengths = np.concatenate([part.lengths for part in parts])
-        joined = cls(
-            np.concatenate([[0], np.cumsum(lengths)]),
-            np.concatenate(column["lat"]),
-            np.concatenate(column["lng"]),
-            flat("tids"),
-            flat("uids"),
-            flat("moment_us", np.concatenate),
-            flat("location_ids"),
-        )
+        joined = cls(**{**flat, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
         return replace(joined, tids=joined.names())
 
     def kept(self, keep: NDArray[np.bool_]) -> "Points":

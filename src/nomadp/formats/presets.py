@@ -8,10 +8,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from os import PathLike, fspath
+from os import fspath
 
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import Kind, Wishes
+from nomadp.formats.measured_file import AnyPath
 
 __all__ = ["BY_ID", "KINDS", "OURS", "PRESETS", "WHOLE_FILES", "Reading", "parse_columns"]
 
@@ -95,7 +96,7 @@ class Reading:
         preset = PRESETS[self.preset]
         return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
 
-    def check_columns(self, path: str | PathLike[str], header: Sequence[str]) -> None:
+    def check_columns(self, path: AnyPath, header: Sequence[str]) -> None:
         """Refuse a map from a column that is not there: people would be taken for one."""
         for theirs in self.columns:
             if theirs not in header:
@@ -105,10 +106,7 @@ class Reading:
                 )
 
     def mapping(
-        self,
-        path: str | PathLike[str],
-        header: Sequence[str],
-        where: Sequence[set[str]] = COORDINATES,
+        self, path: AnyPath, header: Sequence[str], where: Sequence[set[str]] = COORDINATES
     ) -> dict[str, str]:
         """Our names to the file's, for the columns it has; refuses what cannot be enough.
 
@@ -136,13 +134,8 @@ class Reading:
             found.pop("geometry", None)
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
         whose = "" if "tid" in found else "; without a tid, each user has one trajectory"
-        log.info(
-            "%s: columns %s are read, %d ignored%s",
-            fspath(path),
-            used,
-            len(header) - len(found),
-            whose,
-        )
+        ignored = len(header) - len(found)
+        log.info(f"{fspath(path)}: columns {used} are read, {ignored} ignored{whose}")
         return found
 
 

@@ -12,10 +12,8 @@ from nomadp.errors import SchemaError
 from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates
-from nomadp.formats.parquet_files import read_metadata, write_parquet
 from nomadp.formats.points import Points, grouped, numbers
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
-from nomadp.formats.wkb import write_points
 from nomadp.locations import LocationSet
 
 __all__ = ["points_of", "read_table_points", "write_table_points"]
@@ -37,19 +35,13 @@ def read_table_points(
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
         found = reading.mapping(path, header, where)
         used.update(found)
-        return {theirs: _kind(ours, found) for ours, theirs in found.items()}
+        # Where a seq says the order, an empty clock does no harm.
+        clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in found else {}
+        return {theirs: (KINDS | clock)[ours] for ours, theirs in found.items()}
 
     table = read_table(path, choose, reading.wishes)
     column = {ours: table.column[theirs] for ours, theirs in used.items()}
-    renamed = Table(table.path, table.rows, column, table.where)
-    return points_of(renamed, locations)
-
-
-def _kind(ours: str, found: Mapping[str, str]) -> Kind:
-    # Where a seq says the order, an empty clock does no harm.
-    if ours == "datetime" and "seq" in found:
-        return Kind.MAYBE_MOMENT
-    return KINDS[ours]
+    return points_of(replace(table, column=column), locations)
 
 
 def points_of(table: Table, locations: LocationSet | None = None) -> Points:
@@ -88,7 +80,9 @@ def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> No
     if path.suffix != ".geoparquet":
         write_table(path, column)
         return
-    column["geometry"] = write_points(points.lat, points.lng)
+    from nomadp.formats.parquet_files import to_wkb, write_parquet  # slow to import
+
+    column["geometry"] = to_wkb(points.lat, points.lng)
     write_parquet(path, column, json.dumps(_geo(points)).encode(), GEO_KEY)
 
 
@@ -116,11 +110,7 @@ def _stamps(points: Points) -> Any:
 
 def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]:
     names = PRESETS[preset]
-    lacking = [
-        ours
-        for ours in names
-        if ours not in column and ours not in ("geometry", "location_id", "seq")
-    ]
+    lacking = [name for name in names if name not in (*column, "geometry")]
     if preset != "nomadp" and lacking:
         raise SchemaError(
             f"{path}: the columns of {preset} need {' and '.join(lacking)}, which the points "
@@ -132,21 +122,23 @@ def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]
 def _geo(points: Points) -> dict[str, Any]:
     """GeoParquet 1.1 metadata; without a crs, coordinates are longitude and latitude."""
     box = [points.lng.min(), points.lat.min(), points.lng.max(), points.lat.max()]
-    geometry = {
-        "encoding": "WKB",
-        "geometry_types": ["Point"],
-        "bbox": [float(side) for side in box],
-    }
-    return {
-        "version": "1.1.0",
-        "primary_column": "geometry",
-        "columns": {"geometry": geometry},
-    }
+    bbox = [float(side) for side in box]
+    geometry = {"encoding": "WKB", "geometry_types": ["Point"], "bbox": bbox}
+    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": geometry}}
 
 
 def _geometry_column(path: Path) -> str | None:
     """What a GeoParquet file says its geometry is; other files have none."""
-    content = _geo_metadata(path)
+    if path.suffix not in (".parquet", ".geoparquet"):
+        return None
+    import pyarrow as pa
+
+    from nomadp.formats.parquet_files import read_metadata
+
+    try:
+        content = read_metadata(path, GEO_KEY)
+    except (pa.ArrowException, OSError):
+        content = None  # no Parquet at all: its reader says so
     if content is None:
         return None
     try:
@@ -160,26 +152,11 @@ def _geometry_column(path: Path) -> str | None:
         raise SchemaError(f"{path} has geo metadata that GeoParquet does not allow")
     if encoding != "WKB":
         raise SchemaError(f"{path}: geometry must be encoded as WKB, got {encoding}")
-    if crs != "absent" and _authority(crs) not in WGS84:
+    name = crs.get("id", {}) if isinstance(crs, dict) else {}
+    authority = str(name.get("authority")), str(name.get("code"))
+    if crs != "absent" and authority not in WGS84:
         raise SchemaError(
             f"{path} must be in longitude and latitude (OGC:CRS84); transform it first, for "
             "example with GeoPandas: frame.to_crs(4326)"
         )
     return primary
-
-
-def _authority(crs: Any) -> tuple[str, str]:
-    name = crs.get("id", {}) if isinstance(crs, dict) else {}
-    return str(name.get("authority")), str(name.get("code"))
-
-
-def _geo_metadata(path: Path) -> bytes | None:
-    """The geo metadata, if the file is Parquet at all; its reader says what else is wrong."""
-    if path.suffix not in (".parquet", ".geoparquet"):
-        return None
-    import pyarrow as pa
-
-    try:
-        return read_metadata(path, GEO_KEY)
-    except (pa.ArrowException, OSError):
-        return None

@@ -23,18 +23,20 @@ TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(p
 
 def trajectories_of(batch: pa.RecordBatch, locations: LocationSet) -> TrajectorySet:
     """The trajectories of a batch, in its order."""
-    tids = _tids(batch)
-    offsets, items = flat(_column(batch, "location_ids"))
-    index = _indices(texts("location_ids", items), locations)
-    return TrajectorySet(offsets, index, tuple(tids.to_pylist()))
-
-
-def _tids(batch: pa.RecordBatch) -> Any:
     tids = texts("tid", _column(batch, "tid"))
     empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
     if empty:
         raise SchemaError(f"tid must not be empty, got {empty} empty of {len(tids)}")
-    return tids
+    offsets, items = flat(_column(batch, "location_ids"))
+    found = texts("location_ids", items)
+    index = pc.index_in(found, value_set=ids_of(locations).cast(found.type))
+    if index.null_count:
+        raise DomainError(
+            f"every location id must be in the location set of {len(locations)}, got "
+            f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
+            "location file that belongs to them"
+        )
+    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()))
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Any:
@@ -81,17 +83,6 @@ def as_text(name: str, column: Any) -> Any:
     if not pa.types.is_integer(kind):
         raise SchemaError(f"{name} must hold text, got {kind}")
     return column.cast(pa.string())
-
-
-def _indices(location_ids: Any, locations: LocationSet) -> Any:
-    index = pc.index_in(location_ids, value_set=ids_of(locations).cast(location_ids.type))
-    if index.null_count:
-        raise DomainError(
-            f"every location id must be in the location set of {len(locations)}, got "
-            f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
-            "location file that belongs to them"
-        )
-    return index.to_numpy()
 
 
 @lru_cache(maxsize=4)

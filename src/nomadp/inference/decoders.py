@@ -20,9 +20,8 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.report_law import ReportLaw
-from nomadp.reports.counts import Counts
+from nomadp.reports.counts import Counts, released_values
 from nomadp.reports.table import AnyReports
-from nomadp.reports.values import released_values
 
 __all__ = ["Decoders", "can_decode", "groups_from"]
 

@@ -31,8 +31,8 @@ from nomadp.mechanisms.fast.rows import ceiling
 from nomadp.mechanisms.fast.tables import tables_of
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.mechanisms.transcripts import Transcript
+from nomadp.reports.counts import IMPOSSIBLE
 from nomadp.reports.table import AnyReports
-from nomadp.reports.values import IMPOSSIBLE
 
 __all__ = ["decode_released", "decode_transcripts", "log_likelihood"]
 

@@ -57,7 +57,11 @@ def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
     for name in TRAJECTORY_SCHEMA.names:
         if batch.schema.names.count(name) != 1:
             raise SchemaError(f"reports must have one column {name}")
-    there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(_sizes(batch["location_ids"]), 0))
+    lists = batch["location_ids"]
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(is_kind(lists.type) for is_kind in kinds):
+        raise SchemaError(f"location_ids must be a column of lists of ids, got {lists.type}")
+    there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
     there = pc.fill_null(there, fill_value=False)
     empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
     batch = batch.filter(there)
@@ -73,13 +77,6 @@ def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
     rows = readable(Sequences(offsets, found, names), numbers, said, bad)
     refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
     return rows._replace(refused=refused)
-
-
-def _sizes(lists: Any) -> Any:
-    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    if not any(is_kind(lists.type) for is_kind in kinds):
-        raise SchemaError(f"location_ids must be a column of lists of ids, got {lists.type}")
-    return pc.list_value_length(lists)
 
 
 def _numbers(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:

@@ -7,7 +7,6 @@ a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomad
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,8 @@ from nomadp.formats.files import (
     read_table,
     write_described,
 )
-from nomadp.formats.parquet_files import METADATA_KEY, read_metadata
+from nomadp.formats.location_files import point_columns
+from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
@@ -58,7 +58,7 @@ POINTS = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
 MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
-def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
+def write_reports(path: AnyPath, reports: AnyReports) -> None:
     """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
 
     The end of ``path`` says which; how ``reports`` were made is written with them. Raises
@@ -77,7 +77,7 @@ def write_reports(path: str | PathLike[str], reports: AnyReports) -> None:
     _write(file_path(path), reports)
 
 
-def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
+def write_simulated(path: AnyPath, reports: AnyReports) -> None:
     """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
 
     >>> import nomadp
@@ -92,7 +92,7 @@ def write_simulated(path: str | PathLike[str], reports: AnyReports) -> None:
 
 
 def read_reports(
-    path: str | PathLike[str], locations: LocationSet, made_by: Mechanism | None = None
+    path: AnyPath, locations: LocationSet, made_by: Mechanism | None = None
 ) -> AnyReports:
     """The reports of a file or folder; what cannot be read is left out and counted.
 
@@ -108,7 +108,7 @@ def read_reports(
     >>> nomadp.read_reports("reports.csv", city.locations)
     Reports(10 of exp at epsilon 4)
     """
-    found = Path(fspath(path))
+    found = Path(path)
     about = _header_bytes(found)
     if about is not None:
         with _named(found):
@@ -121,27 +121,17 @@ def read_reports(
             f"{found} must say how its reports were made, and does not; name their mechanism "
             "and epsilon"
         )
-    rows = _rows(found, locations)
-    return reports_as(
-        header,
-        locations,
-        rows.rows,
-        numbers=rows.numbers,
-        transcripts=rows.transcripts,
-        refused=rows.refused,
-    )
+    return reports_as(header, locations, **_rows(found, locations)._asdict())
 
 
-def has_header(path: str | PathLike[str]) -> bool:
+def has_header(path: AnyPath) -> bool:
     """Whether a file or folder says how its reports were made."""
-    return _header_bytes(Path(fspath(path))) is not None
+    return _header_bytes(Path(path)) is not None
 
 
-def read_rows(
-    path: str | PathLike[str], locations: LocationSet
-) -> tuple[Rows, Mapping[str, Any]]:
+def read_rows(path: AnyPath, locations: LocationSet) -> tuple[Rows, Mapping[str, Any]]:
     """Reported or estimated locations, and what their file says of them, if anything."""
-    found = Path(fspath(path))
+    found = Path(path)
     about = _header_bytes(found)
     with _named(found):
         said = {} if about is None else parsed(about)
@@ -168,23 +158,15 @@ def _write(found: Path, reports: AnyReports) -> None:
 
 
 def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
-    import pyarrow as pa  # slow to import, and only Parquet needs it
-    import pyarrow.parquet as pq
-
+    from nomadp.formats.parquet_files import write_parquet  # slow to import: Arrow
     from nomadp.reports.batches import batch_of
 
-    columns = reports.numbers, reports.transcripts
-    table = pa.Table.from_batches([batch_of(reports, reports.world, *columns)])
-    pq.write_table(table.replace_schema_metadata({METADATA_KEY: about}), part)
+    batch = batch_of(reports, reports.world, reports.numbers, reports.transcripts)
+    write_parquet(part, {name: batch[name] for name in batch.schema.names}, about)
 
 
 def _by_point(reports: AnyReports) -> dict[str, Any]:
-    row = reports.owner
-    column: dict[str, Any] = {
-        "tid": [reports.names[k] for k in row],
-        "seq": reports.seq,
-        "location_id": [reports.world.ids[k] for k in reports.locations],
-    }
+    row, column = reports.owner, point_columns(reports, reports.world)
     if reports.numbers is not None:
         column["number"] = reports.numbers[row]
     if reports.transcripts is not None:
@@ -199,7 +181,8 @@ def _rows(path: Path, locations: LocationSet) -> Rows:
         if all("location_ids" in table.schema.names for table in tables):
             from nomadp.reports.batches import rows_of
 
-            pieces = [rows_of(each, locations) for table in tables for each in _batches(table)]
+            batches = (each for t in tables for each in t.combine_chunks().to_batches())
+            pieces = [rows_of(batch, locations) for batch in batches]
         else:
             pieces = [_of_points(file, locations) for file in _files(path)]
     else:
@@ -236,10 +219,6 @@ def _table(path: Path) -> "pa.Table":
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
     raise SchemaError(f"{path} must be a Parquet file, and {reason}")
-
-
-def _batches(table: "pa.Table") -> "Sequence[pa.RecordBatch]":
-    return table.combine_chunks().to_batches()  # type: ignore[no-any-return]
 
 
 def _of_points(path: Path, locations: LocationSet) -> Rows:
@@ -279,6 +258,8 @@ def _header_bytes(path: Path) -> bytes | None:
     """What a file or folder says about itself, as it stands there."""
     try:
         if not path.is_dir() and is_parquet(path):
+            from nomadp.formats.parquet_files import read_metadata
+
             return read_metadata(path)
         about = path / ABOUT if path.is_dir() else beside(path)
         if not about.exists():

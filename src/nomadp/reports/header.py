@@ -41,12 +41,12 @@ _KINDS: dict[str, type] = {
     "rng": str,
     "private": bool,
     "nomadp_version": str,
+    "linked": bool,
+    "params": dict,
+    "path": str,
 }
-_MAY_BE_ABSENT: dict[str, tuple[type, Any]] = {
-    "linked": (bool, True),
-    "params": (dict, {}),
-    "path": (str, ""),
-}
+_WHERE_ABSENT: dict[str, Any] = {"linked": True, "params": {}, "path": ""}
+_FIELDS = {name: name for name in _KINDS} | {"mechanism_version": "version", "rng": "words"}
 _EPSILON = re.compile(r"\d{1,20}(\.\d{1,20})?(/\d{1,20})?")
 
 
@@ -82,12 +82,7 @@ class Header:
 
     @classmethod
     def made_by(
-        cls,
-        mechanism: Mechanism,
-        *,
-        words: str = UNKNOWN,
-        linked: bool = True,
-        path: str = "",
+        cls, mechanism: Mechanism, *, words: str = UNKNOWN, linked: bool = True, path: str = ""
     ) -> "Header":
         """For reports of this mechanism, wherever they come from."""
         return cls(
@@ -110,34 +105,21 @@ class Header:
         if "level" in said:
             raise SchemaError("these must be reports, got estimates that were decoded already")
         _check_format(said)
+        said = {**_WHERE_ABSENT, **said}
         missing = [key for key in _KINDS if key not in said]
         if missing:
             raise SchemaError(
                 f"reports must say how they were made; missing: {', '.join(missing)}"
             )
-        kinds = {**_KINDS, **{key: kind for key, (kind, _) in _MAY_BE_ABSENT.items()}}
-        default = {key: value for key, (_, value) in _MAY_BE_ABSENT.items()}
-        read = {key: _typed(key, said.get(key, default.get(key)), kinds[key]) for key in kinds}
+        read = {key: _typed(key, said[key], kind) for key, kind in _KINDS.items()}
         _check_values(read)
-        words = _WORDS[read.pop("rng")]
-        version, private = read.pop("mechanism_version"), read.pop("private")
-        private = private and words in (SYSTEM, KEYED)
-        return cls(version=version, words=words, private=private, **read)
+        read["rng"] = _WORDS[read["rng"]]
+        read["private"] &= read["rng"] in (SYSTEM, KEYED)
+        return cls(**{_FIELDS[key]: value for key, value in read.items()})
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "mechanism": self.mechanism,
-            "mechanism_version": self.version,
-            "epsilon": self.epsilon,
-            "params": dict(self.params),
-            "location_set_sha256": self.location_set_sha256,
-            "rng": self.words,
-            "private": self.private,
-            "linked": self.linked,
-            "path": self.path,
-            "nomadp_version": self.nomadp_version,
-        }
+        said = {key: getattr(self, name) for key, name in _FIELDS.items()}
+        return {**said, "format": FORMAT, "params": dict(self.params)}
 
     def to_json(self) -> bytes:
         return json.dumps(self.as_dict(), indent=2, sort_keys=True).encode()
@@ -188,14 +170,10 @@ class Header:
     def _check_pinned(self, pinned: PinnedAtlases | None) -> None:
         made_with, given = self.params.get("pinned"), pinned and pinned.sha256
         if made_with != given:
-            advice = (
-                f"sha256={made_with}; name its file with --atlas"
-                if made_with
-                else "a built one"
-            )
+            pinning = f"sha256={made_with}; name its file with --atlas"
             raise DomainError(
-                f"reports must be read with the atlas they were made with, {advice}"
-                + (f", got {given}" if given else "")
+                "reports must be read with the atlas they were made with, "
+                f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}"
             )
 
 
@@ -246,7 +224,7 @@ def _check_format(said: Mapping[str, Any]) -> None:
         raise SchemaError(
             f"reports must be of format {FORMAT} or older, got {number}; use a newer nomadp"
         )
-    known = {"format", *_KINDS, *_MAY_BE_ABSENT}
+    known = {"format", *_KINDS}
     if number and (strange := len(set(said) - known)):
         raise SchemaError(
             f"a header of format {number} has no names but {', '.join(sorted(known))}, got "

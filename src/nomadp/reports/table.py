@@ -5,20 +5,21 @@ columns and can be decoded and evaluated, but their randomness can be repeated, 
 mechanism is not private, or nobody knows: nothing that stores or sends reports takes them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
+from nomadp.randomness import Words
 from nomadp.reports.header import Header, check_locations
-from nomadp.sequences import Sequences, joined
+from nomadp.sequences import Sequences
 
-__all__ = ["AnyReports", "Reports", "SimulatedReports", "made_by_experiment", "reports_as"]
+__all__ = ["AnyReports", "Reports", "SimulatedReports", "report_ids", "reports_as", "shuffled"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -134,10 +135,20 @@ def reports_as(
     return kind(*parts, header=header, world=world, **columns)
 
 
-def made_by_experiment(
-    header: Header, world: LocationSet, rows: Sequence[ArrayLike], ids: Sequence[str] = ()
-) -> SimulatedReports:
-    """Reports from lists of locations, named by their position by default."""
-    offsets, locations = joined(rows)
-    names = tuple(ids) or tuple(map(str, range(len(rows))))
-    return SimulatedReports(offsets, locations, names, header=header, world=world)
+def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tuple[str, ...]:
+    """One of 128 random bits for each trajectory; others for other mechanisms.
+
+    An id is drawn from the words of the job, from the stream that bears the tid. So a job that
+    is taken up again gives every report its id again, and without the job's key an id tells
+    nothing.
+    """
+    if not tids:
+        return ()
+    named = words.bound_to(f"report ids of {mechanism.identity}").named(tids)
+    digits = named.rows(np.arange(len(tids)), 2).astype(">u8").tobytes().hex()
+    return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
+
+
+def shuffled(ids: tuple[str, ...]) -> list[int]:
+    """The order of random ids, which says nothing of the order in which they were drawn."""
+    return sorted(range(len(ids)), key=ids.__getitem__)

@@ -15,7 +15,7 @@ from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_atlas, build_pinned
 from nomadp.mechanisms.atlas.pinned import follows_its_recipe
 from nomadp.randomness import SimulatedWords
-from nomadp.reports.values import possible
+from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)

@@ -1,0 +1,242 @@
+"""Points of tracks that are no tables: GPX 1.0 and 1.1, Porto's taxis, and Geolife.
+
+Every track segment of GPX is a trajectory. It is read by expat, as it streams by; a document
+type declaration is refused: GPX has none, and entities that grow or fetch have no place there.
+Porto (ECML/PKDD 2015) has rows of polylines, a point per 15 s; Geolife a folder per user and in
+it a .plt file per trajectory, times in GMT. The name of a trip is a time and a taxi there, that
+of a file the moment it starts here, so neither is read: trips are numbered.
+"""
+
+import json
+import logging
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.errors import SchemaError
+from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, degrees
+from nomadp.formats.files import columns_or_refusal, read_table
+from nomadp.formats.measured_file import MeasuredFile
+from nomadp.formats.points import Points, numbers
+from nomadp.geometry import Floats
+
+__all__ = ["read_geolife_points", "read_gpx_points", "read_porto_points"]
+
+log = logging.getLogger(__name__)
+
+CHUNK_BYTES = 1 << 18
+SEPARATOR = "|"
+PORTO = {"TAXI_ID": Kind.TEXT, "TIMESTAMP": Kind.WHOLE, "POLYLINE": Kind.TEXT}
+STEP_US = 15_000_000
+HEADER_LINES = 6
+FIELDS = 7
+LAT, LNG, DATE, TIME = 0, 1, 5, 6
+
+
+def read_gpx_points(path: Path, wishes: Wishes) -> Points:
+    """Tracks only; segments are numbered, since the names of tracks are private."""
+    track = _Track()
+    try:
+        with MeasuredFile(path, wishes.progress) as file:
+            while chunk := file.read(CHUNK_BYTES):
+                track.parser.Parse(chunk)
+            track.parser.Parse(b"", True)  # noqa: FBT003 - expat takes it by position only
+    except expat.ExpatError as error:
+        reason = f"line {error.lineno}: must be well-formed XML"
+    except BadValue as bad:
+        reason = f"line {bad.row}: {bad.rule}"
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+    else:
+        return _gpx_points(path, track, wishes)
+    # Raised outside the handlers: the originals hold parts of the file.
+    raise SchemaError(f"{path}: {reason}")
+
+
+class _Track:
+    """What the parser has seen so far."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate(namespace_separator=SEPARATOR)
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._read
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self.lat: list[str] = []
+        self.lng: list[str] = []
+        self.times: list[str] = []
+        self.lines: list[int] = []
+        self.lengths: list[int] = []
+        self.others = 0  # waypoints and points of routes
+        self._open: list[str] = []
+        self._text: list[str] | None = None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(SEPARATOR)[2]
+        if not self._open and local != "gpx":
+            raise BadValue(self.parser.CurrentLineNumber, "must be GPX, and is other XML")
+        self._open.append(local)
+        if local == "trkseg":
+            self.lengths.append(0)
+        elif local == "trkpt":
+            self._point(attributes)
+        elif local in ("wpt", "rtept"):
+            self.others += 1
+        elif self._open[-2:] == ["trkpt", "time"]:
+            self._text = []
+
+    def _point(self, attributes: dict[str, str]) -> None:
+        if not self.lengths or "lat" not in attributes or "lon" not in attributes:
+            raise BadValue(
+                self.parser.CurrentLineNumber,
+                "a trkpt must be in a trkseg and have lat and lon",
+            )
+        self.lengths[-1] += 1
+        self.lat.append(attributes["lat"])
+        self.lng.append(attributes["lon"])
+        self.times.append("")
+        self.lines.append(self.parser.CurrentLineNumber)
+
+    def _end(self, name: str) -> None:
+        if self._text is not None:
+            self.times[-1] = "".join(self._text).strip()
+            self._text = None
+        self._open.pop()
+
+    def _read(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def _refuse(self, *declaration: Any) -> None:
+        raise BadValue(
+            self.parser.CurrentLineNumber, "must not have a document type declaration"
+        )
+
+
+def _gpx_points(path: Path, track: _Track, wishes: Wishes) -> Points:
+    lengths = [length for length in track.lengths if length]
+    if not lengths:
+        raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")
+    moments = Moments(wishes.zone, may_be_absent=True)
+    try:
+        lat, lng = degrees(track.lat, track.lng)
+        times = moments.times(moments.add(track.times))
+    except BadValue as bad:
+        row, rule = bad.row, bad.rule
+    else:
+        log.info(
+            f"{path}: {len(lengths)} track segments are trajectories; "
+            f"{len(track.lengths) - len(lengths)} empty ones and {track.others} points of "
+            "routes and waypoints are ignored"
+        )
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        moment_us = None if times is None or times.are_positions else times.values
+        return Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
+    raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")
+
+
+def read_porto_points(path: Path, wishes: Wishes) -> Points:
+    """Trips are numbered, TAXI_ID is uid; trips without a position are left out."""
+    table = read_table(path, lambda found: columns_or_refusal(path, found, PORTO), wishes)
+    lines = _polylines(table)
+    lengths = np.array([len(line) for line in lines])
+    kept = np.flatnonzero(lengths)
+    log.info(
+        f"{path}: trips are numbered, TAXI_ID is uid, TIMESTAMP and 15 s per point are "
+        f"datetime, POLYLINE is lng and lat; {len(lines) - len(kept)} of {len(lines)} trips "
+        "have no position and are left out"
+    )
+    if not len(kept):
+        raise SchemaError(f"{path} must have at least one trip with a position, and has none")
+    flat = np.array([position for line in lines for position in line], dtype=np.float64)
+    offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
+    seq = np.arange(len(flat)) - np.repeat(offsets[:-1], lengths[kept])
+    start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
+    uid = table.column["TAXI_ID"].at(kept)
+    moment_us = start_us + seq * STEP_US
+    return Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
+
+
+def _polylines(table: Table) -> list[list[Any]]:
+    text: Text = table.column["POLYLINE"]
+    parsed = [_polyline(value) for value in text.values]
+    if None in parsed:
+        bad = parsed.index(None)
+        row = int(np.flatnonzero(text.codes == bad)[0])
+        place = f"{table.path}: {table.where(row)}"
+        raise SchemaError(f"{place}: POLYLINE must be a list of [longitude, latitude]")
+    return [parsed[code] or [] for code in text.codes]
+
+
+def _polyline(value: str) -> list[Any] | None:
+    try:
+        line = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    good = isinstance(line, list) and all(_is_position(position) for position in line)
+    return line if good else None
+
+
+def _is_position(position: Any) -> bool:
+    if not isinstance(position, list) or len(position) != 2:
+        return False
+    lng, lat = position
+    plain = all(isinstance(n, int | float) and not isinstance(n, bool) for n in position)
+    return plain and -180 <= lng <= 180 and -90 <= lat <= 90
+
+
+def read_geolife_points(path: Path, wishes: Wishes) -> Points:
+    """A .plt file, or a folder with USER/Trajectory/*.plt at any depth."""
+    found = sorted(path.rglob("*.plt")) if path.is_dir() else [path]
+    if not found:
+        raise SchemaError(f"{path} must hold .plt files, and holds none")
+    log.info(
+        f"{path}: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are "
+        f"numbered and the folder above Trajectory is uid; {len(found)} files"
+    )
+    pieces = []
+    for k, file in enumerate(found):
+        pieces.append(_read(file))
+        if wishes.progress is not None:
+            wishes.progress(k + 1, len(found))
+    lat, lng, moment_us = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return Points(
+        np.concatenate([[0], np.cumsum([len(piece[0]) for piece in pieces])]),
+        lat,
+        lng,
+        numbers(len(found)),
+        tuple(_user(file) for file in found),
+        moment_us,
+    )
+
+
+def _user(file: Path) -> str:
+    parent = file.resolve().parent
+    return parent.parent.name if parent.name == "Trajectory" else parent.name
+
+
+def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Latitudes, longitudes, microseconds."""
+    try:
+        lines = file.read_text(encoding="latin-1").splitlines()[HEADER_LINES:]
+    except OSError as error:
+        raise SchemaError(f"{file} cannot be read: {error.strerror or error}") from error
+    rows = [line.split(",") for line in lines if line.strip()]
+    if not rows:
+        raise SchemaError(f"{file} must have points after its {HEADER_LINES} lines of header")
+    try:
+        torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
+        if torn:
+            raise BadValue(torn[0], f"must have {FIELDS} fields")
+        lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
+        moment_us = Moments(UTC).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
+    except BadValue as bad:
+        row, rule = bad.row, bad.rule
+    else:
+        order = np.argsort(moment_us, kind="stable")
+        return lat[order], lng[order], moment_us[order]
+    raise SchemaError(f"{file}: line {HEADER_LINES + 1 + row}: {rule}")
