@@ -2,7 +2,7 @@
 
 import click
 
-from nomadp.cli.modules import CommandModules
+from nomadp.cli.group import CommandModules
 
 __all__ = ["data"]
 
@@ -15,12 +15,7 @@ COMMANDS = {
 """Each is the module nomadp.cli.data_NAME, with a command of its name."""
 
 
-class DataCommands(CommandModules):
-    summaries = COMMANDS
-    modules = "nomadp.cli.data_{}"
-
-
-@click.group(cls=DataCommands)
+@click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.data_{}")
 def data() -> None:
     """Build data sets from downloads or from nothing, describe them, and convert files.
 

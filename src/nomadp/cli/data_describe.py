@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING, json_option
-from nomadp.cli.output import print_json, print_table
+from nomadp.cli.options import EXISTING, file_option
+from nomadp.cli.output import Answer, json_option, print_table
 
 if TYPE_CHECKING:
     from nomadp.datasets.statistics import Description
@@ -23,22 +23,14 @@ SECTIONS = {
 
 @click.command()
 @click.argument("source", metavar="DATA", type=EXISTING)
-@click.option(
-    "--locations",
-    type=EXISTING,
-    metavar="FILE",
-    help="The location set, where DATA is a file of trajectories and not a folder.",
+@file_option(
+    "--locations", "The location set, where DATA is a file of trajectories and not a folder."
 )
-@click.option(
-    "--compare",
-    type=EXISTING,
-    metavar="OTHER",
-    help="Another folder, or another file over the same locations, beside it.",
+@file_option(
+    "--compare", "Another folder, or another file over the same locations, beside it.", "OTHER"
 )
 @json_option
-def describe(
-    *, source: Path, locations: Path | None, compare: Path | None, as_json: bool
-) -> None:
+def describe(*, source: Path, locations: Path | None, compare: Path | None) -> Answer:
     """Quantiles of steps and extents, visit skew and lengths of DATA.
 
     Lengths in km are divided by the largest distance between two places, so that cities of any
@@ -53,18 +45,13 @@ def describe(
     sets = {"data": (source, _described(source, locations))}
     if compare is not None:
         sets["other"] = (compare, _described(compare, locations))
-    if as_json:
-        print_json(
-            {
-                name: {"source": str(path), **description.as_dict()}
-                for name, (path, description) in sets.items()
-            }
-        )
-        return
-    print_table(
-        ["", *(path.resolve().name for path, _ in sets.values())],
-        _rows([description for _, description in sets.values()]),
-    )
+    content = {
+        name: {"source": str(path), **description.as_dict()}
+        for name, (path, description) in sets.items()
+    }
+    names = [path.resolve().name for path, _ in sets.values()]
+    rows = _rows([description for _, description in sets.values()])
+    return Answer(content, lambda: print_table(["", *names], rows))
 
 
 def _described(source: Path, locations: Path | None) -> "Description":

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from nomadp.cli.options import EXISTING, json_option
+from nomadp.cli.options import EXISTING
 from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json
+from nomadp.cli.output import Answer, json_option
 
 __all__ = ["nest"]
 
@@ -15,7 +15,7 @@ __all__ = ["nest"]
 @click.argument("source", metavar="POINTS", type=EXISTING)
 @out_option("Trajectories: .parquet.", ".parquet")
 @json_option
-def nest(*, source: Path, out: Path, as_json: bool) -> None:
+def nest(*, source: Path, out: Path) -> Answer:
     """Parquet with one row per point (tid, seq, location_id) to one row per trajectory.
 
     POINTS must be sorted by tid and seq; a tid that comes back later is refused. A uid is kept
@@ -30,7 +30,5 @@ def nest(*, source: Path, out: Path, as_json: bool) -> None:
     from nomadp.formats.nesting import nest_file
 
     count = nest_file(source, out)
-    if as_json:
-        print_json({"trajectories": count, "out": str(out)})
-    else:
-        click.echo(f"{count} trajectories, one row each: {out}")
+    found = {"trajectories": count, "out": str(out)}
+    return Answer(found, f"{count} trajectories, one row each: {out}")

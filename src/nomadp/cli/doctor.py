@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import nomadp
-from nomadp.cli.options import default_jobs, json_option
-from nomadp.cli.output import print_json, print_table
+from nomadp.cli.options import default_jobs
+from nomadp.cli.output import Answer, json_option, print_table
 from nomadp.extras import EXTRAS
 
 __all__ = ["doctor"]
@@ -21,8 +21,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 
 @click.command()
 @json_option
-@click.pass_context
-def doctor(context: click.Context, /, *, as_json: bool) -> None:
+def doctor() -> Answer:
     """Versions, cores, extras and the randomness source; exit 1 if something needed is absent.
 
     \b
@@ -31,23 +30,18 @@ def doctor(context: click.Context, /, *, as_json: bool) -> None:
     """
     findings = _findings()
     healthy = all(findings[name] for name in REQUIRED) and findings["randomness"] == "works"
-    if as_json:
-        extras = {
-            e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
-            for e in EXTRAS.values()
-        }
-        print_json({**findings, "extras": extras, "ok": healthy})
-    else:
-        remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
-        rows = [
-            [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
-            for name, found in findings.items()
-        ]
-        print_table(
-            ["what", "found"], [*rows, ["verdict", "ready" if healthy else "not ready"]]
-        )
-    if not healthy:
-        context.exit(1)
+    extras = {
+        e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
+        for e in EXTRAS.values()
+    }
+    remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
+    rows = [
+        [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
+        for name, found in findings.items()
+    ]
+    rows.append(["verdict", "ready" if healthy else "not ready"])
+    content = {**findings, "extras": extras, "ok": healthy}
+    return Answer(content, lambda: print_table(["what", "found"], rows), healthy)
 
 
 def _findings() -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING, ManyNumbers, json_option, kilometres, locations_option
-from nomadp.cli.output import print_json, print_table
+from nomadp.cli.options import EXISTING, ManyNumbers, kilometres, locations_option
+from nomadp.cli.output import Answer, json_option, print_table
 from nomadp.cli.reading import (
     length_option,
     read_all,
@@ -42,7 +42,7 @@ ANSWERS = {
 @length_option
 @reading_options
 @json_option
-def evaluate(**options: Any) -> None:
+def evaluate(**options: Any) -> Answer:
     """Error (NE) and range queries (PRQ) of REPORTED against the true TRAJECTORIES.
 
     Trajectories are read as "nomadp perturb" reads them, with the same options, and matched to
@@ -54,10 +54,7 @@ def evaluate(**options: Any) -> None:
       nomadp evaluate trips.csv reports.csv --locations places.csv --radius-km 0.5 1 2
     """
     evaluation = _evaluation(options)
-    if options["as_json"]:
-        print_json(evaluation.as_dict())
-    else:
-        _print(evaluation)
+    return Answer(evaluation.as_dict(), lambda: _print(evaluation))
 
 
 def _evaluation(options: dict[str, Any]) -> "Evaluation":

@@ -2,22 +2,14 @@
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.exit_codes import Stopped
-from nomadp.cli.options import (
-    EXISTING,
-    Whole,
-    default_jobs,
-    jobs_option,
-    json_option,
-)
+from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
 from nomadp.cli.out import check_writable
-from nomadp.cli.output import print_json
-from nomadp.cli.progress import ProgressBar, progress_bar
+from nomadp.cli.output import Answer, ProgressBar, json_option, progress_bar
 from nomadp.extras import require
 
 if TYPE_CHECKING:
@@ -31,25 +23,15 @@ SAY_EVERY_S = 30.0
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option(
-    "--data",
-    type=EXISTING,
-    metavar="DIR",
-    help="One folder per data set; by default a simulated city and campus.",
+@file_option(
+    "--data", "One folder per data set; by default a simulated city and campus.", "DIR"
 )
-@click.option(
-    "--out",
-    type=EXISTING,
-    default=Path("paper-output"),
-    show_default=True,
-    metavar="DIR",
-    help="The folder of results; a run that was stopped goes on there.",
-)
+@folder_option("paper-output", "The folder of results; a run that was stopped goes on there.")
 @click.option("--runs", type=Whole(1), metavar="R", help="Repetitions; 5 by default.")
 @click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
 @jobs_option
 @json_option
-def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options: Any) -> None:
+def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer:
     """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
 
     NAME is "all", or some of ne, prq, radius, directions, granularity, budget, merge,
@@ -68,10 +50,14 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
     if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())
     written = planned.write()
-    if as_json:
-        print_json(_outcome(planned, written))
-    else:
-        click.echo(f"{written[0]} (open it in a browser; it needs no network)")
+    outcome = {
+        "report": str(written[0]),
+        "files": [str(path) for path in written],
+        "datasets": list(planned.catalogue.names),
+        "simulated": planned.catalogue.simulated,
+        "left_out": planned.unregistered,
+    }
+    return Answer(outcome, f"{written[0]} (open it in a browser; it needs no network)")
 
 
 def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
@@ -112,16 +98,6 @@ def _note(planned: "Paper") -> None:
     if planned.unregistered:
         missing = ", ".join(planned.unregistered)
         click.echo(f"left out, because this build does not have them: {missing}", err=True)
-
-
-def _outcome(planned: "Paper", written: list[Path]) -> dict[str, Any]:
-    return {
-        "report": str(written[0]),
-        "files": [str(path) for path in written],
-        "datasets": list(planned.catalogue.names),
-        "simulated": planned.catalogue.simulated,
-        "left_out": planned.unregistered,
-    }
 
 
 class _Spoken:

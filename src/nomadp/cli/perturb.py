@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.options import (
-    EXISTING,
     Whole,
     chosen_options,
     default_jobs,
+    file_option,
     jobs_option,
-    json_option,
     locations_option,
     mechanism_option,
     variant_options,
 )
 from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json, reading_notes
+from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
 from nomadp.cli.perturb_request import (
     Request,
     check_lengths,
@@ -26,7 +25,6 @@ from nomadp.cli.perturb_request import (
     said_of_people,
     warnings_of,
 )
-from nomadp.cli.progress import progress_bar
 from nomadp.cli.reading import (
     length_option,
     read_all,
@@ -53,11 +51,9 @@ WORTH_PROCESSES = 2_000
 @click.option(
     "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
 )
-@click.option(
+@file_option(
     "--key-file",
-    type=EXISTING,
-    metavar="FILE",
-    help="Draw with this secret key of 32 bytes: one key for one set of trajectories.",
+    "Draw with this secret key of 32 bytes: one key for one set of trajectories.",
 )
 @jobs_option
 @click.option(
@@ -91,7 +87,7 @@ WORTH_PROCESSES = 2_000
     "--accept-not-private", is_flag=True, help="Needed by the variants that are not private."
 )
 @json_option
-def perturb(**options: Any) -> None:
+def perturb(**options: Any) -> Answer:
     """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
 
     TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
@@ -122,14 +118,12 @@ def perturb(**options: Any) -> None:
         summary = _perturbed(request, variant, _master(options["engine"], options["master"]))
     for note in [*notes, *summary["warnings"]]:
         click.echo(f"nomadp: {note}", err=True)
-    if options["as_json"]:
-        print_json(summary)
-    else:
-        click.echo(
-            f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
-            f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}"
-        )
-        click.echo(said_of_people(summary))
+    return Answer(
+        summary,
+        f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
+        f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}\n"
+        f"{said_of_people(summary)}",
+    )
 
 
 def _master(engine: str, master: str | None) -> str | None:

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from nomadp.cli.options import default_jobs
+from nomadp.cli.output import progress_bar
 from nomadp.cli.perturb_request import Request, check_lengths, people_facts, warnings_of
-from nomadp.cli.progress import progress_bar
 from nomadp.engine.keys import words_of
 from nomadp.engine.stream import Job, Running, open_job
 from nomadp.engine.survey import Survey
