@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, ManyNumbers, Whole, file_option, locations_option
-from nomadp.cli.out import out_option
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, Whole, file_option, finite
-from nomadp.cli.out import out_option
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
+from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
-from nomadp.cli.out import out_option
 from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
-from nomadp.cli.reading import reading_of, reading_options, sources_argument
 
 if TYPE_CHECKING:
     from nomadp.datasets.snapped import SnapTo

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.files import out_option
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
@@ -13,7 +14,6 @@ from nomadp.cli.options import (
     number,
     variant_options,
 )
-from nomadp.cli.out import out_option
 from nomadp.cli.output import Answer, json_option, progress_bar
 
 if TYPE_CHECKING:

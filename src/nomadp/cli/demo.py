@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from nomadp.cli.files import check_writable
 from nomadp.cli.options import default_jobs, folder_option, jobs_option
-from nomadp.cli.out import check_writable
 from nomadp.cli.output import Answer, json_option, progress_bar
 
 __all__ = ["demo"]

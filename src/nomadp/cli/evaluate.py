@@ -4,15 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.files import length_option, read_all, reading_options, sources_argument
 from nomadp.cli.options import EXISTING, ManyNumbers, kilometres, locations_option
 from nomadp.cli.output import Answer, json_option, print_table
-from nomadp.cli.reading import (
-    length_option,
-    read_all,
-    reading_of,
-    reading_options,
-    sources_argument,
-)
 
 if TYPE_CHECKING:
     from nomadp.analysis import Evaluation
@@ -63,9 +57,8 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.formats.tables import read_locations
     from nomadp.reports.files import read_rows
 
-    world, how = read_locations(options["locations"]), reading_of(options)
-    limits = options["max_snap_km"], options["length"]
-    true, _ = read_all(options["trajectories"], world, how, *limits)
+    world = read_locations(options["locations"])
+    true, _ = read_all(options, world)
     found, said = read_rows(options["reported"], world)
     if said.get("linked") is False:
         raise DomainError(

@@ -32,7 +32,7 @@ COMMANDS = {
 class CommandModules(click.Group):
     """Lists its commands from a table, so that ``--help`` need not import a single one.
 
-    ``modules`` is where they live, a name with ``{}`` for the command's.
+    ``modules`` is where those live that were not added, a name with ``{}`` for the command's.
     """
 
     def __init__(self, *, summaries: Mapping[str, str], modules: str, **how: Any) -> None:
@@ -47,8 +47,8 @@ class CommandModules(click.Group):
             formatter.write_dl(list(self._summaries.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self._summaries:
-            return None
+        if cmd_name in self.commands or cmd_name not in self._summaries:
+            return super().get_command(ctx, cmd_name)
         module: Any = importlib.import_module(self._modules.format(cmd_name))
         command: click.Command = getattr(module, cmd_name)
         return command

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import Stopped
+from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
-from nomadp.cli.out import check_writable
 from nomadp.cli.output import Answer, ProgressBar, json_option, progress_bar
 from nomadp.extras import require
 

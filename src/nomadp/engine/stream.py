@@ -18,10 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from nomadp.engine.batches import perturb_batch
+from nomadp.engine.batches import Survey, perturb_batch, survey
 from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
-from nomadp.engine.survey import Survey, survey
 from nomadp.engine.unfinished import Unfinished
 from nomadp.engine.workers import assigned, worker_pool
 from nomadp.errors import NotPrivateError
