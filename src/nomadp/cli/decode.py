@@ -9,9 +9,9 @@ from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
     MechanismOption,
+    above_zero,
     chosen_options,
     locations_option,
-    number,
     variant_options,
 )
 from nomadp.cli.output import Answer, json_option, progress_bar
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from nomadp.reports import AnyReports
 
 __all__ = ["decode"]
-
-
-def share_of_mass(text: str) -> float:
-    """Above 0 and at most 1; click's own range would let NaN through."""
-    level = number(text)
-    if not 0 < level <= 1:
-        raise click.BadParameter(
-            f"a level must be a number above 0 and at most 1, got {text[:80]}"
-        )
-    return level
 
 
 @click.command()
@@ -55,7 +45,7 @@ def share_of_mass(text: str) -> float:
 )
 @click.option(
     "--level",
-    type=share_of_mass,
+    type=above_zero("a level must be a number above 0 and at most 1", 1),
     default="0.9",
     show_default=True,
     metavar="P",

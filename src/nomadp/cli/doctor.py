@@ -1,6 +1,5 @@
 """``nomadp doctor``: what is installed, and whether what privacy rests on works."""
 
-import importlib.util
 import os
 import platform
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 import nomadp
 from nomadp.cli.options import default_jobs
 from nomadp.cli.output import Answer, json_option, print_table
-from nomadp.extras import EXTRAS
+from nomadp.extras import EXTRAS, version_of
 
 __all__ = ["doctor"]
 
@@ -49,23 +48,12 @@ def _findings() -> dict[str, Any]:
         "nomadp": nomadp.__version__,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        **{name: _version(name) for name in REQUIRED},
-        **{extra.package: _version(extra.package) for extra in EXTRAS.values()},
+        **{name: version_of(name) for name in REQUIRED},
+        **{extra.package: version_of(extra.package) for extra in EXTRAS.values()},
         "cores": default_jobs(),
         "randomness": _randomness(),
         "paper data": _paper_data(),
     }
-
-
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    if importlib.util.find_spec(package) is None:
-        return None
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "of unknown version"
 
 
 def _randomness() -> str:

@@ -8,11 +8,11 @@ import click
 from nomadp.cli.options import (
     ManyNumbers,
     Whole,
+    above_zero,
     chosen_options,
     file_option,
     kilometres,
     mechanism_option,
-    number,
     variant_options,
 )
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar
@@ -27,16 +27,6 @@ __all__ = ["explain"]
 
 USUAL_LENGTH = 5
 """Where a map is given and no length."""
-
-
-def percentage(text: str) -> float:
-    """Above 0 and at most 100; click's own range would let NaN through."""
-    percent = number(text)
-    if not 0 < percent <= 100:
-        raise click.BadParameter(
-            f"a percentage must be above 0 and at most 100, got {text[:80]}"
-        )
-    return percent
 
 
 @click.command(cls=ManyNumbers)
@@ -61,7 +51,10 @@ def percentage(text: str) -> float:
 )
 @click.option("--error-km", type=kilometres, metavar="KM", help="Find the epsilon for this.")
 @click.option(
-    "--percent", type=percentage, metavar="P", help="Find the epsilon for P % --within-km KM."
+    "--percent",
+    type=above_zero("a percentage must be above 0 and at most 100", 100),
+    metavar="P",
+    help="Find the epsilon for P % --within-km KM.",
 )
 @variant_options
 @json_option

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from nomadp.cli.options import EXISTING, Whole, finite, kilometres
+from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
 
 if TYPE_CHECKING:
     from nomadp.formats.presets import Reading
@@ -130,12 +130,7 @@ def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
     return click.argument(name, type=EXISTING, nargs=-1, required=True)
 
 
-def hours(text: str) -> float:
-    """Above zero."""
-    number = finite(text)
-    if not 0 < number < 1e6:
-        raise click.BadParameter(f"it must be a number of hours above 0, got {text}")
-    return number
+hours = above_zero("it must be a number of hours above 0", 1e6)
 
 
 def reading_options(command: Decorated) -> Decorated:

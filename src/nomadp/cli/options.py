@@ -16,6 +16,7 @@ __all__ = [
     "ManyNumbers",
     "MechanismOption",
     "Whole",
+    "above_zero",
     "chosen_options",
     "default_jobs",
     "file_option",
@@ -25,7 +26,6 @@ __all__ = [
     "kilometres",
     "locations_option",
     "mechanism_option",
-    "number",
     "variant_options",
 ]
 
@@ -60,12 +60,19 @@ def finite(text: str) -> float:
     return value
 
 
-def kilometres(text: str) -> float:
-    """A finite distance above zero."""
-    distance_km = number(text)
-    if not 0 < distance_km < math.inf:
-        raise click.BadParameter(f"a distance must be a number of km above 0, got {text[:80]}")
-    return distance_km
+def above_zero(rule: str, most: float = math.inf) -> Callable[[str], float]:
+    """Reads numbers above zero and at most so much; click's own range would let NaN through."""
+
+    def parsed(text: str) -> float:
+        value = number(text)
+        if not 0 < value <= most:
+            raise click.BadParameter(f"{rule}, got {text[:80]}")
+        return value
+
+    return parsed
+
+
+kilometres = above_zero("a distance must be a number of km above 0")
 
 
 def file_option(

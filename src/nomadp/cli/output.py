@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "ProgressBar",
     "json_option",
     "print_json",
     "print_table",
@@ -31,6 +30,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 PATIENCE_S = 2.0
 """Work that ends before this needs no bar."""
+SAY_EVERY_S = 30.0
 
 
 class Answer(NamedTuple):
@@ -112,23 +112,32 @@ def _jsonable(value: Any) -> Any:
 
 
 class ProgressBar:
-    """Appears once the work has lasted `PATIENCE_S`."""
+    """Appears once the work has lasted `PATIENCE_S`.
 
-    def __init__(self, what: str, total: int | None) -> None:
-        self._what = what
-        self._total = total
-        self._done = 0
-        self._started_s = time.monotonic()
+    Where there is no terminal for it, a ``spoken`` one says a line now and then.
+    """
+
+    def __init__(self, what: str, total: int | None, *, spoken: bool = False) -> None:
+        self._what, self._total, self._done = what, total, 0
+        self._spoken = spoken and not sys.stderr.isatty()
+        self._started_s = self._said_s = time.monotonic()
         self._shown: Shown[int] | None = None
 
     def advance(self, count: int) -> None:
         """So much more was done."""
         self._done += count
-        if self._shown is None and self._is_due():
-            self._show()
+        waited_s = time.monotonic() - self._started_s
+        if self._shown is None and sys.stderr.isatty() and waited_s > PATIENCE_S:
+            # Standard error: standard output may be piped into another program.
+            self._shown = click.progressbar(
+                repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
+            )
         if self._shown is not None:
             self._shown.length = self._total
             self._shown.update(self._done - self._shown.pos)
+        if self._spoken and time.monotonic() - self._said_s > SAY_EVERY_S:
+            self._said_s = time.monotonic()
+            click.echo(f"{self._done} of {self._total} done", err=True)
 
     def reach(self, done: int, total: int) -> None:
         """So much is done now, of so much in all."""
@@ -140,20 +149,13 @@ class ProgressBar:
             click.echo("\r\x1b[K", nl=False, err=True)  # the line it stood on
             self._shown = None
 
-    def _is_due(self) -> bool:
-        return sys.stderr.isatty() and time.monotonic() - self._started_s > PATIENCE_S
-
-    def _show(self) -> None:
-        # Standard error: standard output may be piped into another program.
-        self._shown = click.progressbar(
-            repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
-        )
-
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[ProgressBar]:
+def progress_bar(
+    what: str, total: int | None = None, *, spoken: bool = False
+) -> Iterator[ProgressBar]:
     """A bar that is gone when the work is, however it ends."""
-    bar = ProgressBar(what, total)
+    bar = ProgressBar(what, total, spoken=spoken)
     try:
         yield bar
     finally:

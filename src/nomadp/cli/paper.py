@@ -1,7 +1,5 @@
 """``nomadp paper``: every figure and table of the paper, from data to one report."""
 
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +7,7 @@ import click
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
-from nomadp.cli.output import Answer, ProgressBar, json_option, progress_bar
+from nomadp.cli.output import Answer, json_option, progress_bar
 from nomadp.extras import require
 
 if TYPE_CHECKING:
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["paper"]
 
 REPORT_ONLY = "report"
-SAY_EVERY_S = 30.0
 
 
 @click.command()
@@ -80,10 +77,9 @@ def _compute(planned: "Paper", jobs: int) -> None:
     kept = f", {done} kept from an earlier run" if done else ""
     where = f"{jobs} processes" if jobs > 1 else "1 process"
     click.echo(f"{len(todo)} pieces of work on {where}{kept}", err=True)
-    with progress_bar("computing", len(todo)) as bar:
-        spoken = _Spoken(bar, len(todo))
+    with progress_bar("computing", len(todo), spoken=True) as bar:
         try:
-            planned.compute(todo, jobs=jobs, progress=spoken.advance)
+            planned.compute(todo, jobs=jobs, progress=bar.advance)
         except Stopped as stopped:
             stopped.add_note(
                 f"what was finished is in {planned.out}; the same command goes on from there"
@@ -98,18 +94,3 @@ def _note(planned: "Paper") -> None:
     if planned.unregistered:
         missing = ", ".join(planned.unregistered)
         click.echo(f"left out, because this build does not have them: {missing}", err=True)
-
-
-class _Spoken:
-    """Moves the bar, and says a line now and then where there is no terminal for one."""
-
-    def __init__(self, bar: ProgressBar, total: int) -> None:
-        self._bar, self._total, self._done = bar, total, 0
-        self._said_s = time.monotonic()
-
-    def advance(self, count: int) -> None:
-        self._done += count
-        self._bar.advance(count)
-        if not sys.stderr.isatty() and time.monotonic() - self._said_s > SAY_EVERY_S:
-            self._said_s = time.monotonic()
-            click.echo(f"{self._done} of {self._total} done", err=True)

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import nomadp
 from nomadp.analysis import Evaluation, Scores, evaluate
 from nomadp.engine.batches import perturb_batch
 from nomadp.errors import DomainError, NomadpError
+from nomadp.extras import version_of
 from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.inference import Prior
 from nomadp.inference.decoders import Decoders
@@ -149,7 +149,7 @@ def software_of(mechanism: Mechanism) -> str:
     """
     row = mechanism.locations.distances_km(0)
     facts = {"nomadp": nomadp.__version__}
-    facts |= {name: _version(name) for name in _ARITHMETIC}
+    facts |= {name: version_of(name) or "none" for name in _ARITHMETIC}
     facts["distances"] = hashlib.sha256(row.astype("<f8").tobytes()).hexdigest()[:16]
     return json.dumps(facts)
 
@@ -160,13 +160,6 @@ def _check_software(expected: str, found: str) -> None:
             "every worker must compute with what the driver has, else a batch that is run "
             f"again could draw other reports; the driver has {expected}, a worker {found}"
         )
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
 
 
 @lru_cache(maxsize=4)
