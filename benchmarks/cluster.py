@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
 from nomadp.engine.batches import perturb_batch
-from nomadp.engine.spark_session import session
+from nomadp.engine.spark import session
 from nomadp.engine.spark_tasks import ROWS
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.paths import FEW, path_of

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from nomadp.errors import ExtraMissing
 
-__all__ = ["EXTRAS", "Extra", "absence_of", "require"]
+__all__ = ["EXTRAS", "Extra", "absence_of", "require", "version_of"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,15 @@ def absence_of(module: str | None) -> ExtraMissing | None:
     """What to say when this module could not be imported; None if it belongs to no extra."""
     package = (module or "").partition(".")[0]
     return next((e.refusal() for e in EXTRAS.values() if e.package == package), None)
+
+
+def version_of(package: str) -> str | None:
+    """Of what can be imported here; None if it cannot."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    if find_spec(package) is None:
+        return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"

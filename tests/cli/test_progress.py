@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nomadp.cli.progress import PATIENCE_S, progress_bar
+from nomadp.cli.output import PATIENCE_S, progress_bar
 
 
 class Terminal(io.StringIO):

@@ -26,7 +26,7 @@ from nomadp.datasets.city import synthetic_city
 from nomadp.engine import spark as cluster
 from nomadp.engine.batches import perturb_batch
 from nomadp.engine.keys import create_key
-from nomadp.engine.spark_session import session
+from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.formats.tables import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.demo.document import render
-from nomadp.demo.experiment import Findings, explore
-from nomadp.demo.plan import DemoPlan
+from nomadp.demo import render
+from nomadp.demo.experiment import DemoPlan, Findings, explore
 
 TINY = DemoPlan(
     places=40,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nomadp.datasets.city import City
-from nomadp.demo.document import render
+from nomadp.demo import render
 from nomadp.demo.experiment import Findings
 from nomadp.locations import LocationSet
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nomadp
-from nomadp.demo.document import embedded_json
+from nomadp.demo import embedded_json
 from nomadp.demo.experiment import Findings
 
 LOADING = {"src", "href", "srcset", "action", "poster", "data", "background", "formaction"}

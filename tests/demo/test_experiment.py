@@ -1,7 +1,7 @@
 import numpy as np
 
 from nomadp.datasets.city import synthetic_city
-from nomadp.demo.document import render
+from nomadp.demo import render
 from nomadp.demo.experiment import Findings, explore, journeys_to_show
 
 

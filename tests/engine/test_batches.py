@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from many import drawn_many, fast_path
 
-from nomadp.engine.batches import TRAJECTORY_SCHEMA, perturb_batch, trajectories_of
+from nomadp.engine.batches import perturb_batch
 from nomadp.errors import DomainError
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import (
     EXPERIMENTAL,

@@ -7,10 +7,11 @@ import pytest
 
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
-from nomadp.engine import spark, spark_scores, spark_tasks
-from nomadp.engine.batches import perturb_batch, trajectories_of
-from nomadp.engine.spark_session import session
+from nomadp.engine import spark, spark_tasks
+from nomadp.engine.batches import perturb_batch
+from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError
+from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.inference import decode, groups_of
 from nomadp.inference.decoders import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
@@ -38,8 +39,7 @@ def reports_in(mechanism, batch: pa.RecordBatch):
 @pytest.fixture
 def ungathered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mappers get every batch as small as it came."""
-    for module in (spark_tasks, spark_scores):
-        monkeypatch.setattr(module, "gathered", lambda batches: batches)
+    monkeypatch.setattr(spark_tasks, "gathered", lambda batches: batches)
 
 
 def pieces(batch: pa.RecordBatch, rows: int = 30) -> list[pa.RecordBatch]:
@@ -124,13 +124,13 @@ def test_sums_of_batches_make_the_scores_of_all() -> None:
     names = ["tid", "true_ids", "reported_ids"]
     columns = [TRIPS["tid"], TRIPS["location_ids"], reports["location_ids"]]
     pairs = pa.RecordBatch.from_arrays(columns, names=names)
-    mapper = spark_scores.summing(CITY.locations, (1.0, 2.0))
+    mapper = spark_tasks.summing(CITY.locations, (1.0, 2.0))
     rows = [
         row
         for part in pieces(pairs, 45)
         for row in mapped(mapper, pieces(part, 20)).to_pylist()
     ]
-    found = spark_scores.finished(rows, CITY.locations, (1.0, 2.0))
+    found = spark_tasks.finished(rows, CITY.locations, (1.0, 2.0))
     reported = trajectories_of(reports, CITY.locations)
     expected = evaluate(CITY.locations, CITY.trajectories, reported, (1.0, 2.0))
     assert (found.trajectories, found.points) == (expected.trajectories, expected.points)
@@ -140,9 +140,9 @@ def test_sums_of_batches_make_the_scores_of_all() -> None:
 
 
 def test_nothing_to_evaluate_is_refused() -> None:
-    rows = mapped(spark_scores.summing(CITY.locations, ()), []).to_pylist()
+    rows = mapped(spark_tasks.summing(CITY.locations, ()), []).to_pylist()
     with pytest.raises(DomainError, match="at least one trajectory"):
-        spark_scores.finished(rows, CITY.locations, ())
+        spark_tasks.finished(rows, CITY.locations, ())
 
 
 def test_a_refusal_comes_out_of_the_error_an_engine_wraps_it_in() -> None:

@@ -18,8 +18,9 @@ import pytest
 
 import nomadp
 from nomadp.engine import stream, unfinished
-from nomadp.engine.batches import perturb_batch
-from nomadp.engine.stream import Job, open_job, perturb_file
+from nomadp.engine.batches import Survey, perturb_batch
+from nomadp.engine.local import Progress
+from nomadp.engine.stream import Job, open_job
 from nomadp.engine.unfinished import Unfinished
 from nomadp.errors import NotPrivateError, OutputError, SchemaError
 from nomadp.formats import atomic, nested_files
@@ -50,6 +51,15 @@ def job(trips: Path, square: LocationSet) -> MakeJob:
         return replace(plain, **changes)
 
     return made
+
+
+def perturb_file(job: Job, *, jobs: int = 1, progress: Progress | None = None) -> Survey:
+    """Begin the job, or go on with it, to its end; what it perturbed."""
+    with open_job(job) as running:
+        if progress is not None and running.done:
+            progress(running.rows_done)
+        running.run(jobs=jobs, progress=progress)
+    return running.survey
 
 
 def folder_of(job: Job) -> Path:

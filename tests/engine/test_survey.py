@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.engine.survey import Survey, survey
+from nomadp.engine.batches import Survey, survey
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile

@@ -1,24 +1,27 @@
 """``nomadp atlas``: the public book of journeys as a file with a hash."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from nomadp.cli.modules import CommandModules
+from nomadp.cli.files import out_option
+from nomadp.cli.options import EXISTING, ManyNumbers, Whole, file_option, locations_option
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from nomadp.mechanisms.atlas import PinnedAtlases
 
 __all__ = ["atlas"]
 
-COMMANDS = {
-    "build": "The atlas of a location set, as one file to pin and to hand out.",
-    "show": "What an atlas file holds, and whether it is what it claims to be.",
+VERDICTS = {
+    True: "building it again gives the same journeys",
+    False: "NOT what its recipe gives here: as private, but nobody knows how useful",
+    None: "its recipe is unknown to this version, so it was not built again",
 }
-"""Each is the module nomadp.cli.atlas_NAME, with a command of its name."""
 
 
-class AtlasCommands(CommandModules):
-    summaries = COMMANDS
-    modules = "nomadp.cli.atlas_{}"
-
-
-@click.group(cls=AtlasCommands)
+@click.group()
 def atlas() -> None:
     """Build and check the public book of journeys that reports of atlas are drawn from.
 
@@ -34,3 +37,119 @@ def atlas() -> None:
       nomadp perturb trips.csv --locations places.csv --atlas atlas.parquet --epsilon 4 \\
         --out reports.csv
     """
+
+
+@atlas.command(
+    cls=ManyNumbers,
+    short_help="The atlas of a location set, as one file to pin and to hand out.",
+)
+@locations_option
+@click.option(
+    "--length",
+    "lengths",
+    type=Whole(1, 64),
+    multiple=True,
+    required=True,
+    metavar="N...",
+    help="Numbers of points; beyond 8 a trajectory uses the atlas of its 8 control points.",
+)
+@click.option(
+    "--size",
+    type=Whole(1, 1_000_000),
+    default=8192,
+    show_default=True,
+    metavar="K",
+    help="Journeys of each length.",
+)
+@out_option("The atlas: .parquet.", ".parquet")
+@json_option
+def build(*, locations: Path, lengths: tuple[int, ...], size: int, out: Path) -> Answer:
+    """Write the atlas of some lengths; it depends on the location set and nothing else.
+
+    \b
+    Example:
+      nomadp atlas build --locations places.csv --length 1 2 3 4 5 6 7 8 --out atlas.parquet
+    """
+    from nomadp.formats.atlas_files import write_atlas
+    from nomadp.formats.tables import read_locations
+    from nomadp.mechanisms.atlas import build_pinned
+
+    world = read_locations(locations)
+    with progress_bar("drawing journeys", len(set(lengths))) as bar:
+        pinned = build_pinned(world, lengths, size, bar.advance)
+    write_atlas(out, pinned)
+    several = ", ".join(map(str, pinned.lengths))
+    return Answer(
+        {"out": str(out), **_described(pinned)},
+        f"{sum(map(len, pinned.pages))} journeys of length {several}: {out}\n"
+        f"sha256 {pinned.sha256}",
+    )
+
+
+@atlas.command(short_help="What an atlas file holds, and whether it is what it claims to be.")
+@click.argument("file", type=EXISTING)
+@file_option(
+    "--locations",
+    "The location set it must belong to; then it is also built again and compared.",
+)
+@json_option
+def show(*, file: Path, locations: Path | None) -> Answer:
+    """Describe an atlas file after checking its hashes.
+
+    Exit 2 if its content or its location set is not the one it was pinned with, 1 if its own
+    recipe gives other journeys.
+
+    \b
+    Example:
+      nomadp atlas show atlas.parquet --locations places.csv
+    """
+    from nomadp.formats.atlas_files import read_atlas
+    from nomadp.formats.tables import read_locations
+    from nomadp.mechanisms.atlas.pinned import follows_its_recipe
+
+    if locations is None:
+        pinned, checked = read_atlas(file), None
+        told, verdict = {}, ""
+    else:
+        world = read_locations(locations)
+        pinned = read_atlas(file, world)
+        checked = follows_its_recipe(pinned, world)
+        told, verdict = (
+            {"follows_recipe": checked},
+            f"recipe {pinned.recipe}: {VERDICTS[checked]}",
+        )
+    return Answer(
+        {"file": str(file), **_described(pinned), **told},
+        lambda: _print(pinned, verdict),
+        checked is not False,
+    )
+
+
+def _described(pinned: "PinnedAtlases") -> dict[str, Any]:
+    """All that is to be said about it, for --json."""
+    return {
+        "sha256": pinned.sha256,
+        "recipe": pinned.recipe,
+        "size": pinned.size,
+        "location_set_sha256": pinned.location_set_sha256,
+        "atlases": [
+            {"length": length, "journeys": len(page), "sha256": pinned.page_sha256[length]}
+            for length, page in zip(pinned.lengths, pinned.pages, strict=True)
+        ],
+    }
+
+
+def _print(pinned: "PinnedAtlases", verdict: str) -> None:
+    click.echo(f"sha256        {pinned.sha256}")
+    click.echo(f"location set  {pinned.location_set_sha256}")
+    click.echo(f"recipe        {pinned.recipe}, {pinned.size} journeys of each length\n")
+    print_table(
+        ["length", "journeys", "sha256"],
+        [
+            [str(length), str(len(page)), pinned.page_sha256[length]]
+            for length, page in zip(pinned.lengths, pinned.pages, strict=True)
+        ],
+    )
+    click.echo()
+    if verdict:
+        click.echo(verdict)

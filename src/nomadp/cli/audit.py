@@ -1,13 +1,12 @@
 """``nomadp audit``: the exact loss of every mechanism, and whether what runs has its law."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING, ManyNumbers, Whole, json_option
-from nomadp.cli.output import print_json, print_table
-from nomadp.cli.progress import progress_bar
+from nomadp.cli.options import ManyNumbers, Whole, file_option
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.audit import AuditReport, AuditRequest
@@ -16,6 +15,7 @@ __all__ = ["audit"]
 
 FEW_ROWS = 9
 """Up to so many, one mechanism by default, each row is followed into its steps."""
+RULED_OUT = "A path that loses more than it rules out is found with a probability of 0.99."
 
 
 @click.command(cls=ManyNumbers)
@@ -45,20 +45,14 @@ FEW_ROWS = 9
     default=None,
     help="With or without the broken variants that must be caught.",
 )
-@click.option(
-    "--locations",
-    type=EXISTING,
-    metavar="FILE",
-    help="Also say what laws over these locations can lose, in words.",
-)
+@file_option("--locations", "Also say what laws over these locations can lose, in words.")
 @click.option(
     "--thorough",
     is_flag=True,
     help="More maps, finer directions, the index of large sets: minutes.",
 )
 @json_option
-@click.pass_context
-def audit(context: click.Context, /, *, as_json: bool, **options: Any) -> None:
+def audit(**options: Any) -> Answer:
     """Measure the exact loss of each mechanism on small maps; exit 1 if a claim does not hold.
 
     Every choice of a mechanism's program is walked for every input. Rational arithmetic, in the
@@ -78,12 +72,7 @@ def audit(context: click.Context, /, *, as_json: bool, **options: Any) -> None:
         click.echo(f"nomadp: {problem}", err=True)
     with progress_bar("auditing") as bar:
         report = run_audit(_request(options), bar.reach)
-    if as_json:
-        print_json(report.as_dict())
-    else:
-        _print(report)
-    if not report.ok:
-        context.exit(1)
+    return Answer(report.as_dict(), lambda: _print(report), report.ok)
 
 
 def _request(options: dict[str, Any]) -> "AuditRequest":
@@ -113,130 +102,81 @@ def _request(options: dict[str, Any]) -> "AuditRequest":
 
 
 def _print(report: "AuditReport") -> None:
-    _print_losses(report)
-    if len(report.rows) <= FEW_ROWS:
-        _print_steps(report)
-    _print_gallery(report)
-    _print_sampler(report)
-    _print_paths(report)
-    _print_full_size(report)
+    parts = report.as_dict()
+    few = parts["mechanisms"] if len(report.rows) <= FEW_ROWS else []
+    parts["steps"] = [row | step for row in few for step in row["steps"]]
+    for part, (title, columns, verdict) in SECTIONS.items():
+        rows = [{**row, "verdict": verdict(row)} for row in parts[part]]
+        if not rows:
+            continue
+        click.echo(title)
+        print_table(
+            list(columns), [[_cell(row, key) for key in columns.values()] for row in rows]
+        )
+        click.echo()
+        if part == "paths" and any("epsilon" in row for row in rows):
+            click.echo(f"{RULED_OUT}\n")
     click.echo("every check passed" if report.ok else "A CHECK FAILED")
 
 
-def _print_losses(report: "AuditReport") -> None:
-    _print_section(
-        "Exact loss, the worst over all maps walked",
-        ["mechanism", "epsilon", "length", "spent", "transcript", "final output", "verdict"],
-        [
-            [
-                *(str(row[key]) for key in ("mechanism", "epsilon", "length")),
-                ", ".join(row["spent"]),
-                *(str(row[key]) for key in ("transcript_loss", "final_loss")),
-                _verdict(row),
-            ]
-            for row in (row.as_dict() for row in report.rows)
-        ],
-    )
+def _cell(row: dict[str, Any], key: str) -> str:
+    value = row.get(key, "-")
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def _print_gallery(report: "AuditReport") -> None:
-    shown = ("name", "epsilon", "transcript_loss", "final_loss")
-    _print_section(
-        "Broken variants, each of which must be caught",
-        ["variant", "epsilon", "transcript", "final output", "caught by"],
-        [
-            [*(str(row[key]) for key in shown), ", ".join(row["flagged_by"]) or "MISSED"]
-            for row in (row.as_dict() for row in report.gallery)
-        ],
-    )
-
-
-def _print_sampler(report: "AuditReport") -> None:
-    shown = ("law", "draws", "chi_square", "limit")
-    _print_section(
-        "Draws against their law",
-        ["law", "draws", "chi-square", "limit", "verdict"],
-        [
-            [*(str(row[key]) for key in shown), "fits" if row["ok"] else "DOES NOT FIT"]
-            for row in (row.as_dict() for row in report.sampler)
-        ],
-    )
-
-
-def _print_paths(report: "AuditReport") -> None:
-    shown = ("mechanism", "path", "epsilon", "draws", "chi_square", "limit", "loss_ruled_out")
-    _print_section(
-        "What draws: programs are walked, paths for many trajectories sampled on this machine",
-        [
-            "mechanism",
-            "path",
-            "epsilon",
-            "draws",
-            "chi-square",
-            "limit",
-            "rules out",
-            "verdict",
-        ],
-        [
-            [*(str(row.get(key, "-")) for key in shown), _fit(row)]
-            for row in (row.as_dict() for row in report.paths)
-        ],
-    )
-    if any(row.epsilon for row in report.paths):
-        click.echo(
-            "A path that loses more than it rules out is found with a probability of 0.99.\n"
-        )
-
-
-def _fit(row: dict[str, Any]) -> str:
-    if "epsilon" not in row:
-        return str(row["seen"])
-    return "fits" if row["ok"] else "DOES NOT FIT"
-
-
-def _print_full_size(report: "AuditReport") -> None:
-    shown = ("mechanism", "epsilon", "length", "locations", "loss")
-    _print_section(
-        "At full size: the most that all draws together can lose, in the words that draw them",
-        ["mechanism", "epsilon", "length", "locations", "at most", "verdict"],
-        [
-            [
-                *(str(row[key]) for key in shown),
-                "refused, so never drawn" if row["refused"] else _held(row),
-            ]
-            for row in (row.as_dict() for row in report.full_size)
-        ],
-    )
-
-
-def _held(row: dict[str, Any]) -> str:
-    return "holds" if row["ok"] else "BROKEN (words)"
-
-
-def _print_steps(report: "AuditReport") -> None:
-    _print_section(
-        "The worst single draw of each kind",
-        ["mechanism", "epsilon", "length", "step", "may cost", "costs"],
-        [
-            [
-                *(str(row[key]) for key in ("mechanism", "epsilon", "length")),
-                *(str(step[key]) for key in ("step", "share", "loss")),
-            ]
-            for row in (row.as_dict() for row in report.rows)
-            for step in row["steps"]
-        ],
-    )
-
-
-def _verdict(row: dict[str, Any]) -> str:
+def _claim(row: dict[str, Any]) -> str:
     if not row["flags"]:
         return "holds" if row["private"] else "NOT CAUGHT"
     reasons = ", ".join(row["flags"])
     return f"BROKEN ({reasons})" if row["private"] else f"not private, as it says ({reasons})"
 
 
-def _print_section(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if rows:
-        click.echo(title)
-        print_table(header, rows)
-        click.echo()
+def _fit(row: dict[str, Any]) -> str:
+    if "draws" not in row:
+        return str(row["seen"])
+    return "fits" if row["ok"] else "DOES NOT FIT"
+
+
+def _words(row: dict[str, Any]) -> str:
+    if row["refused"]:
+        return "refused, so never drawn"
+    return "holds" if row["ok"] else "BROKEN (words)"
+
+
+CLAIM = {"mechanism": "mechanism", "epsilon": "epsilon", "length": "length"}
+LOSSES = {"transcript": "transcript_loss", "final output": "final_loss"}
+TEST = {"draws": "draws", "chi-square": "chi_square", "limit": "limit"}
+VERDICT = {"verdict": "verdict"}
+
+SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]] = {
+    "mechanisms": (
+        "Exact loss, the worst over all maps walked",
+        {**CLAIM, "spent": "spent", **LOSSES, **VERDICT},
+        _claim,
+    ),
+    "steps": (
+        "The worst single draw of each kind",
+        {**CLAIM, "step": "step", "may cost": "share", "costs": "loss"},
+        _claim,
+    ),
+    "gallery": (
+        "Broken variants, each of which must be caught",
+        {"variant": "name", "epsilon": "epsilon", **LOSSES, "caught by": "verdict"},
+        lambda row: ", ".join(row["flagged_by"]) or "MISSED",
+    ),
+    "sampler": ("Draws against their law", {"law": "law", **TEST, **VERDICT}, _fit),
+    "paths": (
+        "What draws: programs are walked, paths for many trajectories sampled on this machine",
+        {
+            **{"mechanism": "mechanism", "path": "path", "epsilon": "epsilon"},
+            **{**TEST, "rules out": "loss_ruled_out", **VERDICT},
+        },
+        _fit,
+    ),
+    "full_size": (
+        "At full size: the most that all draws together can lose, in the words that draw them",
+        {**CLAIM, "locations": "locations", "at most": "loss", **VERDICT},
+        _words,
+    ),
+}
+"""By part of a report: its title, its headings with the keys below them, and its verdict."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from nomadp.cli.options import EXISTING, Whole, finite, json_option
-from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json, print_table
-from nomadp.cli.progress import progress_bar
+from nomadp.cli.files import out_option
+from nomadp.cli.options import EXISTING, Whole, file_option, finite
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.datasets.built import BuiltData
@@ -87,7 +86,7 @@ def build() -> None:
 @click.option("--trips", type=COUNT, default=2000, show_default=True, metavar="N")
 @seed_option("Decides the city and the trips.")
 @json_option
-def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> None:
+def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
     """A synthetic city with trips like check-in data; nobody's data is involved.
 
     \b
@@ -98,16 +97,13 @@ def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> Non
 
     with caller_mistakes(), progress_bar("simulating trips") as bar:
         built = build_city(seed, places=places, trips=trips, progress=bar.reach)
-    _finish(out, built, as_json=as_json)
+    return _finish(out, built)
 
 
 @build.command()
 @folder_option
-@click.option(
-    "--buildings",
-    type=EXISTING,
-    metavar="FILE",
-    help="GeoJSON with BLDG_ID; a made-up campus of 262 buildings by default.",
+@file_option(
+    "--buildings", "GeoJSON with BLDG_ID; a made-up campus of 262 buildings by default."
 )
 @click.option("--walks", type=COUNT, default=4000, show_default=True, metavar="N")
 @click.option(
@@ -122,7 +118,7 @@ def city(*, out: Path, places: int, trips: int, seed: int, as_json: bool) -> Non
 @click.option("--no-speed-limit", is_flag=True, help="A step may end anywhere.")
 @seed_option("Decides the campus and the walks.")
 @json_option
-def campus(**options: Any) -> None:
+def campus(**options: Any) -> Answer:
     """Walks on a campus by the paper's recipe (CPS), with the parameters of its study.
 
     \b
@@ -139,7 +135,7 @@ def campus(**options: Any) -> None:
             speed_km_h=None if options["no_speed_limit"] else options["speed_km_h"],
             seed=options["seed"],
         )
-    _finish(options["out"], built, as_json=options["as_json"])
+    return _finish(options["out"], built)
 
 
 def checkin_options(command: Decorated) -> Decorated:
@@ -170,19 +166,19 @@ def checkin_options(command: Decorated) -> Decorated:
 
 @build.command()
 @checkin_options
-def foursquare(**options: Any) -> None:
+def foursquare(**options: Any) -> Answer:
     """Trajectories from a TSMC2014 file (dataset_TSMC2014_NYC.txt or _TKY.txt, or .gz).
 
     \b
     Example:
       nomadp data build foursquare dataset_TSMC2014_NYC.txt --preset nyc --out nyc
     """
-    _build_checkins("foursquare", options)
+    return _build_checkins("foursquare", options)
 
 
 @build.command()
 @checkin_options
-def gowalla(**options: Any) -> None:
+def gowalla(**options: Any) -> Answer:
     """Trajectories from SNAP's Gowalla file (loc-gowalla_totalCheckins.txt.gz or unpacked).
 
     The preset cle is the paper's "Cleveland", a box in Portland, Oregon.
@@ -191,10 +187,10 @@ def gowalla(**options: Any) -> None:
     Example:
       nomadp data build gowalla loc-gowalla_totalCheckins.txt.gz --preset chi --out chi
     """
-    _build_checkins("gowalla", options)
+    return _build_checkins("gowalla", options)
 
 
-def _build_checkins(source: str, options: dict[str, Any]) -> None:
+def _build_checkins(source: str, options: dict[str, Any]) -> Answer:
     from nomadp.datasets.built import check_folder
     from nomadp.datasets.checkins import build_checkins
 
@@ -203,7 +199,7 @@ def _build_checkins(source: str, options: dict[str, Any]) -> None:
     check_folder(options["out"])
     with progress_bar("reading check-ins") as bar:
         built = build_checkins(options["file"], recipe, bar.reach)
-    _finish(options["out"], built, as_json=options["as_json"])
+    return _finish(options["out"], built)
 
 
 def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
@@ -231,7 +227,7 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
     return replace(recipe, **given)
 
 
-def _finish(out: Path, built: "BuiltData", *, as_json: bool) -> None:
+def _finish(out: Path, built: "BuiltData") -> Answer:
     from nomadp.datasets.built import write_built
 
     recipe = write_built(out, built)
@@ -243,11 +239,12 @@ def _finish(out: Path, built: "BuiltData", *, as_json: bool) -> None:
             f"{lines}",
             err=True,
         )
-    if as_json:
-        print_json({"out": str(out), **recipe})
-        return
-    print_counts(counts)
-    click.echo(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
+
+    def show() -> None:
+        print_counts(counts)
+        click.echo(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
+
+    return Answer({"out": str(out), **recipe}, show)
 
 
 def print_counts(counts: Mapping[str, Any]) -> None:

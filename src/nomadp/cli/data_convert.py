@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.data_build import caller_mistakes, print_counts
-from nomadp.cli.options import EXISTING, Whole, json_option, kilometres
-from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json, reading_notes
-from nomadp.cli.progress import progress_bar
-from nomadp.cli.reading import reading_of, reading_options, sources_argument
+from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
+from nomadp.cli.options import Whole, file_option, kilometres
+from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
 
 if TYPE_CHECKING:
     from nomadp.datasets.snapped import SnapTo
@@ -36,9 +34,7 @@ __all__ = ["convert"]
     show_default=True,
     help="GeoJSON out: a feature per trajectory or per point.",
 )
-@click.option(
-    "--locations", type=EXISTING, metavar="FILE", help="The location set to snap to or to join."
-)
+@file_option("--locations", "The location set to snap to or to join.")
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
 @click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Snap to all H3 cells.")
 @click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
@@ -50,7 +46,7 @@ __all__ = ["convert"]
     help="What to do with points outside the box.",
 )
 @json_option
-def convert(**options: Any) -> None:
+def convert(**options: Any) -> Answer:
     """Convert SOURCES: CSV, Parquet, GeoParquet, GeoJSON, GPX, or folders.
 
     Several are read together, and equal tids of two are two trajectories. OUT with a file's
@@ -70,9 +66,10 @@ def convert(**options: Any) -> None:
         summary = _converted(options)
     for note in notes:
         click.echo(f"nomadp: {note}", err=True)
-    if options["as_json"]:
-        print_json({**summary, "notes": notes})
-        return
+    return Answer({**summary, "notes": notes}, lambda: _print(summary))
+
+
+def _print(summary: dict[str, Any]) -> None:
     if "recipe" in summary:
         print_counts(summary)
         click.echo()

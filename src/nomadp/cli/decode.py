@@ -4,19 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.files import out_option
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     EXISTING,
     MechanismOption,
+    above_zero,
     chosen_options,
-    json_option,
     locations_option,
-    number,
     variant_options,
 )
-from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json
-from nomadp.cli.progress import progress_bar
+from nomadp.cli.output import Answer, json_option, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.inference import Estimate
@@ -25,16 +23,6 @@ if TYPE_CHECKING:
     from nomadp.reports import AnyReports
 
 __all__ = ["decode"]
-
-
-def share_of_mass(text: str) -> float:
-    """Above 0 and at most 1; click's own range would let NaN through."""
-    level = number(text)
-    if not 0 < level <= 1:
-        raise click.BadParameter(
-            f"a level must be a number above 0 and at most 1, got {text[:80]}"
-        )
-    return level
 
 
 @click.command()
@@ -57,7 +45,7 @@ def share_of_mass(text: str) -> float:
 )
 @click.option(
     "--level",
-    type=share_of_mass,
+    type=above_zero("a level must be a number above 0 and at most 1", 1),
     default="0.9",
     show_default=True,
     metavar="P",
@@ -66,7 +54,7 @@ def share_of_mass(text: str) -> float:
 @out_option("Estimates: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @variant_options
 @json_option
-def decode(**options: Any) -> None:
+def decode(**options: Any) -> Answer:
     """Estimate where every reported point truly was; it is post-processing and costs nothing.
 
     The exact law of the mechanism and a prior give, for each point, the location with the
@@ -81,9 +69,10 @@ def decode(**options: Any) -> None:
       nomadp evaluate trips.csv where.csv --locations places.csv
     """
     summary = _decoded(options)
-    if options["as_json"]:
-        print_json(summary)
-        return
+    return Answer(summary, lambda: _print(summary))
+
+
+def _print(summary: dict[str, Any]) -> None:
     click.echo(
         f"{summary['reports']} reports ({summary['points']} points) of {summary['mechanism']} "
         f"at epsilon {summary['epsilon']}: {summary['out']}"
@@ -153,15 +142,8 @@ def _estimated(
             estimate = inference.decode(mechanism, reports, prior, level=level, progress=told)
         else:
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
-    return (
-        reports,
-        estimate,
-        {
-            "prior": options["prior"],
-            "prior_settled": None if prior is None else prior.settled,
-            "prior_spread": None if prior is None else prior.spread,
-        },
-    )
+    learned = {"prior_settled": prior and prior.settled, "prior_spread": prior and prior.spread}
+    return reports, estimate, {"prior": options["prior"], **learned}
 
 
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:

@@ -4,27 +4,19 @@ from pathlib import Path
 
 import click
 
-from nomadp.cli.options import EXISTING, default_jobs, jobs_option, json_option
-from nomadp.cli.out import check_writable
-from nomadp.cli.output import print_json
-from nomadp.cli.progress import progress_bar
+from nomadp.cli.files import check_writable
+from nomadp.cli.options import default_jobs, folder_option, jobs_option
+from nomadp.cli.output import Answer, json_option, progress_bar
 
 __all__ = ["demo"]
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=EXISTING,
-    default=Path("demo-output"),
-    show_default=True,
-    metavar="DIR",
-    help="The folder to write the page into.",
-)
+@folder_option("demo-output", "The folder to write the page into.")
 @click.option("--quick", is_flag=True, help="A smaller city and fewer settings.")
 @jobs_option
 @json_option
-def demo(*, out: Path, quick: bool, jobs: int | None, as_json: bool) -> None:
+def demo(*, out: Path, quick: bool, jobs: int | None) -> Answer:
     """Perturb a simulated city with every mechanism and write one page that opens offline.
 
     The page shows true and perturbed journeys on a map, errors against epsilon beside what no
@@ -39,7 +31,4 @@ def demo(*, out: Path, quick: bool, jobs: int | None, as_json: bool) -> None:
     check_writable(out, in_folder=out.is_dir(), is_made=True)
     with progress_bar("building the demo", pieces_of_work(quick=quick)) as bar:
         page = build_demo(out, quick=quick, jobs=jobs or default_jobs(), progress=bar.advance)
-    if as_json:
-        print_json({"page": str(page)})
-    else:
-        click.echo(f"{page} (open it in a browser; it needs no network)")
+    return Answer({"page": str(page)}, f"{page} (open it in a browser; it needs no network)")

@@ -1,6 +1,5 @@
 """``nomadp doctor``: what is installed, and whether what privacy rests on works."""
 
-import importlib.util
 import os
 import platform
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Any
 import click
 
 import nomadp
-from nomadp.cli.options import default_jobs, json_option
-from nomadp.cli.output import print_json, print_table
-from nomadp.extras import EXTRAS
+from nomadp.cli.options import default_jobs
+from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.extras import EXTRAS, version_of
 
 __all__ = ["doctor"]
 
@@ -21,8 +20,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 
 @click.command()
 @json_option
-@click.pass_context
-def doctor(context: click.Context, /, *, as_json: bool) -> None:
+def doctor() -> Answer:
     """Versions, cores, extras and the randomness source; exit 1 if something needed is absent.
 
     \b
@@ -31,23 +29,18 @@ def doctor(context: click.Context, /, *, as_json: bool) -> None:
     """
     findings = _findings()
     healthy = all(findings[name] for name in REQUIRED) and findings["randomness"] == "works"
-    if as_json:
-        extras = {
-            e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
-            for e in EXTRAS.values()
-        }
-        print_json({**findings, "extras": extras, "ok": healthy})
-    else:
-        remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
-        rows = [
-            [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
-            for name, found in findings.items()
-        ]
-        print_table(
-            ["what", "found"], [*rows, ["verdict", "ready" if healthy else "not ready"]]
-        )
-    if not healthy:
-        context.exit(1)
+    extras = {
+        e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
+        for e in EXTRAS.values()
+    }
+    remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
+    rows = [
+        [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
+        for name, found in findings.items()
+    ]
+    rows.append(["verdict", "ready" if healthy else "not ready"])
+    content = {**findings, "extras": extras, "ok": healthy}
+    return Answer(content, lambda: print_table(["what", "found"], rows), healthy)
 
 
 def _findings() -> dict[str, Any]:
@@ -55,23 +48,12 @@ def _findings() -> dict[str, Any]:
         "nomadp": nomadp.__version__,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        **{name: _version(name) for name in REQUIRED},
-        **{extra.package: _version(extra.package) for extra in EXTRAS.values()},
+        **{name: version_of(name) for name in REQUIRED},
+        **{extra.package: version_of(extra.package) for extra in EXTRAS.values()},
         "cores": default_jobs(),
         "randomness": _randomness(),
         "paper data": _paper_data(),
     }
-
-
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    if importlib.util.find_spec(package) is None:
-        return None
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "of unknown version"
 
 
 def _randomness() -> str:

@@ -4,15 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING, ManyNumbers, json_option, kilometres, locations_option
-from nomadp.cli.output import print_json, print_table
-from nomadp.cli.reading import (
-    length_option,
-    read_all,
-    reading_of,
-    reading_options,
-    sources_argument,
-)
+from nomadp.cli.files import length_option, read_all, reading_options, sources_argument
+from nomadp.cli.options import EXISTING, ManyNumbers, kilometres, locations_option
+from nomadp.cli.output import Answer, json_option, print_table
 
 if TYPE_CHECKING:
     from nomadp.analysis import Evaluation
@@ -42,7 +36,7 @@ ANSWERS = {
 @length_option
 @reading_options
 @json_option
-def evaluate(**options: Any) -> None:
+def evaluate(**options: Any) -> Answer:
     """Error (NE) and range queries (PRQ) of REPORTED against the true TRAJECTORIES.
 
     Trajectories are read as "nomadp perturb" reads them, with the same options, and matched to
@@ -54,10 +48,7 @@ def evaluate(**options: Any) -> None:
       nomadp evaluate trips.csv reports.csv --locations places.csv --radius-km 0.5 1 2
     """
     evaluation = _evaluation(options)
-    if options["as_json"]:
-        print_json(evaluation.as_dict())
-    else:
-        _print(evaluation)
+    return Answer(evaluation.as_dict(), lambda: _print(evaluation))
 
 
 def _evaluation(options: dict[str, Any]) -> "Evaluation":
@@ -66,9 +57,8 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.formats.tables import read_locations
     from nomadp.reports.files import read_rows
 
-    world, how = read_locations(options["locations"]), reading_of(options)
-    limits = options["max_snap_km"], options["length"]
-    true, _ = read_all(options["trajectories"], world, how, *limits)
+    world = read_locations(options["locations"])
+    true, _ = read_all(options, world)
     found, said = read_rows(options["reported"], world)
     if said.get("linked") is False:
         raise DomainError(

@@ -1,24 +1,21 @@
 """``nomadp explain``: what an epsilon promises, where every part of it goes, what it buys."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.options import (
-    EXISTING,
     ManyNumbers,
     Whole,
+    above_zero,
     chosen_options,
-    json_option,
+    file_option,
     kilometres,
     mechanism_option,
-    number,
     variant_options,
 )
-from nomadp.cli.output import print_json, print_table
-from nomadp.cli.progress import progress_bar
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.analysis.promise import Explanation
@@ -32,16 +29,6 @@ USUAL_LENGTH = 5
 """Where a map is given and no length."""
 
 
-def percentage(text: str) -> float:
-    """Above 0 and at most 100; click's own range would let NaN through."""
-    percent = number(text)
-    if not 0 < percent <= 100:
-        raise click.BadParameter(
-            f"a percentage must be above 0 and at most 100, got {text[:80]}"
-        )
-    return percent
-
-
 @click.command(cls=ManyNumbers)
 @mechanism_option
 @click.option("--epsilon", metavar="E", help="Budget of a whole trajectory.")
@@ -51,15 +38,12 @@ def percentage(text: str) -> float:
     metavar="N",
     help=f"Number of points of the trajectory; it is public. {USUAL_LENGTH} if a map is given.",
 )
-@click.option(
+@file_option(
     "--locations",
-    type=EXISTING,
-    metavar="FILE",
-    help="The public location set: what epsilon buys there is simulated on public walks.",
+    "The public location set: what epsilon buys there is simulated on public walks.",
 )
 @click.option(
     "--within-km",
-    "within_km",
     type=kilometres,
     multiple=True,
     metavar="KM...",
@@ -67,11 +51,14 @@ def percentage(text: str) -> float:
 )
 @click.option("--error-km", type=kilometres, metavar="KM", help="Find the epsilon for this.")
 @click.option(
-    "--percent", type=percentage, metavar="P", help="Find the epsilon for P % --within-km KM."
+    "--percent",
+    type=above_zero("a percentage must be above 0 and at most 100", 100),
+    metavar="P",
+    help="Find the epsilon for P % --within-km KM.",
 )
 @variant_options
 @json_option
-def explain(**options: Any) -> None:
+def explain(**options: Any) -> Answer:
     """Where epsilon goes, what it promises in words, and what it buys on a map.
 
     With --locations the error in km is simulated on walks of a public recipe, never on
@@ -87,11 +74,8 @@ def explain(**options: Any) -> None:
     """
     goal = _goal(options)
     if goal is not None:
-        _explain_goal(goal, options)
-    elif options["locations"] is not None:
-        _explain_on_a_map(options)
-    else:
-        _explain(options)
+        return _explain_goal(goal, options)
+    return (_explain if options["locations"] is None else _explain_on_a_map)(options)
 
 
 def _goal(options: dict[str, Any]) -> "Goal | None":
@@ -116,19 +100,15 @@ def _goal(options: dict[str, Any]) -> "Goal | None":
     return Goal(error_km, percent, radii[0] if radii else None)
 
 
-def _explain(options: dict[str, Any]) -> None:
+def _explain(options: dict[str, Any]) -> Answer:
     from nomadp.analysis.promise import explain
 
-    epsilon = options["epsilon"]
-    subject = _on_any_map(options["mechanism"], epsilon, chosen_options(options))
+    subject = _on_any_map(options["mechanism"], options["epsilon"], chosen_options(options))
     told = explain(subject, options["length"])
-    if options["as_json"]:
-        print_json(told.as_dict())
-    else:
-        _print(told)
+    return Answer(told.as_dict(), lambda: _print(told))
 
 
-def _explain_on_a_map(options: dict[str, Any]) -> None:
+def _explain_on_a_map(options: dict[str, Any]) -> Answer:
     from nomadp.analysis.promise import explain
     from nomadp.analysis.worth import WALKS, calibrate, default_radii_km
     from nomadp.cli.worth import print_worth
@@ -139,15 +119,16 @@ def _explain_on_a_map(options: dict[str, Any]) -> None:
     with progress_bar("walking", WALKS) as bar:
         found = calibrate(subject, length, radii_km, progress=bar.advance)
     told = explain(subject, length)
-    if options["as_json"]:
-        print_json({**told.as_dict(), "calibration": found.as_dict()})
-        return
-    _print(told)
-    click.echo()
-    print_worth(found, subject.epsilon)
+
+    def show() -> None:
+        _print(told)
+        click.echo()
+        print_worth(found, subject.epsilon)
+
+    return Answer({**told.as_dict(), "calibration": found.as_dict()}, show)
 
 
-def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
+def _explain_goal(goal: "Goal", options: dict[str, Any]) -> Answer:
     from nomadp.analysis.worth import ROUNDS, needed_epsilon
     from nomadp.cli.worth import needed_as_dict, print_needed
 
@@ -155,19 +136,16 @@ def _explain_goal(goal: "Goal", options: dict[str, Any]) -> None:
     length = options["length"] or USUAL_LENGTH
     with progress_bar("simulating", ROUNDS) as bar:
         needed = needed_epsilon(subject, length, goal, bar.advance)
-    if options["as_json"]:
-        names = {"mechanism": subject.name, "mechanism_version": subject.version}
-        print_json({**names, "length": length, **needed_as_dict(goal, needed)})
-    else:
-        print_needed(goal, needed)
+    names = {"mechanism": subject.name, "mechanism_version": subject.version}
+    content = {**names, "length": length, **needed_as_dict(goal, needed)}
+    return Answer(content, lambda: print_needed(goal, needed))
 
 
 def _on_this_map(options: dict[str, Any], epsilon: str) -> "Mechanism":
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    path: Path = options["locations"]
-    world = read_locations(path)
+    world = read_locations(options["locations"])
     return make_mechanism(options["mechanism"], world, epsilon, **chosen_options(options))
 
 

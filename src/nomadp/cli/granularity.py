@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from nomadp.cli.options import ManyNumbers, json_option
-from nomadp.cli.output import print_json, print_table
+from nomadp.cli.options import ManyNumbers
+from nomadp.cli.output import Answer, json_option, print_table
 
 __all__ = ["granularity"]
 
@@ -28,7 +28,7 @@ DIGITS = 8
     help="Budgets of a whole trajectory; the paper's nine by default.",
 )
 @json_option
-def granularity(*, epsilons: tuple[str, ...], as_json: bool) -> None:
+def granularity(*, epsilons: tuple[str, ...]) -> Answer:
     """How probably a direction survives at 2, 4, 6 and 12 sectors, and which is chosen.
 
     The paper's table and its equation disagree: the table divides the probability of a wrong
@@ -39,9 +39,10 @@ def granularity(*, epsilons: tuple[str, ...], as_json: bool) -> None:
       nomadp granularity --epsilon 1 4 10
     """
     table = [row for rule in READINGS for row in _rows(epsilons, rule)]
-    if as_json:
-        print_json({"rows": table})
-        return
+    return Answer({"rows": table}, lambda: _print(table))
+
+
+def _print(table: list[dict[str, Any]]) -> None:
     for rule, reading in READINGS.items():
         click.echo(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
         _print_rule([row for row in table if row["rule"] == rule])

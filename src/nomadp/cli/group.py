@@ -1,18 +1,17 @@
 """The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
 
+import importlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 import nomadp
-from nomadp.cli.exit_codes import Stopped, report_failure
-from nomadp.cli.modules import CommandModules
-from nomadp.cli.signals import end_threads, stopped_by_signals
+from nomadp.cli.exit_codes import Stopped, end_threads, report_failure, stopped_by_signals
 
-__all__ = ["main"]
+__all__ = ["CommandModules", "main"]
 
 COMMANDS = {
     "demo": "One page: a simulated city, perturbed, scored and audited.",
@@ -30,11 +29,33 @@ COMMANDS = {
 """In the order a newcomer meets them. Each is a module here, with a command of its name."""
 
 
+class CommandModules(click.Group):
+    """Lists its commands from a table, so that ``--help`` need not import a single one.
+
+    ``modules`` is where those live that were not added, a name with ``{}`` for the command's.
+    """
+
+    def __init__(self, *, summaries: Mapping[str, str], modules: str, **how: Any) -> None:
+        super().__init__(**how)
+        self._summaries, self._modules = summaries, modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._summaries)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._summaries.items()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.commands or cmd_name not in self._summaries:
+            return super().get_command(ctx, cmd_name)
+        module: Any = importlib.import_module(self._modules.format(cmd_name))
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
 class Nomadp(CommandModules):
     """Turns failures into sentences and exit codes."""
-
-    summaries = COMMANDS
-    modules = "nomadp.cli.{}"
 
     def main(  # type: ignore[override]  # click's own signature has overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -57,6 +78,8 @@ class Nomadp(CommandModules):
 
 @click.group(
     cls=Nomadp,
+    summaries=COMMANDS,
+    modules="nomadp.cli.{}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @click.version_option(nomadp.__version__, prog_name="nomadp", message="%(prog)s %(version)s")

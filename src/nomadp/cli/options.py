@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -16,15 +16,16 @@ __all__ = [
     "ManyNumbers",
     "MechanismOption",
     "Whole",
+    "above_zero",
     "chosen_options",
     "default_jobs",
+    "file_option",
     "finite",
+    "folder_option",
     "jobs_option",
-    "json_option",
     "kilometres",
     "locations_option",
     "mechanism_option",
-    "number",
     "variant_options",
 ]
 
@@ -59,22 +60,36 @@ def finite(text: str) -> float:
     return value
 
 
-def kilometres(text: str) -> float:
-    """A finite distance above zero."""
-    distance_km = number(text)
-    if not 0 < distance_km < math.inf:
-        raise click.BadParameter(f"a distance must be a number of km above 0, got {text[:80]}")
-    return distance_km
+def above_zero(rule: str, most: float = math.inf) -> Callable[[str], float]:
+    """Reads numbers above zero and at most so much; click's own range would let NaN through."""
+
+    def parsed(text: str) -> float:
+        value = number(text)
+        if not 0 < value <= most:
+            raise click.BadParameter(f"{rule}, got {text[:80]}")
+        return value
+
+    return parsed
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+kilometres = above_zero("a distance must be a number of km above 0")
 
-locations_option = click.option(
+
+def file_option(
+    flag: str, what: str, metavar: str = "FILE", **more: Any
+) -> Callable[[Decorated], Decorated]:
+    return click.option(flag, type=EXISTING, metavar=metavar, help=what, **more)
+
+
+def folder_option(default: str, what: str) -> Callable[[Decorated], Decorated]:
+    """--out for what is written into a folder that may be there already."""
+    return file_option("--out", what, "DIR", default=Path(default), show_default=True)
+
+
+locations_option = file_option(
     "--locations",
-    type=EXISTING,
+    "The public location set: CSV or Parquet with location_id, lat, lng.",
     required=True,
-    metavar="FILE",
-    help="The public location set: CSV or Parquet with location_id, lat, lng.",
 )
 
 DEFAULT_MECHANISM = "atlas"
@@ -110,79 +125,55 @@ jobs_option = click.option(
 )
 
 
-VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
-    "granularity": click.option(
-        "--granularity",
-        type=click.Choice(["table", "formula", "2", "4", "6", "12"]),
-        help="tp, atp: sectors of a direction, or the rule that picks them.",
+class Variant(NamedTuple):
+    """A choice inside a mechanism, as an option takes it."""
+
+    kind: Any
+    metavar: str | None
+    what: str
+
+
+_MANY = Whole(1, 1_000_000)
+
+VARIANTS = {
+    "granularity": Variant(
+        click.Choice(["table", "formula", "2", "4", "6", "12"]),
+        None,
+        "tp, atp: sectors of a direction, or the rule that picks them.",
     ),
-    "directions": click.option(
-        "--directions",
-        type=click.Choice(["both", "preceding"]),
-        help="tp, atp: which neighbouring pivots a direction is taken from.",
+    "directions": Variant(
+        click.Choice(["both", "preceding"]),
+        None,
+        "tp, atp: which neighbouring pivots a direction is taken from.",
     ),
-    "merge": click.option(
-        "--merge",
-        type=click.Choice(["coin", "first-index", "direction"]),
-        help="tp, atp: how the two copies become one.",
+    "merge": Variant(
+        click.Choice(["coin", "first-index", "direction"]),
+        None,
+        "tp, atp: how the two copies become one.",
     ),
-    "radius_km": click.option(
-        "--radius-km",
-        type=kilometres,
-        metavar="R",
-        help="atp: a fixed radius, not a private one.",
+    "radius_km": Variant(kilometres, "R", "atp: a fixed radius, not a private one."),
+    "near_count": Variant(
+        _MANY, "K", "brr, atlas: how many nearest locations or journeys are the likelier ones."
     ),
-    "near_count": click.option(
-        "--near-count",
-        type=Whole(1, 1_000_000),
-        metavar="K",
-        help="brr, atlas: how many nearest locations or journeys are the likelier ones.",
+    "size": Variant(
+        _MANY, "K", "atlas: how many journeys the public book of each length holds."
     ),
-    "size": click.option(
-        "--size",
-        type=Whole(1, 1_000_000),
-        metavar="K",
-        help="atlas: how many journeys the public book of each length holds.",
+    "control_points": Variant(
+        Whole(2, 64),
+        "C",
+        "atlas: through how many of its points a longer trajectory is reported.",
     ),
-    "control_points": click.option(
-        "--control-points",
-        type=Whole(2, 64),
-        metavar="C",
-        help="atlas: through how many of its points a longer trajectory is reported.",
+    "pinned": Variant(
+        EXISTING,
+        "FILE",
+        'atlas: a public book from "nomadp atlas build"; by default the same is built.',
     ),
-    "pinned": click.option(
-        "--atlas",
-        "pinned",
-        type=EXISTING,
-        metavar="FILE",
-        help='atlas: a public book from "nomadp atlas build"; by default the same is built.',
-    ),
-    "groups": click.option(
-        "--groups",
-        type=Whole(min=2),
-        metavar="G",
-        help="l-srr: into how many groups locations are ordered.",
-    ),
-    "grid": click.option(
-        "--grid",
-        type=Whole(1, 6),
-        metavar="G",
-        help="ngram: rows and columns of the regions.",
-    ),
-    "max_step_km": click.option(
-        "--max-step-km",
-        type=kilometres,
-        metavar="D",
-        help="ngram: a public bound of how far one step leads.",
-    ),
-    "delta": click.option(
-        "--delta", metavar="D", help="cgm: how probably its promise may fail."
-    ),
-    "step_bound": click.option(
-        "--step-bound",
-        type=finite,
-        metavar="C",
-        help="cgm: how far one step leads, in parts of the set's width.",
+    "groups": Variant(Whole(2), "G", "l-srr: into how many groups locations are ordered."),
+    "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the regions."),
+    "max_step_km": Variant(kilometres, "D", "ngram: a public bound of how far one step leads."),
+    "delta": Variant(None, "D", "cgm: how probably its promise may fail."),
+    "step_bound": Variant(
+        finite, "C", "cgm: how far one step leads, in parts of the set's width."
     ),
 }
 """The choices inside a mechanism, by the name of its field; a default stays with it."""
@@ -190,16 +181,17 @@ VARIANTS: dict[str, Callable[[Decorated], Decorated]] = {
 
 def variant_options(command: Decorated) -> Decorated:
     """Offer every choice inside a mechanism; one that has no such choice refuses it."""
-    other = click.option(
+    command = click.option(
         "--option",
         "others",
         multiple=True,
         callback=_other_options,
         metavar="NAME=VALUE",
         help="An option of another package's mechanism; repeatable.",
-    )
-    for option in reversed([*VARIANTS.values(), other]):
-        command = option(command)
+    )(command)
+    for name, (kind, metavar, what) in reversed(VARIANTS.items()):
+        flag = "--atlas" if name == "pinned" else f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, type=kind, metavar=metavar, help=what)(command)
     return command
 
 

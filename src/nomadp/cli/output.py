@@ -1,16 +1,63 @@
-"""What commands print on stdout: one JSON object, or aligned columns."""
+"""What commands print: one JSON object or text on stdout, a progress bar on stderr."""
 
 import json
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from functools import wraps
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
-__all__ = ["print_json", "print_table", "reading_notes"]
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar as Shown
+
+__all__ = [
+    "Answer",
+    "json_option",
+    "print_json",
+    "print_table",
+    "progress_bar",
+    "reading_notes",
+]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+PATIENCE_S = 2.0
+"""Work that ends before this needs no bar."""
+SAY_EVERY_S = 30.0
+
+
+class Answer(NamedTuple):
+    """What a command found, for --json and for people; not ok is exit code 1."""
+
+    content: Mapping[str, Any]
+    text: str | Callable[[], None]
+    ok: bool = True
+
+
+def json_option(command: Decorated) -> Decorated:
+    """--json, of a command that returns its `Answer`."""
+
+    @wraps(command)
+    def answered(*arguments: Any, as_json: bool, **options: Any) -> None:
+        answer: Answer = command(*arguments, **options)
+        if as_json:
+            print_json(answer.content)
+        elif isinstance(answer.text, str):
+            click.echo(answer.text)
+        else:
+            answer.text()
+        if not answer.ok:
+            raise click.exceptions.Exit(1)
+
+    offered: Any = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+    return cast(Decorated, offered(answered))
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -62,3 +109,54 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "infinite"
     return value
+
+
+class ProgressBar:
+    """Appears once the work has lasted `PATIENCE_S`.
+
+    Where there is no terminal for it, a ``spoken`` one says a line now and then.
+    """
+
+    def __init__(self, what: str, total: int | None, *, spoken: bool = False) -> None:
+        self._what, self._total, self._done = what, total, 0
+        self._spoken = spoken and not sys.stderr.isatty()
+        self._started_s = self._said_s = time.monotonic()
+        self._shown: Shown[int] | None = None
+
+    def advance(self, count: int) -> None:
+        """So much more was done."""
+        self._done += count
+        waited_s = time.monotonic() - self._started_s
+        if self._shown is None and sys.stderr.isatty() and waited_s > PATIENCE_S:
+            # Standard error: standard output may be piped into another program.
+            self._shown = click.progressbar(
+                repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
+            )
+        if self._shown is not None:
+            self._shown.length = self._total
+            self._shown.update(self._done - self._shown.pos)
+        if self._spoken and time.monotonic() - self._said_s > SAY_EVERY_S:
+            self._said_s = time.monotonic()
+            click.echo(f"{self._done} of {self._total} done", err=True)
+
+    def reach(self, done: int, total: int) -> None:
+        """So much is done now, of so much in all."""
+        self._total = total
+        self.advance(done - self._done)
+
+    def close(self) -> None:
+        if self._shown is not None:
+            click.echo("\r\x1b[K", nl=False, err=True)  # the line it stood on
+            self._shown = None
+
+
+@contextmanager
+def progress_bar(
+    what: str, total: int | None = None, *, spoken: bool = False
+) -> Iterator[ProgressBar]:
+    """A bar that is gone when the work is, however it ends."""
+    bar = ProgressBar(what, total, spoken=spoken)
+    try:
+        yield bar
+    finally:
+        bar.close()

@@ -1,23 +1,13 @@
 """``nomadp paper``: every figure and table of the paper, from data to one report."""
 
-import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.exit_codes import Stopped
-from nomadp.cli.options import (
-    EXISTING,
-    Whole,
-    default_jobs,
-    jobs_option,
-    json_option,
-)
-from nomadp.cli.out import check_writable
-from nomadp.cli.output import print_json
-from nomadp.cli.progress import ProgressBar, progress_bar
+from nomadp.cli.files import check_writable
+from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
+from nomadp.cli.output import Answer, json_option, progress_bar
 from nomadp.extras import require
 
 if TYPE_CHECKING:
@@ -26,30 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["paper"]
 
 REPORT_ONLY = "report"
-SAY_EVERY_S = 30.0
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option(
-    "--data",
-    type=EXISTING,
-    metavar="DIR",
-    help="One folder per data set; by default a simulated city and campus.",
+@file_option(
+    "--data", "One folder per data set; by default a simulated city and campus.", "DIR"
 )
-@click.option(
-    "--out",
-    type=EXISTING,
-    default=Path("paper-output"),
-    show_default=True,
-    metavar="DIR",
-    help="The folder of results; a run that was stopped goes on there.",
-)
+@folder_option("paper-output", "The folder of results; a run that was stopped goes on there.")
 @click.option("--runs", type=Whole(1), metavar="R", help="Repetitions; 5 by default.")
 @click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
 @jobs_option
 @json_option
-def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options: Any) -> None:
+def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer:
     """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
 
     NAME is "all", or some of ne, prq, radius, directions, granularity, budget, merge,
@@ -68,10 +47,14 @@ def paper(*, names: tuple[str, ...], jobs: int | None, as_json: bool, **options:
     if REPORT_ONLY not in names:
         _compute(planned, jobs or default_jobs())
     written = planned.write()
-    if as_json:
-        print_json(_outcome(planned, written))
-    else:
-        click.echo(f"{written[0]} (open it in a browser; it needs no network)")
+    outcome = {
+        "report": str(written[0]),
+        "files": [str(path) for path in written],
+        "datasets": list(planned.catalogue.names),
+        "simulated": planned.catalogue.simulated,
+        "left_out": planned.unregistered,
+    }
+    return Answer(outcome, f"{written[0]} (open it in a browser; it needs no network)")
 
 
 def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
@@ -94,10 +77,9 @@ def _compute(planned: "Paper", jobs: int) -> None:
     kept = f", {done} kept from an earlier run" if done else ""
     where = f"{jobs} processes" if jobs > 1 else "1 process"
     click.echo(f"{len(todo)} pieces of work on {where}{kept}", err=True)
-    with progress_bar("computing", len(todo)) as bar:
-        spoken = _Spoken(bar, len(todo))
+    with progress_bar("computing", len(todo), spoken=True) as bar:
         try:
-            planned.compute(todo, jobs=jobs, progress=spoken.advance)
+            planned.compute(todo, jobs=jobs, progress=bar.advance)
         except Stopped as stopped:
             stopped.add_note(
                 f"what was finished is in {planned.out}; the same command goes on from there"
@@ -112,28 +94,3 @@ def _note(planned: "Paper") -> None:
     if planned.unregistered:
         missing = ", ".join(planned.unregistered)
         click.echo(f"left out, because this build does not have them: {missing}", err=True)
-
-
-def _outcome(planned: "Paper", written: list[Path]) -> dict[str, Any]:
-    return {
-        "report": str(written[0]),
-        "files": [str(path) for path in written],
-        "datasets": list(planned.catalogue.names),
-        "simulated": planned.catalogue.simulated,
-        "left_out": planned.unregistered,
-    }
-
-
-class _Spoken:
-    """Moves the bar, and says a line now and then where there is no terminal for one."""
-
-    def __init__(self, bar: ProgressBar, total: int) -> None:
-        self._bar, self._total, self._done = bar, total, 0
-        self._said_s = time.monotonic()
-
-    def advance(self, count: int) -> None:
-        self._done += count
-        self._bar.advance(count)
-        if not sys.stderr.isatty() and time.monotonic() - self._said_s > SAY_EVERY_S:
-            self._said_s = time.monotonic()
-            click.echo(f"{self._done} of {self._total} done", err=True)

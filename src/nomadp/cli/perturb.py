@@ -1,38 +1,34 @@
 """``nomadp perturb``: a file of trajectories in, a file of private reports out."""
 
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import (
-    EXISTING,
-    Whole,
-    chosen_options,
-    default_jobs,
-    jobs_option,
-    json_option,
-    locations_option,
-    mechanism_option,
-    variant_options,
-)
-from nomadp.cli.out import out_option
-from nomadp.cli.output import print_json, reading_notes
-from nomadp.cli.perturb_request import (
-    Request,
-    check_lengths,
-    check_private,
-    people_facts,
-    said_of_people,
-    warnings_of,
-)
-from nomadp.cli.progress import progress_bar
-from nomadp.cli.reading import (
+from nomadp.cli.files import (
     length_option,
+    out_option,
     read_all,
     reading_of,
     reading_options,
     sources_argument,
+)
+from nomadp.cli.options import (
+    Whole,
+    chosen_options,
+    default_jobs,
+    file_option,
+    jobs_option,
+    locations_option,
+    mechanism_option,
+    variant_options,
+)
+from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
+from nomadp.cli.perturb_request import (
+    as_stored,
+    check_lengths,
+    check_private,
+    said_of_people,
+    summary_of,
 )
 
 if TYPE_CHECKING:
@@ -53,11 +49,9 @@ WORTH_PROCESSES = 2_000
 @click.option(
     "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
 )
-@click.option(
+@file_option(
     "--key-file",
-    type=EXISTING,
-    metavar="FILE",
-    help="Draw with this secret key of 32 bytes: one key for one set of trajectories.",
+    "Draw with this secret key of 32 bytes: one key for one set of trajectories.",
 )
 @jobs_option
 @click.option(
@@ -91,7 +85,7 @@ WORTH_PROCESSES = 2_000
     "--accept-not-private", is_flag=True, help="Needed by the variants that are not private."
 )
 @json_option
-def perturb(**options: Any) -> None:
+def perturb(**options: Any) -> Answer:
     """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
 
     TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
@@ -115,21 +109,16 @@ def perturb(**options: Any) -> None:
       nomadp perturb trips.csv --locations places.csv --mechanism atp --epsilon 4 \\
         --out reports.csv
     """
-    variant = chosen_options(options)
-    options["reading"] = reading_of(options)
-    request = Request(**{field.name: options[field.name] for field in fields(Request)})
     with reading_notes() as notes:
-        summary = _perturbed(request, variant, _master(options["engine"], options["master"]))
+        summary = _perturbed(options)
     for note in [*notes, *summary["warnings"]]:
         click.echo(f"nomadp: {note}", err=True)
-    if options["as_json"]:
-        print_json(summary)
-    else:
-        click.echo(
-            f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
-            f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}"
-        )
-        click.echo(said_of_people(summary))
+    return Answer(
+        summary,
+        f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
+        f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}\n"
+        f"{said_of_people(summary)}",
+    )
 
 
 def _master(engine: str, master: str | None) -> str | None:
@@ -141,35 +130,40 @@ def _master(engine: str, master: str | None) -> str | None:
     return None
 
 
-def _perturbed(request: Request, variant: dict[str, Any], master: str | None) -> dict[str, Any]:
+def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
     """Everything that can be refused is refused before the first draw."""
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    if request.key_file is not None and request.seed is not None:
+    variant = chosen_options(options)
+    reading_of(options)  # what is wrong with it is said, whether or not it is needed
+    master = _master(options["engine"], options["master"])
+    if options["key_file"] is not None and options["seed"] is not None:
         raise click.UsageError("--key-file and --seed exclude each other, got both")
-    streamed = master is None and _is_streamed(request)
-    world = read_locations(request.locations)
-    mechanism = make_mechanism(request.mechanism, world, request.epsilon, **variant)
-    check_private(mechanism, accepted=request.accept_not_private)
-    if master is not None:
-        from nomadp.cli.perturb_cluster import clustered
+    streaming = master is None and _is_streamed(options)
+    world = read_locations(options["locations"])
+    mechanism = make_mechanism(options["mechanism"], world, options["epsilon"], **variant)
+    check_private(mechanism, accepted=options["accept_not_private"])
+    if master is None and not streaming:
+        return _at_once(options, mechanism)
+    from nomadp.cli.perturb_keyed import clustered, streamed
 
-        return clustered(request, mechanism, master)
-    return (_streamed if streamed else _at_once)(request, mechanism)
+    if master is None:
+        return streamed(options, mechanism)
+    return clustered(options, mechanism, master)
 
 
-def _is_streamed(request: Request) -> bool:
+def _is_streamed(options: dict[str, Any]) -> bool:
     """CSV needs all reports at once, and so do transcripts, for now."""
     from nomadp.formats.files import is_parquet
 
-    source = request.as_stored
-    if source and is_parquet(source) and is_parquet(request.out) and not request.transcript:
+    source, out = as_stored(options), options["out"]
+    if source and is_parquet(source) and is_parquet(out) and not options["transcript"]:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
         if is_nested(source):
             return True
-    if request.key_file is not None:
+    if options["key_file"] is not None:
         raise click.UsageError(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
             "location_ids), and no --transcript nor --length: elsewhere a tid may not always "
@@ -178,40 +172,24 @@ def _is_streamed(request: Request) -> bool:
     return False
 
 
-def _streamed(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
-    from nomadp.cli.perturb_stream import streamed
-
-    return streamed(request, mechanism)
-
-
-def _at_once(request: Request, mechanism: "Mechanism") -> dict[str, Any]:
+def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set
     from nomadp.randomness import SimulatedWords
     from nomadp.reports import write_simulated
 
-    true, read = read_all(
-        request.trajectories,
-        mechanism.locations,
-        request.reading,
-        request.max_snap_km,
-        request.length,
-    )
-    single = int((true.lengths == 1).sum())
-    check_lengths(mechanism, single, len(true), accepted=request.single_points)
-    words = None if request.seed is None else SimulatedWords(request.seed)
-    jobs = request.jobs or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
-    asked = {"keep_tids": request.keep_tids, "transcripts": request.transcript}
+    true, read = read_all(options, mechanism.locations)
+    check_lengths(mechanism, int((true.lengths == 1).sum()), len(true), options)
+    words = None if options["seed"] is None else SimulatedWords(options["seed"])
+    jobs = options["jobs"] or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
+    asked = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
     with progress_bar("perturbing", len(true)) as bar:
         reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
     # What protects nobody was asked for by name: --seed, or --accept-not-private.
-    write_simulated(request.out, reports)
+    write_simulated(options["out"], reports)
     return {
-        "out": str(request.out),
+        "out": str(options["out"]),
         "trajectories": len(reports),
         "points": len(reports.locations),
-        **reports.header.as_dict(),
-        **people_facts(read.people, mechanism),
-        "snapped": None if read.snapped is None else asdict(read.snapped),
-        "warnings": warnings_of(request, mechanism, read.snapped),
+        **summary_of(options, mechanism, reports.header, read.people, read.snapped),
     }

@@ -1,15 +1,22 @@
 """The demonstration: a simulated city, perturbed, scored and audited, as one page."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from nomadp.demo.document import render
-from nomadp.demo.experiment import Progress, explore
-from nomadp.demo.plan import FULL, QUICK
+import nomadp
+from nomadp.demo.experiment import FULL, QUICK, Findings, Progress, explore
+from nomadp.demo.payload import payload
+from nomadp.demo.sentences import audit_words, gallery_words, verdicts
+from nomadp.demo.tables import audit_details, audit_table, curve_tables, gallery_table
 from nomadp.formats.atomic import write_whole
+from nomadp.page import page, paragraphs
 
-__all__ = ["build_demo", "pieces_of_work"]
+__all__ = ["build_demo", "embedded_json", "pieces_of_work", "render"]
 
 PAGE_NAME = "index.html"
+SCRIPTS = ("dom", "store", "map", "journeys", "charts", "budget", "main")
 
 
 def build_demo(
@@ -28,3 +35,33 @@ def pieces_of_work(*, quick: bool = False) -> int:
     """How many pieces of work `build_demo` tells its ``progress`` of."""
     plan = QUICK if quick else FULL
     return len(plan.settings) + len(plan.audits)
+
+
+def render(findings: Findings) -> str:
+    """The page as text."""
+    audit, plan = findings.audit, findings.study.plan
+    locations = findings.study.city.locations
+    markup = {
+        "payload": embedded_json(payload(findings)),
+        "verdicts": paragraphs(verdicts(findings)),
+        "curve_tables": curve_tables(findings),
+        "audit_words": paragraphs(audit_words(audit)),
+        "audit_table": audit_table(audit),
+        "audit_details": audit_details(audit),
+        "gallery_words": paragraphs(gallery_words(audit)),
+        "gallery_table": gallery_table(audit),
+    }
+    text = {
+        "version": nomadp.__version__,
+        "seed": str(plan.seed),
+        "places": f"{len(locations):,}",
+        "location_set_sha256": locations.sha256,
+        "command": plan.command,
+    }
+    return page("nomadp.demo", markup, text, SCRIPTS)
+
+
+def embedded_json(value: Mapping[str, Any]) -> str:
+    """JSON that no value in it can break out of: the page's parser sees no tag in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -4,9 +4,16 @@ Every trajectory draws from the stream of words that bears its tid. So neither t
 in, nor its place there, nor who perturbs it changes its report or the report's id.
 """
 
+from dataclasses import dataclass
+
+import numpy as np
 import pyarrow as pa
 
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
+from nomadp.engine.local import Progress
+from nomadp.errors import SchemaError
+from nomadp.formats.nested_files import NestedFile, repeated_tids
+from nomadp.formats.trajectory_batches import trajectories_of
+from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
 from nomadp.randomness import Words
@@ -14,7 +21,7 @@ from nomadp.reports.batches import batch_of
 from nomadp.reports.table import report_ids
 from nomadp.sequences import Sequences
 
-__all__ = ["TRAJECTORY_SCHEMA", "perturb_batch", "trajectories_of"]
+__all__ = ["Survey", "perturb_batch", "survey"]
 
 
 def perturb_batch(
@@ -33,3 +40,37 @@ def perturb_batch(
     names = true.tids if linked else report_ids(words, mechanism, true.tids)
     rows = Sequences(true.offsets, drawn.locations, names)
     return batch_of(rows, mechanism.locations, drawn.numbers)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a file of trajectories holds. All of it is public: lengths are."""
+
+    trajectories: int
+    points: int
+    single: int
+    """Trajectories of one location."""
+
+
+def survey(
+    source: NestedFile, locations: LocationSet, progress: Progress | None = None
+) -> Survey:
+    """Every trajectory is over these locations, and no tid occurs twice; or a refusal.
+
+    Two trajectories of one tid would draw the same words, and their reports would tell about
+    each other. So tids are compared exactly, in 8 bytes of memory for each.
+    """
+    points = single = 0
+    for row, batch in source.batches():
+        found = source.trajectories(row, batch, locations)
+        points += len(found.locations)
+        single += int(np.count_nonzero(found.lengths == 1))
+        if progress is not None:
+            progress(len(found))
+    again = repeated_tids(source)
+    if again:
+        raise SchemaError(
+            f"{source.path}: every tid must name one trajectory, got {again} repeated of "
+            f"{source.rows}; number the trajectories, or keep only one of each tid"
+        )
+    return Survey(source.rows, points, single)

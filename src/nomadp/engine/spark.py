@@ -11,23 +11,31 @@ between them. Over Spark Connect the serialised plan holds it too. It stands in 
 shown, in no log and in no error.
 """
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from nomadp import errors
 from nomadp.analysis import Evaluation
-from nomadp.engine.spark_scores import SUM_COLUMNS, finished, summing
+from nomadp.engine.batches import Survey
 from nomadp.engine.spark_tasks import (
     ESTIMATE_COLUMNS,
+    ROWS,
+    SUM_COLUMNS,
     TALLY_COLUMNS,
     decoding,
+    finished,
     perturbing,
     report_columns,
+    summing,
     tallying,
 )
-from nomadp.engine.survey import Survey
+from nomadp.extras import require
 from nomadp.inference import Prior
 from nomadp.inference.decoders import groups_from
 from nomadp.inference.estimate import check_level
@@ -47,6 +55,7 @@ __all__ = [
     "evaluate",
     "perturb",
     "refusals",
+    "session",
     "survey",
 ]
 
@@ -54,6 +63,17 @@ Frame = Any
 """A Spark DataFrame: classic, Connect and Sail have one each, and share only its methods."""
 
 RADII_KM = (1.0, 2.0, 4.0)
+
+SETTINGS = {
+    "spark.app.name": "nomadp",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS),
+    "spark.ui.showConsoleProgress": "false",
+}
+LOCAL_SETTINGS = {
+    "spark.ui.enabled": "false",  # a page about the job, open to the whole network
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
 
 
 def perturb(
@@ -186,3 +206,32 @@ def _reports(frame: Frame) -> Frame:
 
 def _renamed(frame: Frame, name: str) -> Frame:
     return _trajectories(frame).withColumnRenamed("location_ids", name)
+
+
+def session(master: str, settings: Mapping[str, str] | None = None) -> Any:
+    """A session on ``master``: local[4], yarn, a host of Spark's own, or sc:// for Connect.
+
+    Sail is reached by Connect. Later settings win, so the caller's do.
+    """
+    # Each in an environment of its own: both bring a pyspark.
+    if find_spec("pyspark") is None:
+        require("sail" if master.startswith("sc://") else "spark")
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    if master.startswith("sc://"):
+        return _built(SparkSession.builder.remote(master), {**SETTINGS, **(settings or {})})
+    # Workers would take whatever python3 their PATH has.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    local = LOCAL_SETTINGS if master.startswith("local") else {}
+    if master.startswith("local-cluster"):
+        # Its workers start from where pyspark keeps Spark itself.
+        os.environ.setdefault("SPARK_HOME", str(Path(str(pyspark.__file__)).parent))
+    chosen = {**SETTINGS, **local, **(settings or {})}
+    return _built(SparkSession.builder.master(master), chosen)
+
+
+def _built(builder: Any, settings: Mapping[str, str]) -> Any:
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

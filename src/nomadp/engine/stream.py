@@ -18,10 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from nomadp.engine.batches import perturb_batch
+from nomadp.engine.batches import Survey, perturb_batch, survey
 from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
-from nomadp.engine.survey import Survey, survey
 from nomadp.engine.unfinished import Unfinished
 from nomadp.engine.workers import assigned, worker_pool
 from nomadp.errors import NotPrivateError
@@ -31,7 +30,7 @@ from nomadp.mechanisms.paths import REFERENCE, path_of
 from nomadp.randomness import KeyedWords, Words
 from nomadp.reports.header import Header
 
-__all__ = ["Job", "Running", "open_job", "perturb_file"]
+__all__ = ["Job", "Running", "open_job"]
 
 PIECES_PER_PART = 16
 WAITING_PER_WORKER = 3
@@ -141,18 +140,6 @@ class Running:
                 row, batch = row + piece.num_rows, batch.slice(piece.num_rows)
 
 
-def perturb_file(job: Job, *, jobs: int = 1, progress: Progress | None = None) -> Survey:
-    """Every trajectory of the source perturbed once; what they were.
-
-    Goes on with a job that was begun. Refused or interrupted, nothing is in the target's place.
-    """
-    with open_job(job) as running:
-        if progress is not None and running.done:
-            progress(running.rows_done)
-        running.run(jobs=jobs, progress=progress)
-    return running.survey
-
-
 @contextmanager
 def open_job(
     job: Job,
@@ -175,7 +162,9 @@ def open_job(
         if accept is not None:
             accept(found)
         if words is None:
-            words = _begun(job, {**wanted, "survey": asdict(found)}, unfinished)
+            words = unfinished.begin(job.words)  # from here on they are bound to the job
+            begun = {**wanted, "survey": asdict(found), "key": fingerprint(words)}
+            unfinished.pin(begun)
         part_rows = _part_rows(source)
         done = frozenset(unfinished.finished_parts(part_rows))
         yield Running(job, source, found, words, part_rows, done, unfinished, wanted["path"])
@@ -185,20 +174,11 @@ def _taken_up(
     job: Job, wanted: Mapping[str, Any], unfinished: Unfinished
 ) -> tuple[KeyedWords | None, Survey]:
     """The words and the survey of the job that was begun, if it is this one."""
-    begun, words = unfinished.resume(), job.words
-    if words is None and unfinished.keeps_key():
-        words = unfinished.kept_words()
+    begun = unfinished.resume()
+    words = job.words or unfinished.kept_words()
     key = "" if words is None else fingerprint(words)
     unfinished.check_same(begun, {**wanted, "key": key})
     return words, Survey(**begun["survey"])
-
-
-def _begun(job: Job, manifest: Mapping[str, Any], unfinished: Unfinished) -> KeyedWords:
-    """The words of a new job; from here on they are bound to it."""
-    unfinished.begin(keep_key=job.words is None)
-    words = job.words or unfinished.kept_words()
-    unfinished.pin({**manifest, "key": fingerprint(words)})
-    return words
 
 
 def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:

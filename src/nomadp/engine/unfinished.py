@@ -16,7 +16,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.engine.keys import create_key, only_mine, read_key
+from nomadp.engine.keys import create_key, only_mine, words_of
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import moved_whole, written_whole
 from nomadp.formats.parquet_files import METADATA_KEY
@@ -63,22 +63,21 @@ class Unfinished:
     def is_begun(self) -> bool:
         return self._manifest.exists()
 
-    def begin(self, *, keep_key: bool) -> None:
-        """An empty folder, with a new key of its own if it is to keep one."""
+    def begin(self, words: KeyedWords | None) -> KeyedWords:
+        """An empty folder; the words to draw with, of a new key if none are given."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._enter()
         if self.is_begun():
             raise SchemaError(f"{self.folder} was begun by another run; run the command again")
         self._clear()
-        if keep_key:
-            create_key(self._key)
+        if words is not None:
+            return words
+        create_key(self._key)
+        return words_of(self._key)
 
-    def kept_words(self) -> KeyedWords:
-        """The words of the key that this folder keeps."""
-        return KeyedWords(read_key(self._key))
-
-    def keeps_key(self) -> bool:
-        return self._key.exists()
+    def kept_words(self) -> KeyedWords | None:
+        """The words of the key that this folder keeps, if it keeps one."""
+        return words_of(self._key) if self._key.exists() else None
 
     def pin(self, manifest: Manifest) -> None:
         """From now on this folder belongs to one job."""

@@ -1,4 +1,7 @@
-"""The option --out: everything that can be wrong with it is said before any work is done."""
+"""How commands are told of files: what to read and how, and where to write.
+
+Everything that can be wrong with --out is said before any work is done.
+"""
 
 import os
 import secrets
@@ -7,13 +10,27 @@ from dataclasses import dataclass
 from errno import ENOTDIR
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from nomadp.cli.options import EXISTING
+from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
 
-__all__ = ["check_writable", "out_option"]
+if TYPE_CHECKING:
+    from nomadp.formats.presets import Reading
+    from nomadp.formats.tables import ReadSummary
+    from nomadp.locations import LocationSet
+    from nomadp.trajectory import TrajectorySet
+
+__all__ = [
+    "check_writable",
+    "length_option",
+    "out_option",
+    "read_all",
+    "reading_of",
+    "reading_options",
+    "sources_argument",
+]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -99,3 +116,84 @@ def _inputs(options: dict[str, Any]) -> list[Path]:
     given = [value for name, value in options.items() if name != "out"]
     several = [value if isinstance(value, tuple) else (value,) for value in given]
     return [path for each in several for path in each if isinstance(path, Path)]
+
+
+length_option = click.option(
+    "--length",
+    type=Whole(1, 1_000_000),
+    metavar="N",
+    help="Resample every trajectory to N points, a public length.",
+)
+
+
+def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
+    return click.argument(name, type=EXISTING, nargs=-1, required=True)
+
+
+hours = above_zero("it must be a number of hours above 0", 1e6)
+
+
+def reading_options(command: Decorated) -> Decorated:
+    """What a file leaves open: names of columns, time zone, where trajectories end."""
+    for option in (
+        click.option(
+            "--max-snap-km",
+            type=kilometres,
+            metavar="KM",
+            help="Refuse points farther than this from every location; 50 by default.",
+        ),
+        click.option("--split-hours", type=hours, metavar="H", help="Split at gaps this long."),
+        click.option(
+            "--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris."
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="THEIRS=OURS",
+            help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; "
+            "repeatable.",
+        ),
+        click.option(
+            "--from",
+            "from_preset",
+            default="nomadp",
+            metavar="PRESET",
+            help="Whose column names the files have: skmob, movingpandas, trackintel, ptrail, "
+            "gowalla, foursquare, porto, geolife.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
+    from nomadp.formats.columns import Wishes
+    from nomadp.formats.presets import Reading, parse_columns
+
+    zone = None
+    if options["time_zone"] is not None:
+        from zoneinfo import ZoneInfo
+
+        try:
+            zone = ZoneInfo(options["time_zone"])
+        except (ValueError, OSError, LookupError):
+            raise click.UsageError(
+                "--time-zone must be a name such as UTC or Europe/Paris, got "
+                f"{options['time_zone']}"
+            ) from None
+    columns = parse_columns(options["columns"])
+    wishes = Wishes(zone, progress)
+    return Reading(options["from_preset"], columns, wishes, options["split_hours"])
+
+
+def read_all(
+    options: dict[str, Any], locations: "LocationSet"
+) -> "tuple[TrajectorySet, ReadSummary]":
+    """The trajectories, at a public length if one is asked for, and what may be said."""
+    from nomadp.formats.tables import read_trajectories
+
+    most_km, length = options["max_snap_km"], options["length"]
+    limit = {} if most_km is None else {"max_snap_km": most_km}
+    reading = reading_of(options)
+    found, summary = read_trajectories(options["trajectories"], locations, reading, **limit)
+    return found if length is None else found.resampled(length), summary

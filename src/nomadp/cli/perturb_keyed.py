@@ -1,0 +1,131 @@
+"""``nomadp perturb`` with words of a key: a file piece by piece, or a folder on a cluster."""
+
+from typing import Any
+
+import click
+
+from nomadp.cli.options import default_jobs
+from nomadp.cli.output import progress_bar
+from nomadp.cli.perturb_request import as_stored, check_lengths, summary_of
+from nomadp.engine.batches import Survey
+from nomadp.engine.keys import words_of
+from nomadp.engine.stream import Job, Running, open_job
+from nomadp.formats.files import is_parquet
+from nomadp.formats.nested_files import NestedFile
+from nomadp.formats.points import People
+from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.paths import path_of
+from nomadp.randomness import KeyedWords, SimulatedWords, new_key
+from nomadp.reports.files import ABOUT
+from nomadp.reports.header import Header
+
+__all__ = ["clustered", "streamed"]
+
+
+def streamed(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
+    """Perturb piece by piece a file never in memory as a whole; a stopped run goes on."""
+    files = options["trajectories"][0], options["out"]
+    uids = NestedFile(files[0]).uids()
+    people = None if uids is None else People.of(uids)
+    # Whether what protects nobody was asked for:
+    asked = options["seed"] is not None or options["accept_not_private"]
+    job = Job(mechanism, *files, _words(options), options["keep_tids"], simulated=asked)
+
+    def accept(found: Survey) -> None:
+        check_lengths(mechanism, found.single, found.trajectories, options)
+
+    with (
+        progress_bar("checking") as bar,
+        open_job(job, accept=accept, progress=bar.advance) as running,
+    ):
+        bar.close()
+        _run(running, options["jobs"] or default_jobs())
+    return {
+        "out": str(options["out"]),
+        "trajectories": running.survey.trajectories,
+        "points": running.survey.points,
+        "resumed_from": running.rows_done,
+        **summary_of(options, mechanism, running.header, people),
+    }
+
+
+def _run(running: Running, jobs: int) -> None:
+    total, folder = running.survey.trajectories, running.unfinished.folder
+    if running.done:
+        click.echo(
+            f"nomadp: going on with {folder}: {running.rows_done} of {total} trajectories are "
+            "done",
+            err=True,
+        )
+    try:
+        with progress_bar("perturbing", total) as bar:
+            bar.advance(running.rows_done)
+            running.run(jobs=jobs, progress=bar.advance)
+    except BaseException as error:
+        kept = f"what was done is kept in {folder}; the same command goes on from there"
+        if isinstance(error, Exception):
+            click.echo(f"nomadp: {kept}", err=True)
+        else:
+            error.add_note(kept)
+        raise
+
+
+def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dict[str, Any]:
+    """Perturb on a cluster whose machines see the same paths as this one."""
+    from nomadp.engine import spark as cluster
+
+    _check(options)
+    out, linked, own = options["out"], options["keep_tids"], _words(options)
+    with cluster.refusals():
+        spark = cluster.session(master)
+        frame = spark.read.parquet(str(options["trajectories"][0].resolve()))
+        found, people = cluster.survey(frame), _people(frame)
+        check_lengths(mechanism, found.single, found.trajectories, options)
+        words = own or KeyedWords(new_key())
+        cluster.perturb(frame, mechanism, words, keep_tids=linked).write.parquet(
+            str(out.resolve())
+        )
+        spark.stop()
+    path = path_of(mechanism, found.trajectories)
+    header = Header.of(mechanism, own, linked=linked, path=path)
+    if out.is_dir():  # not where only the cluster sees it
+        (out / ABOUT).write_bytes(header.to_json() + b"\n")
+    return {
+        "out": str(options["out"]),
+        "trajectories": found.trajectories,
+        "points": found.points,
+        **summary_of(options, mechanism, header, people),
+    }
+
+
+def _people(frame: Any) -> People | None:
+    if "uid" not in frame.columns:
+        return None
+    each = frame.groupBy("uid").count()
+    count, most = each.selectExpr("count(*)", "max(count)").first()
+    return People(count, most)
+
+
+def _check(options: dict[str, Any]) -> None:
+    if as_stored(options) is None:
+        raise click.UsageError(
+            "a cluster reads one file or folder just as it stands, without --length, --columns "
+            "and --split-hours"
+        )
+    if options["jobs"] is not None or options["transcript"]:
+        raise click.UsageError(
+            "--jobs and --transcript belong to the local engine: a cluster shares out the work "
+            "by itself, and keeps reports alone"
+        )
+    if not is_parquet(options["out"]) or options["out"].exists():
+        raise click.UsageError(
+            "--out must name a new folder that ends in .parquet: a cluster writes many files "
+            "and replaces none"
+        )
+
+
+def _words(options: dict[str, Any]) -> KeyedWords | None:
+    """Those that were asked for by name, if any were."""
+    if options["seed"] is not None:
+        return SimulatedWords(options["seed"])
+    return None if options["key_file"] is None else words_of(options["key_file"])
