@@ -11,7 +11,7 @@ from nomadp.cli import main
 from nomadp.datasets.built import write_built
 from nomadp.datasets.city import build_city
 from nomadp.paper import plan
-from nomadp.paper.plan import Plan
+from nomadp.paper.specs import Plan
 
 SMALL = Plan(runs=1, epsilons=("1", "4"), trajectories=5, audited_epsilons=("1",))
 

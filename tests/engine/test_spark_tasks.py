@@ -12,7 +12,7 @@ from nomadp.engine.batches import perturb_batch, trajectories_of
 from nomadp.engine.spark_session import session
 from nomadp.errors import DomainError, NomadpError
 from nomadp.inference import decode, groups_of
-from nomadp.inference.decoders import Decoders, groups_from
+from nomadp.inference.decode import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.reports.batches import batch_of, rows_of

@@ -81,10 +81,7 @@ class Evaluation:
 
 
 def evaluate(
-    locations: LocationSet,
-    true: TrajectorySet,
-    reported: Sequences,
-    radii_km: Sequence[float],
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, radii_km: Sequence[float]
 ) -> Evaluation:
     """All scores of ``reported`` against ``true``, trajectory by trajectory, and both floors.
 

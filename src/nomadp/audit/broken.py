@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.audit.leaky_laws import (
-    LiesTooRarely,
-    OneWordForTwo,
-    SkipsWhenCoincident,
-    Unclamped,
-)
+from nomadp.audit import leaky_laws
 from nomadp.drawing import Choose, Task
 from nomadp.geometry import bearing_rad
 from nomadp.laws import Exponential, Ints, RandomizedResponse, Secret
@@ -68,7 +63,9 @@ class SkippedDirection(PivotSampling):
     """No direction is reported when the target coincides with its pivot."""
 
     def _direction(self, pivot: int, shares: Shares, location: Secret, choose: Choose) -> int:
-        channel = SkipsWhenCoincident(self.locations, pivot, self.sectors, shares["direction"])
+        channel = leaky_laws.SkipsWhenCoincident(
+            self.locations, pivot, self.sectors, shares["direction"]
+        )
         return choose("direction", channel, location)
 
     def _inside(self, region: Region, pivots: list[int], reported: list[int]) -> Ints:
@@ -86,7 +83,7 @@ class OwnLocationOnlyIfTarget(PivotSampling):
 
     def _point(
         self, region: Region, pivots: list[int], reported: list[int], share: Fraction
-    ) -> Unclamped:
+    ) -> leaky_laws.Unclamped:
         domain = self._inside(region, pivots, reported)
         domain = domain if len(domain) else region.domain
 
@@ -103,7 +100,9 @@ class LyingTooRarely(PivotSampling):
 
     def _direction(self, pivot: int, shares: Shares, location: Secret, choose: Choose) -> int:
         sector = self.locations.sector_between(pivot, location, self.sectors)
-        return choose("direction", LiesTooRarely(self.sectors, shares["direction"]), sector)
+        return choose(
+            "direction", leaky_laws.LiesTooRarely(self.sectors, shares["direction"]), sector
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +111,7 @@ class OverspentSplit(PivotSampling):
 
     def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
         doubled = self.with_params(epsilon=2 * self.epsilon)
-        return [
-            (partial(doubled._copy, 1), trajectory),
-            (partial(self._copy, 2), trajectory),
-        ]
+        return [(partial(doubled._copy, 1), trajectory), (partial(self._copy, 2), trajectory)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +126,9 @@ class SharedWords(PivotSampling):
         region = self._region(shares, trajectory, choose)
         size = len(self.locations)
         pivot = Exponential(self.locations, region.domain, region.span_km, shares["pivot"])
-        pair = choose("pivot", OneWordForTwo(pivot), trajectory[0] * size + trajectory[1])
+        pair = choose(
+            "pivot", leaky_laws.OneWordForTwo(pivot), trajectory[0] * size + trajectory[1]
+        )
         first, second = divmod(pair, size)
         end = self._target(region, shares, [first], trajectory[1], choose)
         start = self._target(region, shares, [second], trajectory[0], choose)
@@ -150,7 +148,9 @@ class BrokenPoints(IndependentPoints):
         scale = float(share) / (2 * self.locations.diameter_km)
         law = partial(self._weights, share)
         return choose(
-            "point", Unclamped(self.locations, everywhere, share, law, scale), location
+            "point",
+            leaky_laws.Unclamped(self.locations, everywhere, share, law, scale),
+            location,
         )
 
     def _weights(self, share: Fraction, truth: int) -> Floats:
@@ -208,7 +208,7 @@ class ExtraDraw(IndependentPoints):
 
 def _limited(
     mechanism: PivotSampling, domain: Ints, share: Fraction, possible: Callable[[int], Ints]
-) -> Unclamped:
+) -> leaky_laws.Unclamped:
     """The exponential law, cut to a set that depends on the truth."""
     scale = float(share) / (2 * mechanism.locations.diameter_km)
 
@@ -216,4 +216,4 @@ def _limited(
         weight = np.exp(-scale * mechanism.locations.distances_km(truth)[domain])
         return np.where(np.isin(domain, possible(truth)), weight, 0.0)
 
-    return Unclamped(mechanism.locations, domain, share, law, scale)
+    return leaky_laws.Unclamped(mechanism.locations, domain, share, law, scale)

@@ -18,9 +18,18 @@ from numpy.typing import NDArray
 from nomadp.audit.certificate import StepRecord, StepWitness
 from nomadp.audit.walk import Outcome, distinct_secrets, explore, finished
 from nomadp.budget import format_epsilon
+from nomadp.errors import DomainError
 from nomadp.mechanisms.base import Mechanism
 
-__all__ = ["Measurement", "all_trajectories", "final_laws", "measure", "number"]
+__all__ = [
+    "INPUTS_MAX",
+    "Measurement",
+    "all_trajectories",
+    "final_laws",
+    "measure",
+    "measure_loss",
+    "number",
+]
 
 Floats = NDArray[np.float64]
 Parts = list[tuple[dict[Any, Outcome], NDArray[np.int64]]]
@@ -139,3 +148,31 @@ def _upper(loss: float) -> float:
 def number(loss: float) -> float | str:
     """A loss for JSON, which has no infinity; rounded up to six digits."""
     return "infinite" if loss == math.inf else float(format_epsilon(loss))
+
+
+INPUTS_MAX = 1024
+"""Trajectories that are compared, each with each."""
+
+
+def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
+    """The exact privacy loss over all trajectories of ``length``, by walking every choice.
+
+    For a mechanism over a few locations. ``transcript_loss`` is the loss of everything that is
+    released, ``final_loss`` that of the report alone, both in epsilon and rounded up; ``spent``
+    is what was drawn for, and ``flags`` are the rules that were broken, none for a sound one
+    (``ok``). Raises `DomainError` where there are more than 1,024 trajectories, or no finite
+    laws to walk (CGM, TraCS).
+
+    >>> import nomadp
+    >>> four = nomadp.synthetic_city(seed=1, places=4, trips=1).locations
+    >>> found = nomadp.measure_loss(nomadp.make_mechanism("brr", four, epsilon=1), length=2)
+    >>> found.ok, found.final_loss <= 1
+    (True, True)
+    """
+    size = len(mechanism.locations)
+    if length < 1 or size**length > INPUTS_MAX:
+        raise DomainError(
+            f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "
+            f"locations and length={length}; measure it on fewer locations"
+        )
+    return measure(mechanism, length)

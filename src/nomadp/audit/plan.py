@@ -7,13 +7,7 @@ from typing import Any
 
 from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import (
-    EXPERIMENTAL,
-    Mechanism,
-    kind_of,
-    make_mechanism,
-    mechanism_names,
-)
+from nomadp.mechanisms import EXPERIMENTAL, Mechanism, kind_of, make_mechanism, mechanism_names
 
 __all__ = [
     "DEFAULT_EPSILONS",

@@ -18,7 +18,7 @@ import nomadp
 from nomadp.engine.batches import perturb_batch
 from nomadp.errors import NomadpError
 from nomadp.inference import Prior
-from nomadp.inference.decoders import Decoders
+from nomadp.inference.decode import Decoders
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.reports.batches import batch_of, is_numbered, rows_of

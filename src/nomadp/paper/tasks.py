@@ -14,12 +14,10 @@ from nomadp.paper.cells import Audit, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import rendered
 from nomadp.paper.files import as_csv, as_json
-from nomadp.paper.plan import FULL, QUICK, Plan
 from nomadp.paper.report import render
 from nomadp.paper.results import Results
-from nomadp.paper.runner import Progress, complete_all, missing
-from nomadp.paper.specs import EXPERIMENTS, Experiment
-from nomadp.paper.store import Store
+from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
+from nomadp.paper.store import Progress, Store, complete_all, missing
 
 __all__ = ["ALL", "Paper", "reopened"]
 

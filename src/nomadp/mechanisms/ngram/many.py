@@ -13,7 +13,7 @@ from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, below, leading
 from nomadp.mechanisms.ngram.mechanism import TIE_KM, Ngram
-from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.mechanisms.ngram.regions import cheapest_way
 from nomadp.randomness import Words as Source
 from nomadp.trajectory import TrajectorySet
 

@@ -21,8 +21,7 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
 from nomadp.laws import Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
-from nomadp.mechanisms.ngram.regions import Regions, grid_regions
-from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.mechanisms.ngram.regions import Regions, cheapest_way, grid_regions
 
 __all__ = ["Ngram"]
 

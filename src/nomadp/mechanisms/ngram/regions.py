@@ -1,6 +1,7 @@
-"""Public regions of a location set: the non-empty cells of a grid over its bounding box."""
+"""Public regions, the non-empty cells of a grid, and the cheapest way through them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.unit_square import UnitSquare
 
-__all__ = ["Regions", "grid_regions"]
+__all__ = ["Regions", "cheapest_way", "grid_regions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,3 +64,17 @@ def grid_regions(locations: LocationSet, grid: int) -> Regions:
     lat, lng = centres.T
     distances_km = haversine_km(lat[:, None], lng[:, None], lat, lng)
     return Regions(locations, of, sizes, members, distances_km)
+
+
+def cheapest_way(costs: list[NDArray[np.float64]], possible: NDArray[np.bool_]) -> list[Any]:
+    """The state at each position with the smallest total cost over possible steps (Viterbi)."""
+    blocked = np.where(possible, 0.0, np.inf)
+    best, came_from = costs[0], []
+    for cost in costs[1:]:
+        total = best[..., :, None] + blocked
+        came_from.append(total.argmin(axis=-2))
+        best = total.min(axis=-2) + cost
+    way = [best.argmin(axis=-1)]
+    for back in reversed(came_from):
+        way.append(np.take_along_axis(back, way[-1][..., None], axis=-1)[..., 0])
+    return way[::-1]
