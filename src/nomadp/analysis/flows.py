@@ -6,11 +6,12 @@ next; trajectories of one point have neither.
 
 import numpy as np
 
-from nomadp.analysis.hotspots import Indices, expected_deviation
+from nomadp.analysis.hotspots import expected_deviation
 from nomadp.analysis.metrics import check_same_shape
 from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.geometry import Floats
+from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
@@ -76,7 +77,7 @@ def steps_km(locations: LocationSet, trajectories: Sequences) -> Floats:
     )
 
 
-def _flows(trajectories: Sequences, cell: Indices, granularity: int) -> Indices:
+def _flows(trajectories: Sequences, cell: Ints, granularity: int) -> Ints:
     """Trips from each cell to each cell, flattened."""
     _check_moving(trajectories)
     moving = trajectories.lengths > 1

@@ -7,18 +7,17 @@ score has its floors: what a constant answer, a uniform one, or a flat estimate 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.analysis.metrics import check_same_shape
 from nomadp.extras import require
 from nomadp.geometry import Floats
+from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
 __all__ = [
-    "Indices",
     "count_difference",
     "density_distance",
     "expected_deviation",
@@ -31,10 +30,8 @@ __all__ = [
     "visit_counts",
 ]
 
-Indices = NDArray[np.int64]
 
-
-def visit_counts(locations: LocationSet, trajectories: Sequences) -> Indices:
+def visit_counts(locations: LocationSet, trajectories: Sequences) -> Ints:
     """Points at every location, shape (m,)."""
     return np.bincount(trajectories.locations, minlength=len(locations))
 
@@ -84,12 +81,12 @@ def uniform_hotspot_recall(locations: LocationSet, true: TrajectorySet, k: int) 
     return len(_hotspots(locations, true, min(k, len(locations)))) / len(locations)
 
 
-def expected_deviation(count: Indices, draws: int, chance: Floats) -> Floats:
+def expected_deviation(count: Ints, draws: int, chance: Floats) -> Floats:
     """E|X - count| for X binomial: exact, from two values of the distribution function."""
     require("analysis")
     from scipy.special import bdtr  # slow to import, and only the floors need it
 
-    def at_most(limit: Indices, of: int) -> Floats:
+    def at_most(limit: Ints, of: int) -> Floats:
         inside = bdtr(np.clip(limit, 0, of).astype(np.float64), of, chance)
         return np.where(limit < 0, 0.0, inside)
 
@@ -100,7 +97,7 @@ def expected_deviation(count: Indices, draws: int, chance: Floats) -> Floats:
     return np.asarray(mean - count + 2 * below)
 
 
-def _most_visited(count: Indices, share: float) -> Indices:
+def _most_visited(count: Ints, share: float) -> Ints:
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, got share={share}")
     # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
@@ -108,12 +105,12 @@ def _most_visited(count: Indices, share: float) -> Indices:
     return np.argsort(-count, kind="stable")[:kept]
 
 
-def _hotspots(locations: LocationSet, true: TrajectorySet, k: int) -> Indices:
+def _hotspots(locations: LocationSet, true: TrajectorySet, k: int) -> Ints:
     count = visit_counts(locations, true)
     return np.flatnonzero(count >= np.partition(count, -k)[-k])
 
 
-def _chance_among_first(count: Indices, k: int) -> Floats:
+def _chance_among_first(count: Ints, k: int) -> Floats:
     """How probably each location is among the k highest counts, ties broken at random."""
     limit = np.partition(count, -k)[-k]
     above, tied = count > limit, count == limit

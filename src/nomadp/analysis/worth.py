@@ -221,7 +221,7 @@ def public_tracks(locations: LocationSet, length: int, count: int) -> Trajectory
     turns = min(length, TURNS)
     walks = public_walks(locations, turns, count, "calibration").astype(np.int64)
     rows = np.stack(interpolated(locations, walks.T, length), axis=1)
-    return _rows(rows)
+    return TrajectorySet.from_lists(list(rows), size=len(locations))
 
 
 def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
@@ -250,12 +250,6 @@ def _through_control_points(mechanism: WholeJourney, true: TrajectorySet, length
     control = rows[:, control_positions(length, mechanism.control_points)]
     back = np.stack(interpolated(mechanism.locations, control.T, length), axis=1)
     return np.asarray(back, dtype=np.int64).reshape(-1)
-
-
-def _rows(rows: Ints) -> TrajectorySet:
-    count, length = rows.shape
-    tids = tuple(map(str, range(count)))
-    return TrajectorySet(np.arange(count + 1) * length, rows.reshape(-1), tids)
 
 
 def _quality(

@@ -11,17 +11,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.audit import leaky_laws
 from nomadp.drawing import Choose, Task
-from nomadp.geometry import bearing_rad
+from nomadp.geometry import Floats, bearing_rad
 from nomadp.laws import Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Trajectory
 from nomadp.mechanisms.pivot.tp import PivotSampling, Region, Shares
 from nomadp.mechanisms.points.exp import IndependentPoints
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

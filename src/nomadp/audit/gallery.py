@@ -17,8 +17,8 @@ class Exhibit:
     """One mistake: the mechanism that makes it, and where it is looked at."""
 
     mechanism: type[Mechanism]
-    length: int
     explanation: str
+    length: int = 2
     options: dict[str, Any] = field(default_factory=dict)
 
     def build(self, epsilon: Fraction) -> Mechanism:
@@ -29,50 +29,42 @@ class Exhibit:
 
 GALLERY: dict[str, Exhibit] = {
     "union": Exhibit(
-        PublishedPivotSampling,
-        2,
-        "the true location is added to its own candidates (Algorithm 1)",
+        PublishedPivotSampling, "the true location is added to its own candidates (Algorithm 1)"
     ),
     "centred-sectors": Exhibit(
-        broken.CentredSectors, 2, "sectors are laid around the true direction"
+        broken.CentredSectors, "sectors are laid around the true direction"
     ),
     "skipped-direction": Exhibit(
-        broken.SkippedDirection, 2, "no direction is reported when target and pivot coincide"
+        broken.SkippedDirection, "no direction is reported when target and pivot coincide"
     ),
     "own-location-only-if-target": Exhibit(
         broken.OwnLocationOnlyIfTarget,
-        2,
         "the pivot's location is possible only if it is the truth",
     ),
     "domain-around-the-truth": Exhibit(
-        broken.DomainAroundTheTruth, 2, "candidates are a disc around the true location"
+        broken.DomainAroundTheTruth, "candidates are a disc around the true location"
     ),
     "sensitivity-from-the-private-row": Exhibit(
-        broken.SensitivityFromThePrivateRow,
-        2,
-        "the scale is computed from the secret's distances",
+        broken.SensitivityFromThePrivateRow, "the scale is computed from the secret's distances"
     ),
     "squared-score": Exhibit(
-        broken.SquaredScore,
-        2,
-        "squared distances break the triangle inequality the proof needs",
+        broken.SquaredScore, "squared distances break the triangle inequality the proof needs"
     ),
     "lying-too-rarely": Exhibit(
         broken.LyingTooRarely,
-        2,
         "randomised response lies g - 1 times too rarely",
-        {"granularity": 6},
+        options={"granularity": 6},
     ),
     "overspent-split": Exhibit(
-        broken.OverspentSplit, 2, "the copies are given epsilon and epsilon / 2"
+        broken.OverspentSplit, "the copies are given epsilon and epsilon / 2"
     ),
     "shared-words": Exhibit(
-        broken.SharedWords, 2, "both copies draw their pivots with the same random word"
+        broken.SharedWords, "both copies draw their pivots with the same random word"
     ),
     "stale-scale": Exhibit(
-        broken.StaleScale, 3, "a scale cached for another length is used again"
+        broken.StaleScale, "a scale cached for another length is used again", 3
     ),
     "extra-draw": Exhibit(
-        broken.ExtraDraw, 2, "longer trajectories make one more draw than the split pays for"
+        broken.ExtraDraw, "longer trajectories make one more draw than the split pays for"
     ),
 }

@@ -95,19 +95,15 @@ def check_sampler(
         counts += np.bincount(found, minlength=len(counts))
     chance = probabilities(channel, secret)
     expected = draws * chance
-    freedom = len(counts) - 1
+    freedom, top = len(counts) - 1, float(chance.max())
     return SamplerRow(
         law=name,
         draws=draws,
         outputs=len(counts),
         chi_square=float(((counts - expected) ** 2 / expected).sum()),
         limit=float(stats.chi2.isf(ALPHA, freedom)),
-        detectable_bias=_detectable_bias(float(chance.max()), freedom, draws),
+        detectable_bias=math.sqrt(noncentrality(freedom, ALPHA) * top * (1 - top) / draws),
     )
-
-
-def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
-    return math.sqrt(noncentrality(freedom, ALPHA) * chance * (1 - chance) / draws)
 
 
 def noncentrality(freedom: int, alpha: float) -> float:

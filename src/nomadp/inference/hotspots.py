@@ -111,7 +111,9 @@ def trip_shares(learned: Learned, granularity: int) -> Shares:
 
     Only reports of whole journeys tell of trips. Flat: both ends anywhere, independently.
     """
-    moving = [k for k, group in enumerate(learned.groups) if _moves(group.evidence.support)]
+    moving = [
+        k for k, group in enumerate(learned.groups) if group.evidence.support.shape[1] > 1
+    ]
     if not moving:
         raise DomainError(
             "trips need reports of whole journeys of at least 2 locations, got none; "
@@ -125,10 +127,6 @@ def trip_shares(learned: Learned, granularity: int) -> Shares:
         return table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2)
 
     return estimated_shares(_only(learned, moving), tally, np.outer(places, places).reshape(-1))
-
-
-def _moves(support: Ints) -> bool:
-    return bool(support.shape[1] > 1)
 
 
 def _only(learned: Learned, chosen: list[int]) -> Learned:

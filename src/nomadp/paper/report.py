@@ -35,7 +35,8 @@ def render(
         "scores": _scores(results) if "ne" in named else "",
         "sections": "".join(sections),
     }
-    text = {"version": nomadp.__version__, "kind": _kind(results), "amount": amount(results)}
+    kind = "simulated data" if results.catalogue.simulated else "data from files"
+    text = {"version": nomadp.__version__, "kind": kind, "amount": amount(results)}
     return page("nomadp.paper", markup, text)
 
 
@@ -99,10 +100,6 @@ def _contents(experiments: Sequence[Experiment]) -> str:
     links = [(each.name, each.title) for each in experiments]
     items = (f'<li><a href="#{escape(n)}">{escape(title)}</a></li>' for n, title in links)
     return f"<ol>{''.join(items)}</ol>"
-
-
-def _kind(results: Results) -> str:
-    return "simulated data" if results.catalogue.simulated else "data from files"
 
 
 def amount(results: Results) -> str:

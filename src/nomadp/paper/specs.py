@@ -3,7 +3,7 @@
 An experiment only names settings; they are computed once however many experiments name them.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomadp.analysis.measures import Yardstick
@@ -13,16 +13,7 @@ from nomadp.paper.cells import REGISTERED, Audit, Cell, Floors, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import COMPARED, Lines, Series
 
-__all__ = [
-    "EXPERIMENTS",
-    "FIXED_EPSILON",
-    "FULL",
-    "QUICK",
-    "Axis",
-    "Experiment",
-    "Placed",
-    "Plan",
-]
+__all__ = ["EXPERIMENTS", "FIXED_EPSILON", "FULL", "QUICK", "Experiment", "Placed", "Plan"]
 
 
 @dataclass(frozen=True)
@@ -38,9 +29,6 @@ class Plan:
     audited_length: int = 2
     audited_published: tuple[str, ...] = tuple(PUBLISHED)
     """Forms that are not private, audited to show how much they are not."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 FULL = Plan()

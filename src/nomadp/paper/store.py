@@ -39,7 +39,8 @@ class Store:
             record = json.loads(self._path(work, identity).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if not isinstance(record, dict) or record.get("identity") != _plain(identity):
+        as_read = json.loads(json.dumps(identity))  # tuples become lists
+        if not isinstance(record, dict) or record.get("identity") != as_read:
             return None
         result = record.get("result")
         return result if isinstance(result, dict) else None
@@ -64,11 +65,6 @@ class Store:
         text = json.dumps(identity, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:24]
         return self.folder / work.kind / f"{key}.json"
-
-
-def _plain(value: Any) -> Any:
-    """As JSON gives it back: tuples become lists."""
-    return json.loads(json.dumps(value))
 
 
 Progress = Callable[[int], None]
@@ -97,11 +93,10 @@ def _batches(works: Iterable[Work]) -> list[list[Work]]:
     for work in works:
         key = work.setting.reports if isinstance(work, Cell) else work
         batches.setdefault(key, []).append(work)
-    return [sorted(batch, key=_repetition) for batch in batches.values()]
-
-
-def _repetition(work: Work) -> int:
-    return work.repetition if isinstance(work, Cell) else 0
+    return [
+        sorted(batch, key=lambda work: getattr(work, "repetition", 0))
+        for batch in batches.values()
+    ]
 
 
 def _complete(batch: Sequence[Work], shared: tuple[Catalogue, Store]) -> int:

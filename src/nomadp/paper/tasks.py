@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ class Paper:
         content: dict[str, Any] = {
             "names": [experiment.name for experiment in self.experiments],
             "data": None if folder is None else os.path.realpath(folder),
-            "plan": self.plan.as_dict(),
+            "plan": asdict(self.plan),
         }
         write_whole(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
 

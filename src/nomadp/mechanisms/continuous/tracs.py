@@ -64,16 +64,13 @@ class Circular:
     share: Fraction
 
     def density(self, angle: float, reported: float) -> float:
-        return Linear(self.share).density(0.5, self._seen(angle, reported)) / TURN
+        seen = ((reported - angle) / TURN + 0.5) % 1.0  # as a part of a turn, the truth at 1/2
+        return Linear(self.share).density(0.5, seen) / TURN
 
     def draw(self, angle: float, uniform: float) -> float:
         """The reported angle in [0, 2 pi) that one uniform number picks."""
         seen = Linear(self.share).draw(0.5, uniform)
         return (angle + TURN * (seen - 0.5)) % TURN
-
-    def _seen(self, angle: float, reported: float) -> float:
-        """The reported angle as a part of a turn, with the truth at one half."""
-        return ((reported - angle) / TURN + 0.5) % 1.0
 
 
 DIRECTION_PART = Fraction(355, 468)  # pi / (pi + 1), with pi = 355/113: a split is exact

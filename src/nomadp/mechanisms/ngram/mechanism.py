@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
-from nomadp.laws import Ints, Secret, TableExponential, Uniform
+from nomadp.geometry import Floats
+from nomadp.laws import Channel, Ints, Secret, TableExponential, Uniform
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.ngram.regions import Regions, cheapest_way, grid_regions
 
@@ -61,18 +62,12 @@ class Ngram(Mechanism):
     def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
         shares = self.split(len(trajectory)).shares()
         region = self.regions.of[trajectory]
-        end = partial(self._end, shares["end"])
+        end = partial(_choose, "end", self._end_law(shares["end"]))
         if len(region) == 1:
             return [(end, region[0])]
-        step = partial(self._step, shares["step"])
+        step = partial(_choose, "step", self._step_law(shares["step"]))
         pairs = region[:-1] * len(self.regions) + region[1:]
         return [(end, region[0]), *((step, pair) for pair in pairs), (end, region[-1])]
-
-    def _end(self, share: Fraction, region: Secret, choose: Choose) -> int:
-        return choose("end", self._end_law(share), region)
-
-    def _step(self, share: Fraction, pair: Secret, choose: Choose) -> int:
-        return choose("step", self._step_law(share), pair)
 
     def _end_law(self, share: Fraction) -> TableExponential:
         every = np.arange(len(self.regions))
@@ -94,7 +89,7 @@ class Ngram(Mechanism):
         return self.regions.reachable(self.max_step_km)
 
     @cached_property
-    def _pairs(self) -> tuple[NDArray[np.float64], Ints]:
+    def _pairs(self) -> tuple[Floats, Ints]:
         """Distances from every pair of regions to every possible one, and these pairs."""
         between, count = self.regions.distances_km, len(self.regions)
         table_km = between[:, None, :, None] + between[None, :, None, :]
@@ -112,7 +107,7 @@ class Ngram(Mechanism):
     def _reconciled(self, before: list[Any], after: list[Any], choose: Choose) -> list[Any]:
         """One region per position from the two draws that cover it."""
         covered = list(zip(before, after, strict=True))
-        coins = choose.each([(_toss, None) for _ in covered])
+        coins = choose.each([(partial(_choose, "tie", Uniform(2)), None) for _ in covered])
         tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
         if self._possible.all():
             return tossed
@@ -132,5 +127,5 @@ class Ngram(Mechanism):
         return location if location.ndim else int(location)
 
 
-def _toss(secret: None, choose: Choose) -> int:
-    return choose("tie", Uniform(2), secret)
+def _choose(step: str, law: Channel, secret: Secret, choose: Choose) -> int:
+    return choose(step, law, secret)

@@ -66,7 +66,7 @@ def grid_regions(locations: LocationSet, grid: int) -> Regions:
     return Regions(locations, of, sizes, members, distances_km)
 
 
-def cheapest_way(costs: list[NDArray[np.float64]], possible: NDArray[np.bool_]) -> list[Any]:
+def cheapest_way(costs: list[Floats], possible: NDArray[np.bool_]) -> list[Any]:
     """The state at each position with the smallest total cost over possible steps (Viterbi)."""
     blocked = np.where(possible, 0.0, np.inf)
     best, came_from = costs[0], []
