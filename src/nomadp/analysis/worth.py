@@ -7,7 +7,7 @@ round, the epsilon that reaches a goal is searched on a grid by halving, which t
 that more epsilon does not make answers worse.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -17,6 +17,7 @@ import numpy as np
 from nomadp.analysis.metrics import error_km_each, within_percent_each
 from nomadp.budget import MAX_EPSILON
 from nomadp.inference import can_decode, decode
+from nomadp.inference.learning import Progress
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -56,9 +57,6 @@ STEPS = int(MAX_EPSILON / STEP)
 ROUNDS = STEPS.bit_length() + 1
 """Simulations a search takes at most."""
 _AT_ONCE = 250  # walks perturbed between two signs of progress
-
-Progress = Callable[[int], None]
-"""Told how many walks, or rounds of a search, were finished since it was last called."""
 
 
 @dataclass(frozen=True)

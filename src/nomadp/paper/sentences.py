@@ -1,7 +1,6 @@
 """What the numbers of an experiment say, in sentences that follow from them."""
 
 from collections.abc import Callable
-from typing import Any
 
 from nomadp.budget import format_epsilon
 from nomadp.page import listed
@@ -21,6 +20,7 @@ DECODING = (
     f"{' and '.join(map(label_of, DECODED))} are decoded here; a mechanism's name alone means "
     "its reports as they are."
 )
+CHOICES = ("epsilon", "chosen_as_printed", "chosen_by_equation")
 
 
 def verdict(experiment: Experiment, results: Results) -> list[str]:
@@ -146,7 +146,7 @@ def _ends(experiment: Experiment, results: Results) -> list[str]:
 def _table_1(experiment: Experiment, results: Results) -> list[str]:
     rows = direction_rows()
     other: dict[tuple[int, int], list[str]] = {}
-    for epsilon, old, new in {(row["epsilon"], *_chosen(row)): None for row in rows}:
+    for epsilon, old, new in {tuple(row[name] for name in CHOICES): None for row in rows}:
         if old != new:
             other.setdefault((old, new), []).append(epsilon)
     changes = [
@@ -160,10 +160,6 @@ def _table_1(experiment: Experiment, results: Results) -> list[str]:
         f"equation itself they differ by up to {largest_difference('by_equation'):.4f}, and "
         f"other numbers of sectors are chosen: {listed(changes)}."
     ]
-
-
-def _chosen(row: dict[str, Any]) -> tuple[int, int]:
-    return row["chosen_as_printed"], row["chosen_by_equation"]
 
 
 def _table_2(experiment: Experiment, results: Results) -> list[str]:

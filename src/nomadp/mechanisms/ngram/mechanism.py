@@ -109,13 +109,14 @@ class Ngram(Mechanism):
         covered = list(zip(before, after, strict=True))
         coins = choose.each([(partial(_choose, "tie", Uniform(2)), None) for _ in covered])
         tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
-        if self._possible.all():
-            return tossed
-        between = self.regions.distances_km
-        every = np.arange(len(self.regions))
+        return tossed if self._possible.all() else self._possible_way(before, after, tossed)
+
+    def _possible_way(self, before: Any, after: Any, tossed: Any) -> list[Any]:
+        """The possible regions nearest to those drawn, and to the coins' in a tie."""
+        between, every = self.regions.distances_km, np.arange(len(self.regions))
         costs_km = [
             between[a] + between[b] + TIE_KM * (every != np.asarray(region)[..., None])
-            for (a, b), region in zip(covered, tossed, strict=True)
+            for a, b, region in zip(before, after, tossed, strict=True)
         ]
         return cheapest_way(costs_km, self._possible)
 

@@ -6,14 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.geometry import (
-    Floats,
-    chord_to_km,
-    haversine_km,
-    mean_lat_lng,
-    search_tree,
-    unit_vectors,
-)
+from nomadp import geometry
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.unit_square import UnitSquare
@@ -31,7 +24,7 @@ class Regions:
     sizes: Ints
     members: Ints
     """The locations of each region, one row each; rows are filled up with their first."""
-    distances_km: Floats
+    distances_km: geometry.Floats
     """Between the representatives of any two."""
 
     def __len__(self) -> int:
@@ -39,14 +32,14 @@ class Regions:
 
     def reachable(self, step_km: float) -> NDArray[np.bool_]:
         """Whether some location of one region is within a step of some location of another."""
-        vectors = unit_vectors(self.locations.lat, self.locations.lng)
+        vectors = geometry.unit_vectors(self.locations.lat, self.locations.lng)
         nearest = np.full((len(self), len(self)), np.inf)
         for region, (size, members) in enumerate(zip(self.sizes, self.members, strict=True)):
-            chord, _ = search_tree(vectors[members[:size]]).query(vectors)
+            chord, _ = geometry.search_tree(vectors[members[:size]]).query(vectors)
             np.minimum.at(nearest[region], self.of, chord)
         np.fill_diagonal(nearest, 0.0)
         symmetric = np.minimum(nearest, nearest.T)
-        return np.asarray(chord_to_km(symmetric) <= step_km)
+        return np.asarray(geometry.chord_to_km(symmetric) <= step_km)
 
 
 def grid_regions(locations: LocationSet, grid: int) -> Regions:
@@ -60,13 +53,13 @@ def grid_regions(locations: LocationSet, grid: int) -> Regions:
         inside = np.flatnonzero(of == region)
         members[region] = inside[0]
         members[region, :size] = inside
-        centres[region] = mean_lat_lng(locations.lat[inside], locations.lng[inside])
+        centres[region] = geometry.mean_lat_lng(locations.lat[inside], locations.lng[inside])
     lat, lng = centres.T
-    distances_km = haversine_km(lat[:, None], lng[:, None], lat, lng)
+    distances_km = geometry.haversine_km(lat[:, None], lng[:, None], lat, lng)
     return Regions(locations, of, sizes, members, distances_km)
 
 
-def cheapest_way(costs: list[Floats], possible: NDArray[np.bool_]) -> list[Any]:
+def cheapest_way(costs: list[geometry.Floats], possible: NDArray[np.bool_]) -> list[Any]:
     """The state at each position with the smallest total cost over possible steps (Viterbi)."""
     blocked = np.where(possible, 0.0, np.inf)
     best, came_from = costs[0], []
