@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nomadp.analysis import flows, hotspots
+from nomadp.analysis import hotspots
 from nomadp.analysis.metrics import Scores, scores, uniform_answer
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
@@ -52,8 +52,8 @@ def measure_all(
     for k in yardstick.hotspots:
         found[f"recall_at_{k}"] = hotspots.hotspot_recall(*world, k)
     found["density_js"] = hotspots.density_distance(*world, yardstick.density_grid)
-    found["flow_l1"] = flows.flow_error(*world, yardstick.flow_grid)
-    found["step_w1_km"] = flows.step_error_km(*world)
+    found["flow_l1"] = hotspots.flow_error(*world, yardstick.flow_grid)
+    found["step_w1_km"] = hotspots.step_error_km(*world)
     return found
 
 
@@ -89,8 +89,8 @@ def _uniform(locations: LocationSet, true: TrajectorySet, yardstick: Yardstick) 
     found["density_js"] = hotspots.uniform_density_distance(
         locations, true, yardstick.density_grid
     )
-    found["flow_l1"] = flows.uniform_flow_error(locations, true, yardstick.flow_grid)
-    found["step_w1_km"] = flows.uniform_step_error_km(locations, true)
+    found["flow_l1"] = hotspots.uniform_flow_error(locations, true, yardstick.flow_grid)
+    found["step_w1_km"] = hotspots.uniform_step_error_km(locations, true)
     return found
 
 

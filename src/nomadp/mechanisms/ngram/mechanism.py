@@ -17,17 +17,77 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp import geometry
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
-from nomadp.geometry import Floats
 from nomadp.laws import Channel, Ints, Secret, TableExponential, Uniform
+from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
-from nomadp.mechanisms.ngram.regions import Regions, cheapest_way, grid_regions
+from nomadp.unit_square import UnitSquare
 
-__all__ = ["Ngram"]
+__all__ = ["Ngram", "Regions", "cheapest_way", "grid_regions"]
 
 GRID_MAX = 6  # pairs of pairs of regions fill a table of up to 1296 x 1296 distances
 TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Numbered regions, each represented by the mean of its locations."""
+
+    locations: LocationSet
+    of: Ints
+    """The region of each location."""
+    sizes: Ints
+    members: Ints
+    """The locations of each region, one row each; rows are filled up with their first."""
+    distances_km: geometry.Floats
+    """Between the representatives of any two."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def reachable(self, step_km: float) -> NDArray[np.bool_]:
+        """Whether some location of one region is within a step of some location of another."""
+        vectors = geometry.unit_vectors(self.locations.lat, self.locations.lng)
+        nearest = np.full((len(self), len(self)), np.inf)
+        for region, (size, members) in enumerate(zip(self.sizes, self.members, strict=True)):
+            chord, _ = geometry.search_tree(vectors[members[:size]]).query(vectors)
+            np.minimum.at(nearest[region], self.of, chord)
+        np.fill_diagonal(nearest, 0.0)
+        symmetric = np.minimum(nearest, nearest.T)
+        return np.asarray(geometry.chord_to_km(symmetric) <= step_km)
+
+
+def grid_regions(locations: LocationSet, grid: int) -> Regions:
+    """The cells of a ``grid`` by ``grid`` that hold a location, in the order of the rows."""
+    _, of, sizes = np.unique(
+        UnitSquare(locations).cells(grid), return_inverse=True, return_counts=True
+    )
+    members = np.empty((len(sizes), sizes.max()), dtype=np.int64)
+    centres = np.empty((len(sizes), 2))
+    for region, size in enumerate(sizes):
+        inside = np.flatnonzero(of == region)
+        members[region] = inside[0]
+        members[region, :size] = inside
+        centres[region] = geometry.mean_lat_lng(locations.lat[inside], locations.lng[inside])
+    lat, lng = centres.T
+    distances_km = geometry.haversine_km(lat[:, None], lng[:, None], lat, lng)
+    return Regions(locations, of, sizes, members, distances_km)
+
+
+def cheapest_way(costs: list[geometry.Floats], possible: NDArray[np.bool_]) -> list[Any]:
+    """The state at each position with the smallest total cost over possible steps (Viterbi)."""
+    blocked = np.where(possible, 0.0, np.inf)
+    best, came_from = costs[0], []
+    for cost in costs[1:]:
+        total = best[..., :, None] + blocked
+        came_from.append(total.argmin(axis=-2))
+        best = total.min(axis=-2) + cost
+    way = [best.argmin(axis=-1)]
+    for back in reversed(came_from):
+        way.append(np.take_along_axis(back, way[-1][..., None], axis=-1)[..., 0])
+    return way[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +149,7 @@ class Ngram(Mechanism):
         return self.regions.reachable(self.max_step_km)
 
     @cached_property
-    def _pairs(self) -> tuple[Floats, Ints]:
+    def _pairs(self) -> tuple[geometry.Floats, Ints]:
         """Distances from every pair of regions to every possible one, and these pairs."""
         between, count = self.regions.distances_km, len(self.regions)
         table_km = between[:, None, :, None] + between[None, :, None, :]
