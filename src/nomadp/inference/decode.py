@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.errors import DomainError
 from nomadp.inference.estimate import Estimate, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys
 from nomadp.inference.learning import Group, Progress, learn
-from nomadp.inference.points import PointDecoder, check_table, point_evidence
+from nomadp.inference.points import PointDecoder, fits_table, point_evidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
@@ -69,12 +68,7 @@ def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
 def can_decode(mechanism: Mechanism) -> bool:
     """Whether reported points alone tell what was released, and a table of them fits."""
     law = mechanism.report_law(1)
-    if law is None:
-        return False
-    try:
-        return law.whole or check_table(law)
-    except DomainError:
-        return False
+    return law is not None and (law.whole or fits_table(law))
 
 
 def _evidence(law: Any, values: Ints) -> Any:
