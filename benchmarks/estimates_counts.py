@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.density import jensen_shannon
-from nomadp.analysis.hotspots import visit_counts
+from nomadp.analysis.hotspots import jensen_shannon, visit_counts
 from nomadp.inference import groups_of
-from nomadp.inference.flows import trip_shares
-from nomadp.inference.hotspots import cell_shares, location_shares
+from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
 from nomadp.inference.shares import Shares, learned_from_groups
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from nomadp.formats.tables import read_locations, read_trajectories, write_locations
     from nomadp.inference import Estimate, Prior
     from nomadp.inference.decode import decode, learn_prior
-    from nomadp.inference.flows import flows
-    from nomadp.inference.hotspots import hotspots
+    from nomadp.inference.hotspots import flows, hotspots
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import (
         Mechanism,
@@ -76,7 +75,7 @@ else:
         "decode": "nomadp.inference.decode",
         "learn_prior": "nomadp.inference.decode",
         "hotspots": "nomadp.inference.hotspots",
-        "flows": "nomadp.inference.flows",
+        "flows": "nomadp.inference.hotspots",
         "Estimate": "nomadp.inference",
         "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",

@@ -5,7 +5,7 @@ raises `AssertionError` with a sentence where it does not hold. Any test runner 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from typing import Any
@@ -14,9 +14,8 @@ import numpy as np
 
 from nomadp.audit import measure
 from nomadp.audit.maps import family_map
-from nomadp.drawing import Task
+from nomadp.audit.walk import FirstBranch
 from nomadp.errors import BudgetError, DomainError
-from nomadp.laws import Channel
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, perturb_one
 from nomadp.randomness import SimulatedWords, WordStream
@@ -62,12 +61,13 @@ def spends_its_split(make: Make) -> None:
     """What the program draws is what its split says."""
     mechanism = make(_scattered(30), 2)
     for length in LENGTHS:
-        heard = _Listening()
-        mechanism.perturb(np.arange(length), heard)
+        met = FirstBranch()
+        mechanism.perturb(np.arange(length), met)
+        spent = Counter((step, channel.share) for step, channel in met.paid)
         told: Counter[tuple[str, Fraction]] = Counter()
         for step in mechanism.split(length).steps:
             told[step.name, step.share] += step.count
-        if heard.spent != told:
+        if spent != told:
             raise AssertionError(f"the split must be what is spent, and is not at {length}")
 
 
@@ -137,21 +137,6 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
     is_a_value,
     refuses_what_it_cannot_use,
 )
-
-
-class _Listening:
-    """A Choose that answers the first output, and hears what every draw may cost."""
-
-    def __init__(self) -> None:
-        self.spent: Counter[tuple[str, Fraction]] = Counter()
-
-    def __call__(self, step: str, channel: Channel, secret: Any) -> int:
-        if channel.share:
-            self.spent[step, channel.share] += 1
-        return int(channel.outputs[0])
-
-    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
-        return [program(secret, self) for program, secret in tasks]
 
 
 class _Counting(WordStream):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from nomadp.analysis.density import (
+from nomadp.analysis.hotspots import (
     density_distance,
     jensen_shannon,
     uniform_density_distance,

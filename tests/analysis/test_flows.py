@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nomadp.analysis.flows import (
+from nomadp.analysis.hotspots import (
     flow_error,
     step_error_km,
     steps_km,

@@ -10,8 +10,7 @@ from click.testing import CliRunner, Result
 from nomadp.cli import main
 from nomadp.datasets.built import write_built
 from nomadp.datasets.city import build_city
-from nomadp.paper import plan
-from nomadp.paper.plan import Plan
+from nomadp.paper.specs import FULL, Plan
 
 SMALL = Plan(runs=1, epsilons=("1", "4"), trajectories=5, audited_epsilons=("1",))
 
@@ -117,9 +116,9 @@ def test_without_matplotlib_it_says_so_before_it_computes(
 
 
 def test_the_default_amounts_are_the_papers() -> None:
-    assert plan.FULL.runs == 5
-    assert plan.FULL.epsilons == tuple(str(k) for k in range(1, 11))
-    assert plan.FULL.trajectories is None
+    assert FULL.runs == 5
+    assert FULL.epsilons == tuple(str(k) for k in range(1, 11))
+    assert FULL.trajectories is None
 
 
 def test_help_names_every_experiment() -> None:

@@ -13,7 +13,7 @@ from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError
 from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.inference import decode, groups_of
-from nomadp.inference.decoders import Decoders, groups_from
+from nomadp.inference.decode import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedWords
 from nomadp.reports.batches import batch_of, rows_of

@@ -7,8 +7,7 @@ import pytest
 from posteriors import law, posterior
 from worlds import scattered
 
-from nomadp.inference.evidence import JourneyEvidence, TableEvidence
-from nomadp.inference.near import near_matrix
+from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 

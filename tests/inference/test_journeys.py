@@ -12,9 +12,8 @@ from worlds import scattered
 
 from nomadp.errors import DomainError
 from nomadp.inference import decode, journeys
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.evidence import JourneyEvidence, near_of, near_of_reference
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys
-from nomadp.inference.near import near_of, near_of_reference
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
@@ -130,7 +129,7 @@ def test_the_kernel_finds_the_journeys_the_law_makes_heavier():
 def test_works_the_same_without_the_kernel(monkeypatch):
     mechanism = WholeJourney(locations=scattered(20), epsilon=3, size=64)
     fast = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
-    monkeypatch.setattr("nomadp.inference.near.has_numba", lambda: False)
+    monkeypatch.setattr("nomadp.inference.evidence.has_numba", lambda: False)
     slow = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
     assert fast.locations.tolist() == slow.locations.tolist()
 

@@ -7,8 +7,7 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference import groups_of
-from nomadp.inference.flows import flows, trip_shares
-from nomadp.inference.hotspots import cell_shares, hotspots, location_shares
+from nomadp.inference.hotspots import cell_shares, flows, hotspots, location_shares, trip_shares
 from nomadp.inference.shares import learned_from_groups
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords

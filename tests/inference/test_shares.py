@@ -11,8 +11,7 @@ from worlds import scattered
 from nomadp.errors import DomainError
 from nomadp.inference import shares as module
 from nomadp.inference.decode import groups_of
-from nomadp.inference.flows import trip_shares
-from nomadp.inference.hotspots import cell_shares, location_shares
+from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
 from nomadp.inference.points import point_evidence
 from nomadp.inference.shares import learned_from_groups, table_of
 from nomadp.mechanisms import make_mechanism

@@ -7,9 +7,8 @@ import pytest
 from nomadp.datasets.built import write_built
 from nomadp.datasets.city import build_city
 from nomadp.paper.datasets import Catalogue
-from nomadp.paper.plan import Plan
 from nomadp.paper.results import Results
-from nomadp.paper.specs import EXPERIMENTS
+from nomadp.paper.specs import EXPERIMENTS, Plan
 from nomadp.paper.tasks import Paper
 
 TINY = Plan(

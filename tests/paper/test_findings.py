@@ -22,9 +22,8 @@ from nomadp.paper.findings import (
     worst_claims,
 )
 from nomadp.paper.lines import Series
-from nomadp.paper.plan import Plan
 from nomadp.paper.results import Results
-from nomadp.paper.specs import EXPERIMENTS
+from nomadp.paper.specs import EXPERIMENTS, Plan
 from nomadp.paper.store import Store
 
 PLAN = Plan(runs=2, epsilons=("1", "4", "10"), trajectories=10, audited_epsilons=("1", "4"))

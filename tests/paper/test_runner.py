@@ -14,8 +14,7 @@ from processes import children, is_gone, wait_until
 from nomadp.errors import DomainError
 from nomadp.paper.cells import Cell, Setting
 from nomadp.paper.datasets import Catalogue, SetKey
-from nomadp.paper.runner import _batches, complete_all, missing
-from nomadp.paper.store import Store
+from nomadp.paper.store import Store, _batches, complete_all, missing
 
 SETTINGS = [Setting(SetKey("north"), name, (), "1") for name in ("exp", "tp")]
 CELLS = [Cell(setting, k) for setting in SETTINGS for k in range(3)]

@@ -9,8 +9,7 @@ from nomadp.paper import lines
 from nomadp.paper.cells import Audit, Cell, Floors, Setting
 from nomadp.paper.datasets import CAMPUS, Catalogue, SetKey, load
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, DECODED
-from nomadp.paper.plan import FULL, QUICK, Plan
-from nomadp.paper.specs import EXPERIMENTS, Experiment
+from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
 
 ROWS = "ne prq radius directions granularity locations length reach table1 table2 frontier"
 

@@ -5,20 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nomadp.analysis.density import density_distance, uniform_density_distance
-from nomadp.analysis.flows import (
-    flow_error,
-    step_error_km,
-    uniform_flow_error,
-    uniform_step_error_km,
-)
-from nomadp.analysis.hotspots import (
-    count_difference,
-    flat_count_difference,
-    hotspot_recall,
-    uniform_count_difference,
-    uniform_hotspot_recall,
-)
+from nomadp.analysis import hotspots
 from nomadp.analysis.metrics import Scores, scores, uniform_answer
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
@@ -61,12 +48,12 @@ def measure_all(
     """Every score of ``reported``, trajectory k against trajectory k."""
     world = locations, true, reported
     found = _named(scores(*world, yardstick.radii_km), yardstick)
-    found["acd"] = count_difference(*world, yardstick.popular_share)
+    found["acd"] = hotspots.count_difference(*world, yardstick.popular_share)
     for k in yardstick.hotspots:
-        found[f"recall_at_{k}"] = hotspot_recall(*world, k)
-    found["density_js"] = density_distance(*world, yardstick.density_grid)
-    found["flow_l1"] = flow_error(*world, yardstick.flow_grid)
-    found["step_w1_km"] = step_error_km(*world)
+        found[f"recall_at_{k}"] = hotspots.hotspot_recall(*world, k)
+    found["density_js"] = hotspots.density_distance(*world, yardstick.density_grid)
+    found["flow_l1"] = hotspots.flow_error(*world, yardstick.flow_grid)
+    found["step_w1_km"] = hotspots.step_error_km(*world)
     return found
 
 
@@ -80,7 +67,7 @@ def zero_information(
     return {
         "constant": measure_all(locations, true, constant, yardstick),
         "uniform": _uniform(locations, true, yardstick),
-        "flat": {"acd": flat_count_difference(locations, true, share)},
+        "flat": {"acd": hotspots.flat_count_difference(locations, true, share)},
     }
 
 
@@ -96,12 +83,14 @@ def is_better(metric: str, first: float, second: float) -> bool:
 def _uniform(locations: LocationSet, true: TrajectorySet, yardstick: Yardstick) -> Measured:
     """Expectations over uniform answers; the density and the steps they tend to."""
     found = _named(uniform_answer(locations, true, yardstick.radii_km), yardstick)
-    found["acd"] = uniform_count_difference(locations, true, yardstick.popular_share)
+    found["acd"] = hotspots.uniform_count_difference(locations, true, yardstick.popular_share)
     for k in yardstick.hotspots:
-        found[f"recall_at_{k}"] = uniform_hotspot_recall(locations, true, k)
-    found["density_js"] = uniform_density_distance(locations, true, yardstick.density_grid)
-    found["flow_l1"] = uniform_flow_error(locations, true, yardstick.flow_grid)
-    found["step_w1_km"] = uniform_step_error_km(locations, true)
+        found[f"recall_at_{k}"] = hotspots.uniform_hotspot_recall(locations, true, k)
+    found["density_js"] = hotspots.uniform_density_distance(
+        locations, true, yardstick.density_grid
+    )
+    found["flow_l1"] = hotspots.uniform_flow_error(locations, true, yardstick.flow_grid)
+    found["step_w1_km"] = hotspots.uniform_step_error_km(locations, true)
     return found
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.errors import DomainError
+from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.reports.table import AnyReports
 from nomadp.sequences import Sequences
@@ -32,8 +32,6 @@ __all__ = [
     "uniform_answer",
     "within_percent_each",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,7 @@ class Evaluation:
 
 
 def evaluate(
-    locations: LocationSet,
-    true: TrajectorySet,
-    reported: Sequences,
-    radii_km: Sequence[float],
+    locations: LocationSet, true: TrajectorySet, reported: Sequences, radii_km: Sequence[float]
 ) -> Evaluation:
     """All scores of ``reported`` against ``true``, trajectory by trajectory, and both floors.
 

@@ -1,6 +1,6 @@
 """What an epsilon promises, in words, and where every part of it goes."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -63,10 +63,7 @@ class Explanation:
             "length": self.length,
             "steps": [
                 {
-                    "name": step.name,
-                    "copy": step.copy,
-                    "count": step.count,
-                    "share": step.share,
+                    **asdict(step),
                     "share_at_most": format_epsilon(step.share),
                     "total": step.total,
                 }

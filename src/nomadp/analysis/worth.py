@@ -7,7 +7,7 @@ round, the epsilon that reaches a goal is searched on a grid by halving, which t
 that more epsilon does not make answers worse.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -17,6 +17,7 @@ import numpy as np
 from nomadp.analysis.metrics import error_km_each, within_percent_each
 from nomadp.budget import MAX_EPSILON
 from nomadp.inference import can_decode, decode
+from nomadp.inference.learning import Progress
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -56,9 +57,6 @@ STEPS = int(MAX_EPSILON / STEP)
 ROUNDS = STEPS.bit_length() + 1
 """Simulations a search takes at most."""
 _AT_ONCE = 250  # walks perturbed between two signs of progress
-
-Progress = Callable[[int], None]
-"""Told how many walks, or rounds of a search, were finished since it was last called."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +219,7 @@ def public_tracks(locations: LocationSet, length: int, count: int) -> Trajectory
     turns = min(length, TURNS)
     walks = public_walks(locations, turns, count, "calibration").astype(np.int64)
     rows = np.stack(interpolated(locations, walks.T, length), axis=1)
-    return _rows(rows)
+    return TrajectorySet.from_lists(list(rows), size=len(locations))
 
 
 def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
@@ -250,12 +248,6 @@ def _through_control_points(mechanism: WholeJourney, true: TrajectorySet, length
     control = rows[:, control_positions(length, mechanism.control_points)]
     back = np.stack(interpolated(mechanism.locations, control.T, length), axis=1)
     return np.asarray(back, dtype=np.int64).reshape(-1)
-
-
-def _rows(rows: Ints) -> TrajectorySet:
-    count, length = rows.shape
-    tids = tuple(map(str, range(count)))
-    return TrajectorySet(np.arange(count + 1) * length, rows.reshape(-1), tids)
 
 
 def _quality(

@@ -1,9 +1,7 @@
 """The exact privacy loss: walk every choice, compare all pairs of inputs, sample fast paths."""
 
 from nomadp.audit.gallery import GALLERY
-from nomadp.audit.loss import Measurement, measure
-from nomadp.audit.measuring import measure_loss
-from nomadp.audit.paths import FullSizeRow, PathRow
+from nomadp.audit.loss import measure, measure_loss
 from nomadp.audit.plan import AuditRequest
 from nomadp.audit.run import AuditReport, AuditRow, GalleryRow, run_audit
 
@@ -12,10 +10,7 @@ __all__ = [
     "AuditReport",
     "AuditRequest",
     "AuditRow",
-    "FullSizeRow",
     "GalleryRow",
-    "Measurement",
-    "PathRow",
     "measure",
     "measure_loss",
     "run_audit",

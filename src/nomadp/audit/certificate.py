@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import exp_lower
+from nomadp.geometry import Floats
 from nomadp.laws import Channel, Ints, Secret, TableExponential, distance_rows_km
 
 __all__ = ["StepRecord", "StepWitness", "words_owned", "worst_ratio"]
 
-Floats = NDArray[np.float64]
 _ROUNDING = 2.0**-22  # weights are at least 2^24 and truncated: two logs err by less than this
 
 

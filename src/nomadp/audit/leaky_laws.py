@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nomadp.geometry import Floats
 from nomadp.laws import Channel, Exponential, Ints, RandomizedResponse, Secret
 from nomadp.locations import LocationSet
 
@@ -20,7 +20,7 @@ class LeakyLaw(Channel):
     """States its weights for one secret at a time and claims no bound."""
 
     @abstractmethod
-    def row(self, truth: int) -> NDArray[np.float64] | Ints:
+    def row(self, truth: int) -> Floats | Ints:
         """Weights of all outputs for one secret."""
 
     def weights(self, secret: Secret) -> Ints:
@@ -38,7 +38,7 @@ class Unclamped(LeakyLaw):
     locations: LocationSet
     domain: Ints
     share: Fraction
-    law: Callable[[int], NDArray[np.float64]] = field(repr=False)
+    law: Callable[[int], Floats] = field(repr=False)
     scale_per_km: float
     """What a reader of the code would take its scale to be."""
 
@@ -46,7 +46,7 @@ class Unclamped(LeakyLaw):
     def outputs(self) -> Ints:
         return self.domain
 
-    def row(self, truth: int) -> NDArray[np.float64]:
+    def row(self, truth: int) -> Floats:
         return np.ceil(_FINE * self.law(truth))
 
 
@@ -82,7 +82,7 @@ class LiesTooRarely(LeakyLaw):
     def outputs(self) -> Ints:
         return np.arange(self.size)
 
-    def row(self, truth: int) -> NDArray[np.float64]:
+    def row(self, truth: int) -> Floats:
         lie = 1 / (self.size - 1 + np.exp(float(self.share)))
         each = np.full(self.size, lie / (self.size - 1))
         each[truth] = 1 - lie
@@ -103,7 +103,7 @@ class OneWordForTwo(LeakyLaw):
     def outputs(self) -> Ints:
         return np.arange(len(self.channel.outputs) ** 2)
 
-    def row(self, truth: int) -> NDArray[np.float64]:
+    def row(self, truth: int) -> Floats:
         first, second = divmod(truth, len(self.channel.outputs))
         ends = [self._ends(first), self._ends(second)]
         # The pair (i, j) is drawn by the words in cell i of one law and cell j of the other.
@@ -111,6 +111,6 @@ class OneWordForTwo(LeakyLaw):
         high = np.minimum(ends[0][1:, None], ends[1][None, 1:])
         return np.asarray(np.floor(_FINE * np.maximum(high - low, 0.0))).ravel()
 
-    def _ends(self, secret: int) -> NDArray[np.float64]:
+    def _ends(self, secret: int) -> Floats:
         cumulative = np.cumsum(self.channel.weights(secret))
         return np.append(0.0, cumulative / cumulative[-1])

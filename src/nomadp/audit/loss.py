@@ -7,23 +7,32 @@ are measured in floats from the same integer weights, and printed rounded up.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.audit.certificate import StepRecord, StepWitness
 from nomadp.audit.walk import Outcome, distinct_secrets, explore, finished
 from nomadp.budget import format_epsilon
+from nomadp.errors import DomainError
+from nomadp.geometry import Floats
+from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 
-__all__ = ["Measurement", "all_trajectories", "final_laws", "measure", "number"]
+__all__ = [
+    "Measurement",
+    "all_trajectories",
+    "final_laws",
+    "measure",
+    "measure_loss",
+    "number",
+    "told",
+]
 
-Floats = NDArray[np.float64]
-Parts = list[tuple[dict[Any, Outcome], NDArray[np.int64]]]
+Parts = list[tuple[dict[Any, Outcome], Ints]]
 """For each released part: all it may be, and which of its secrets each input has."""
 _MEASURING_ERROR = 1e-10  # of a few hundred logarithms of exact integers, added up in floats
 
@@ -45,7 +54,7 @@ class Measurement:
         return not self.flags
 
 
-def all_trajectories(locations: int, length: int) -> NDArray[np.int64]:
+def all_trajectories(locations: int, length: int) -> Ints:
     """Every trajectory of a length over so many locations, one per column."""
     return np.array(list(product(range(locations), repeat=length)), dtype=np.int64).T
 
@@ -54,7 +63,7 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
     """Walk every choice for every input and compare all pairs."""
     witness = StepWitness()
     parts = _parts(mechanism, length, witness)
-    transcript = _transcript_loss([_worst(outcomes)[np.ix_(at, at)] for outcomes, at in parts])
+    transcript = _transcript_loss(parts)
     spent = {Fraction(0)}
     for outcomes, _ in parts:
         costs = frozenset().union(*(outcome.spent for outcome in outcomes.values()))
@@ -92,14 +101,13 @@ def _parts(mechanism: Mechanism, length: int, witness: StepWitness) -> Parts:
     return parts
 
 
-def _worst(outcomes: dict[Any, Outcome]) -> Floats:
-    ratios = np.stack([outcome.log_ratio for outcome in outcomes.values()])
-    return np.asarray(ratios.max(axis=0))
-
-
-def _transcript_loss(log_ratios: list[Floats]) -> float:
+def _transcript_loss(parts: Parts) -> float:
+    worst = [
+        np.max([outcome.log_ratio for outcome in outcomes.values()], axis=0)[np.ix_(at, at)]
+        for outcomes, at in parts
+    ]
     with np.errstate(invalid="ignore"):
-        total = np.sum(log_ratios, axis=0)
+        total = np.sum(worst, axis=0)
     total[np.isnan(total)] = -np.inf
     return _upper(float(total.max()))
 
@@ -136,6 +144,45 @@ def _upper(loss: float) -> float:
     return loss if loss in (0.0, math.inf) else loss + _MEASURING_ERROR
 
 
+def told(found: Any) -> Any:
+    """For JSON: rows as what they hold, fractions as text, losses rounded up."""
+    if is_dataclass(found):
+        return {each.name: told(getattr(found, each.name)) for each in fields(found)}
+    if isinstance(found, tuple):
+        return [told(each) for each in found]
+    if isinstance(found, float):
+        return number(found)
+    return str(found) if isinstance(found, Fraction) else found
+
+
 def number(loss: float) -> float | str:
     """A loss for JSON, which has no infinity; rounded up to six digits."""
     return "infinite" if loss == math.inf else float(format_epsilon(loss))
+
+
+INPUTS_MAX = 1024
+"""Trajectories that are compared, each with each."""
+
+
+def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
+    """The exact privacy loss over all trajectories of ``length``, by walking every choice.
+
+    For a mechanism over a few locations. ``transcript_loss`` is the loss of everything that is
+    released, ``final_loss`` that of the report alone, both in epsilon and rounded up; ``spent``
+    is what was drawn for, and ``flags`` are the rules that were broken, none for a sound one
+    (``ok``). Raises `DomainError` where there are more than 1,024 trajectories, or no finite
+    laws to walk (CGM, TraCS).
+
+    >>> import nomadp
+    >>> four = nomadp.synthetic_city(seed=1, places=4, trips=1).locations
+    >>> found = nomadp.measure_loss(nomadp.make_mechanism("brr", four, epsilon=1), length=2)
+    >>> found.ok, found.final_loss <= 1
+    (True, True)
+    """
+    size = len(mechanism.locations)
+    if length < 1 or size**length > INPUTS_MAX:
+        raise DomainError(
+            f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "
+            f"locations and length={length}; measure it on fewer locations"
+        )
+    return measure(mechanism, length)

@@ -16,34 +16,19 @@ Plane = list[tuple[float, float]]
 """Kilometres east and north of the centre."""
 
 
-def _line(size: int) -> Plane:
-    return [(2.0 * k, 0.0) for k in range(size)]
-
-
 def _polygon(size: int) -> Plane:
     turns = [2 * math.pi * (k + 0.1) / size for k in range(size)]
     return [(3 * math.sin(turn), 3 * math.cos(turn)) for turn in turns]
 
 
-def _two_clusters(size: int) -> Plane:
-    return [(10.0 * (k % 2) + 0.2 * (k // 2), 0.1 * k) for k in range(size)]
-
-
-def _outlier(size: int) -> Plane:
-    return [(0.3 * k, 0.2 * (k * k % 3)) for k in range(size - 1)] + [(15.0, 9.0)]
-
-
-def _random(size: int) -> Plane:
-    rng = np.random.default_rng(size)
-    return [(float(east), float(north)) for east, north in rng.uniform(0, 8, (size, 2))]
-
-
 FAMILIES: dict[str, Callable[[int], Plane]] = {
-    "line": _line,
+    "line": lambda size: [(2.0 * k, 0.0) for k in range(size)],
     "polygon": _polygon,
-    "two clusters": _two_clusters,
-    "outlier": _outlier,
-    "random": _random,
+    "two clusters": lambda size: [
+        (10 * (k % 2) + 0.2 * (k // 2), 0.1 * k) for k in range(size)
+    ],
+    "outlier": lambda size: [*((0.3 * k, 0.2 * (k * k % 3)) for k in range(size - 1)), (15, 9)],
+    "random": lambda size: np.random.default_rng(size).uniform(0, 8, (size, 2)).tolist(),
 }
 
 EDGE_MAPS: dict[str, list[tuple[float, float]]] = {

@@ -12,15 +12,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nomadp.audit.loss import all_trajectories, final_laws, number
+from nomadp.audit.loss import all_trajectories, final_laws, number, told
 from nomadp.audit.sampler import ALPHA, noncentrality
+from nomadp.audit.walk import FirstBranch
 from nomadp.budget import exp_lower
-from nomadp.drawing import Choose, Task
 from nomadp.errors import BudgetError
 from nomadp.extras import EXTRAS
-from nomadp.laws import Channel, Exponential, Secret
+from nomadp.geometry import Floats
+from nomadp.laws import Channel, Exponential, Ints
 from nomadp.laws.channel import words_ratio
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, tables_up_to
@@ -63,11 +63,15 @@ class PathRow:
         return self.chi_square <= self.limit
 
     def as_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"mechanism": self.mechanism, "path": self.path}
-        told |= {"seen": self.seen, "ok": self.ok}
+        seen = {
+            "mechanism": self.mechanism,
+            "path": self.path,
+            "seen": self.seen,
+            "ok": self.ok,
+        }
         if self.epsilon is None:
-            return told
-        return told | {
+            return seen
+        return seen | {
             "epsilon": str(self.epsilon),
             "draws": self.draws,
             "chi_square": number(self.chi_square),
@@ -130,7 +134,7 @@ def check_path(mechanism: Mechanism, path: str, draws: int) -> PathRow:
     )
 
 
-def _counts(mechanism: Mechanism, draws: int) -> NDArray[np.int64]:
+def _counts(mechanism: Mechanism, draws: int) -> Ints:
     """How often each trajectory (row) was reported as each one (column)."""
     size = len(mechanism.locations)
     true = all_trajectories(size, LENGTH)
@@ -144,7 +148,7 @@ def _counts(mechanism: Mechanism, draws: int) -> NDArray[np.int64]:
     return np.stack([np.bincount(row, minlength=size**LENGTH) for row in rows])
 
 
-def _ruled_out(law: NDArray[np.float64], freedom: int, alpha: float, draws: int) -> float:
+def _ruled_out(law: Floats, freedom: int, alpha: float, draws: int) -> float:
     """The largest loss of a path none of whose probabilities is off by what is detected.
 
     A probability p that is off by p r, whatever the others do, has a non-centrality of at
@@ -176,16 +180,7 @@ class FullSizeRow:
         return not self.flags
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "mechanism": self.mechanism,
-            "epsilon": str(self.epsilon),
-            "length": self.length,
-            "locations": self.locations,
-            "loss": number(self.loss),
-            "flags": list(self.flags),
-            "refused": self.refused,
-            "ok": self.ok,
-        }
+        return {**told(self), "ok": self.ok}
 
 
 def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
@@ -193,14 +188,14 @@ def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
     row = FullSizeRow(
         mechanism.name, mechanism.epsilon, length, len(mechanism.locations), 0.0, ()
     )
-    meeting = _Meeting()
+    met = FirstBranch()
     try:
-        mechanism.perturb(np.zeros(length, dtype=np.int64), meeting)
+        mechanism.perturb(np.zeros(length, dtype=np.int64), met)
     except BudgetError as refusal:
         return replace(row, refused=str(refusal))
     ratio, flags = Fraction(1), set()
-    for channel in meeting.channels:
-        extremes = channel.extremes
+    for _, channel in met.paid:
+        extremes = _widest(channel).extremes
         one = None if extremes is None else words_ratio(*extremes)
         if one is None or one > exp_lower(channel.share):
             flags.add("words")
@@ -209,21 +204,6 @@ def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
         flags.add("words")
     loss = math.log(ratio.numerator) - math.log(ratio.denominator)
     return replace(row, loss=max(0.0, loss), flags=tuple(sorted(flags)))
-
-
-class _Meeting(Choose):
-    """Takes the first output of every law, and keeps those that read a secret."""
-
-    def __init__(self) -> None:
-        self.channels: list[Channel] = []
-
-    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
-        if channel.share:
-            self.channels.append(_widest(channel))
-        return int(channel.outputs[0])
-
-    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
-        return [program(secret, self) for program, secret in tasks]
 
 
 def _widest(channel: Channel) -> Channel:

@@ -7,22 +7,9 @@ from typing import Any
 
 from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import (
-    EXPERIMENTAL,
-    Mechanism,
-    kind_of,
-    make_mechanism,
-    mechanism_names,
-)
+from nomadp.mechanisms import EXPERIMENTAL, Mechanism, kind_of, make_mechanism, mechanism_names
 
-__all__ = [
-    "DEFAULT_EPSILONS",
-    "DEFAULT_LENGTHS",
-    "AuditRequest",
-    "Configuration",
-    "configurations",
-    "sampled",
-]
+__all__ = ["AuditRequest", "Configuration", "configurations", "sampled"]
 
 DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 DEFAULT_LENGTHS = (1, 2, 3)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from nomadp.audit.certificate import StepRecord
 from nomadp.audit.gallery import GALLERY
-from nomadp.audit.loss import Measurement, measure, number
+from nomadp.audit.loss import Measurement, measure, told
 from nomadp.audit.paths import FullSizeRow, PathRow, check_full_size, large_path_rows, path_rows
 from nomadp.audit.plan import AuditRequest, Configuration, configurations, sampled
 from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
@@ -30,9 +29,6 @@ class StepRow:
     step: str
     share: Fraction
     loss: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"step": self.step, "share": str(self.share), "loss": number(self.loss)}
 
 
 @dataclass(frozen=True)
@@ -58,20 +54,7 @@ class AuditRow:
         return self.private == (not self.flags)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "mechanism": self.mechanism,
-            "epsilon": str(self.epsilon),
-            "length": self.length,
-            "configurations": self.configurations,
-            "spent": [str(spent) for spent in self.spent],
-            "transcript_loss": number(self.transcript_loss),
-            "final_loss": number(self.final_loss),
-            "worst_map": self.worst_map,
-            "steps": [step.as_dict() for step in self.steps],
-            "flags": list(self.flags),
-            "private": self.private,
-            "ok": self.ok,
-        }
+        return {**told(self), "ok": self.ok}
 
 
 @dataclass(frozen=True)
@@ -90,15 +73,7 @@ class GalleryRow:
         return bool(self.flagged_by)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "explanation": self.explanation,
-            "epsilon": str(self.epsilon),
-            "transcript_loss": number(self.transcript_loss),
-            "final_loss": number(self.final_loss),
-            "flagged_by": list(self.flagged_by),
-            "flagged": self.flagged,
-        }
+        return {**told(self), "flagged": self.flagged}
 
 
 @dataclass(frozen=True)
@@ -208,14 +183,11 @@ def _worst_steps(measurements: list[Measurement]) -> tuple[StepRow, ...]:
     worst: dict[str, StepRow] = {}
     for measurement in measurements:
         for name, record in measurement.steps.items():
-            row = StepRow(name, record.share, _loss(record))
+            ratio = record.worst_ratio
+            row = StepRow(name, record.share, math.inf if ratio is None else math.log(ratio))
             if name not in worst or row.loss > worst[name].loss:
                 worst[name] = row
     return tuple(worst.values())
-
-
-def _loss(record: StepRecord) -> float:
-    return math.inf if record.worst_ratio is None else math.log(record.worst_ratio)
 
 
 def _exhibited(name: str, epsilon: Fraction) -> GalleryRow:

@@ -6,23 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from nomadp import laws
 from nomadp.audit.maps import family_map
 from nomadp.budget import as_epsilon
 from nomadp.drawing import draw_many
 from nomadp.extras import require
-from nomadp.laws import (
-    Channel,
-    Exponential,
-    NearestLocations,
-    RandomizedResponse,
-    SquareWave,
-    Staircase,
-    Subset,
-    TableExponential,
-    Uniform,
-    distance_rows_km,
-    probabilities,
-)
 from nomadp.randomness import SimulatedWords, Words
 
 __all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
@@ -61,26 +49,29 @@ class SamplerRow:
         }
 
 
-def specimens() -> dict[str, tuple[Channel, int]]:
+def specimens() -> dict[str, tuple[laws.Channel, int]]:
     """One channel of every kind, with a secret for it."""
     locations = family_map("random", 7)
     everywhere, span_km = np.arange(7), locations.diameter_km
     share = as_epsilon(1)
-    near, every = NearestLocations(locations, 3), NearestLocations(locations, 7)
-    table_km = distance_rows_km(locations, everywhere)
+    near, every = laws.NearestLocations(locations, 3), laws.NearestLocations(locations, 7)
+    table_km = laws.distance_rows_km(locations, everywhere)
     return {
-        "randomised response": (RandomizedResponse(6, share), 2),
-        "exponential": (Exponential(locations, everywhere, span_km, share), 3),
-        "square wave": (SquareWave(64, share), 20),
-        "exponential of a table": (TableExponential(table_km, everywhere, span_km, share), 5),
-        "subset": (Subset(7, 3, near, share), 4),
-        "staircase": (Staircase(7, 3, every, share), 1),
-        "uniform": (Uniform(6), 6),
+        "randomised response": (laws.RandomizedResponse(6, share), 2),
+        "exponential": (laws.Exponential(locations, everywhere, span_km, share), 3),
+        "square wave": (laws.SquareWave(64, share), 20),
+        "exponential of a table": (
+            laws.TableExponential(table_km, everywhere, span_km, share),
+            5,
+        ),
+        "subset": (laws.Subset(7, 3, near, share), 4),
+        "staircase": (laws.Staircase(7, 3, every, share), 1),
+        "uniform": (laws.Uniform(6), 6),
     }
 
 
 def check_sampler(
-    name: str, channel: Channel, secret: int, draws: int, words: Words | None = None
+    name: str, channel: laws.Channel, secret: int, draws: int, words: Words | None = None
 ) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
     require("analysis")
@@ -93,21 +84,17 @@ def check_sampler(
         drawn = draw_many(channel, secret, stream.take(min(_BLOCK, draws - start)))
         found = place[np.searchsorted(channel.outputs, drawn, sorter=place)]
         counts += np.bincount(found, minlength=len(counts))
-    chance = probabilities(channel, secret)
+    chance = laws.probabilities(channel, secret)
     expected = draws * chance
-    freedom = len(counts) - 1
+    freedom, top = len(counts) - 1, float(chance.max())
     return SamplerRow(
         law=name,
         draws=draws,
         outputs=len(counts),
         chi_square=float(((counts - expected) ** 2 / expected).sum()),
         limit=float(stats.chi2.isf(ALPHA, freedom)),
-        detectable_bias=_detectable_bias(float(chance.max()), freedom, draws),
+        detectable_bias=math.sqrt(noncentrality(freedom, ALPHA) * top * (1 - top) / draws),
     )
-
-
-def _detectable_bias(chance: float, freedom: int, draws: int) -> float:
-    return math.sqrt(noncentrality(freedom, ALPHA) * chance * (1 - chance) / draws)
 
 
 def noncentrality(freedom: int, alpha: float) -> float:

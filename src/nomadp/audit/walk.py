@@ -13,14 +13,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.drawing import Choose, Task
-from nomadp.laws import Channel, Secret, probabilities
+from nomadp.geometry import Floats
+from nomadp.laws import Channel, Ints, Secret, probabilities
 
-__all__ = ["Finishing", "Outcome", "Witness", "explore", "finished", "walk"]
+__all__ = ["FirstBranch", "Outcome", "Witness", "explore", "finished", "walk"]
 
-Floats = NDArray[np.float64]
 Witness = Callable[[str, Channel, Secret], Floats]
 """Sees every law met on the way and returns its log-probabilities, (inputs, outputs)."""
 
@@ -36,7 +35,7 @@ class Outcome:
     spent: frozenset[Fraction]
     """The budgets spent on the ways here; a sound mechanism has just one."""
 
-    def at(self, where: NDArray[np.int64] | None) -> "Outcome":
+    def at(self, where: Ints | None) -> "Outcome":
         """The same for every input, when input k has the secret number ``where[k]``."""
         if where is None:
             return self
@@ -44,19 +43,35 @@ class Outcome:
         return Outcome(self.log_probability[where], ratio, self.spent)
 
 
-class Walk:
-    """A Choose that follows ``path`` and, beyond its end, always takes the first branch."""
+class _Path:
+    """Follows ``path`` and, beyond its end, always takes the first branch."""
+
+    def __init__(self, path: tuple[int, ...]) -> None:
+        self.path = path
+        self.branches: list[tuple[int, ...]] = []
+        self._taken: tuple[int, ...] = ()
+
+    def _branch(self, count: int) -> int:
+        if len(self._taken) < len(self.path):
+            here = self.path[len(self._taken)]
+        else:
+            here = 0
+            self.branches.extend((*self._taken, other) for other in range(1, count))
+        self._taken = (*self._taken, here)
+        return here
+
+
+class Walk(_Path):
+    """A Choose on one path, for all inputs at once."""
 
     def __init__(
         self, path: tuple[int, ...], inputs: int, witness: Witness, explored: "_Explored"
     ) -> None:
-        self.path = path
+        super().__init__(path)
         self._explored = explored
-        self.branches: list[tuple[int, ...]] = []
         self.log_probability = np.zeros(inputs)
         self.log_ratio = np.zeros((inputs, inputs))
         self.spent = frozenset([Fraction(0)])
-        self._taken: tuple[int, ...] = ()
         self._witness = witness
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
@@ -89,15 +104,6 @@ class Walk:
             ([value for value, _ in chosen], [outcome for _, outcome in chosen])
             for chosen in product(*per_task)
         ]
-
-    def _branch(self, count: int) -> int:
-        if len(self._taken) < len(self.path):
-            here = self.path[len(self._taken)]
-        else:
-            here = 0
-            self.branches.extend((*self._taken, other) for other in range(1, count))
-        self._taken = (*self._taken, here)
-        return here
 
     def _pass(self, outcome: Outcome) -> None:
         self.log_probability = self.log_probability + outcome.log_probability
@@ -136,7 +142,7 @@ def explore(
     return outcomes
 
 
-def distinct_secrets(secret: Secret) -> tuple[Secret, NDArray[np.int64] | None]:
+def distinct_secrets(secret: Secret) -> tuple[Secret, Ints | None]:
     """The distinct ones among the secrets of all inputs, and which one each input has."""
     if secret is None or np.ndim(secret) != 1:
         return secret, None
@@ -164,7 +170,7 @@ def _impossible_stays_impossible(log_ratio: Floats) -> Floats:
     return log_ratio
 
 
-class Finishing:
+class Finishing(_Path):
     """The same for what is made of released values, where every case has its own law.
 
     Nothing is secret any more, so a draw may depend on whatever was released; a case is one
@@ -172,23 +178,16 @@ class Finishing:
     """
 
     def __init__(self, path: tuple[int, ...]) -> None:
-        self.path = path
-        self.branches: list[tuple[int, ...]] = []
+        super().__init__(path)
         self.chance: Floats = np.ones(1)
         """Of this path in each case, or in all: 0 where a case cannot take it."""
-        self._taken: tuple[int, ...] = ()
 
     def __call__(self, step: str, channel: Channel, secret: Any) -> int:
         law = np.atleast_2d(probabilities(channel, secret))
         possible = np.flatnonzero(law.any(axis=0))
-        if len(self._taken) < len(self.path):
-            here = self.path[len(self._taken)]
-        else:
-            here = 0
-            self.branches.extend((*self._taken, k) for k in range(1, len(possible)))
-        self._taken = (*self._taken, here)
-        self.chance = self.chance * law[:, possible[here]]
-        return int(channel.outputs[possible[here]])
+        taken = possible[self._branch(len(possible))]
+        self.chance = self.chance * law[:, taken]
+        return int(channel.outputs[taken])
 
     def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
         return [program(released, self) for program, released in tasks]
@@ -203,3 +202,18 @@ def finished(
         path = Finishing(pending.pop())
         yield finish(released, path), path.chance
         pending.extend(path.branches)
+
+
+class FirstBranch:
+    """A Choose that takes the first output of every law, and keeps those that read a secret."""
+
+    def __init__(self) -> None:
+        self.paid: list[tuple[str, Channel]] = []
+
+    def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
+        if channel.share:
+            self.paid.append((step, channel))
+        return int(channel.outputs[0])
+
+    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
+        return [program(secret, self) for program, secret in tasks]

@@ -37,7 +37,7 @@ from nomadp.engine.spark_tasks import (
 )
 from nomadp.extras import require
 from nomadp.inference import Prior
-from nomadp.inference.decoders import groups_from
+from nomadp.inference.decode import groups_from
 from nomadp.inference.estimate import check_level
 from nomadp.inference.learning import Group
 from nomadp.locations import LocationSet

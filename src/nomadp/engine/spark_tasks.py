@@ -23,7 +23,7 @@ from nomadp.errors import DomainError, NomadpError
 from nomadp.extras import version_of
 from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.inference import Prior
-from nomadp.inference.decoders import Decoders
+from nomadp.inference.decode import Decoders
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedWords

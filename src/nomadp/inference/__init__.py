@@ -1,7 +1,6 @@
 """What the collector may conclude from reports: Bayes with the exact law, free of charge."""
 
-from nomadp.inference.decode import decode, groups_of, learn_prior
-from nomadp.inference.decoders import can_decode, groups_from
+from nomadp.inference.decode import can_decode, decode, groups_of, learn_prior
 from nomadp.inference.estimate import Estimate
 from nomadp.inference.journeys import AtlasDecoder
 from nomadp.inference.learning import learn
@@ -15,7 +14,6 @@ __all__ = [
     "Prior",
     "can_decode",
     "decode",
-    "groups_from",
     "groups_of",
     "learn",
     "learn_prior",

@@ -92,7 +92,8 @@ class Answers:
         for start in range(0, len(answers), _AT_ONCE):
             some = alike[start : start + _AT_ONCE]
             distinct, which = np.unique(answers[some], return_inverse=True)
-            distance = self._distances_km(distinct)
+            rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
+            distance = np.stack(rows)
             order = np.argsort(distance, axis=1)
             inside = np.cumsum(
                 np.take_along_axis(mass[some], order[which], axis=1), axis=1, dtype=float
@@ -102,10 +103,6 @@ class Answers:
             at = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
             radius[some] = distance[which, order[which, at]]
         return radius
-
-    def _distances_km(self, distinct: Ints) -> Floats:
-        rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
-        return np.stack(rows)
 
 
 def check_level(level: float) -> None:

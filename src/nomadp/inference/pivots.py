@@ -23,7 +23,6 @@ from nomadp.errors import DomainError
 from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
 from nomadp.laws import Channel, Exponential, Ints, Secret
-from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables
@@ -145,7 +144,7 @@ def _log_chance(channel: Channel, secret: Ints, value: int) -> Floats:
     column = np.flatnonzero(channel.outputs == value)
     if len(column) != 1:
         raise _mismatch()
-    if isinstance(channel, Exponential) and _accelerated(channel.locations):
+    if isinstance(channel, Exponential) and has_numba() and has_tables(channel.locations):
         return log_chance_fast(channel, value)
     return log_chance_reference(channel, secret, int(column[0]))
 
@@ -176,10 +175,6 @@ def log_chance_fast(channel: Exponential, value: int) -> Floats:
 def _weight_table(channel: Exponential) -> Ints:
     """The weight of every location (column) for every true one."""
     return channel.weights(channel.domain)
-
-
-def _accelerated(locations: LocationSet) -> bool:
-    return has_numba() and has_tables(locations)
 
 
 def _mismatch() -> DomainError:

@@ -17,7 +17,7 @@ from nomadp.laws import Ints
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.report_law import ReportLaw
 
-__all__ = ["PointDecoder", "check_table", "point_evidence"]
+__all__ = ["PointDecoder", "fits_table", "point_evidence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +61,14 @@ class PointDecoder:
 
 def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
     """What reported locations say about the true ones."""
-    check_table(law)
-    return TableEvidence(law.channel, reports)
-
-
-def check_table(law: ReportLaw) -> bool:
-    """Whether a table of every location against every report fits; refused if not."""
-    if len(law.locations) > TABLE_LIMIT:
+    if not fits_table(law):
         raise DomainError(
             f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
             f"{len(law.locations)}; use atlas, or a smaller set"
         )
-    return True
+    return TableEvidence(law.channel, reports)
+
+
+def fits_table(law: ReportLaw) -> bool:
+    """Whether a table of every location against every report fits."""
+    return len(law.locations) <= TABLE_LIMIT

@@ -18,7 +18,7 @@ import nomadp
 from nomadp.analysis.measures import measure_all, zero_information
 from nomadp.budget import as_epsilon
 from nomadp.engine.local import perturb_set
-from nomadp.inference.decoders import Decoders
+from nomadp.inference.decode import Decoders
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SimulatedWords

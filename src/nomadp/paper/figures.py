@@ -6,19 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
+from nomadp.paper import panels as parts
 from nomadp.paper.cells import REGISTERED
 from nomadp.paper.datasets import SetKey, load, set_label
-from nomadp.paper.panels import (
-    canvas,
-    draw_curves,
-    draw_floors,
-    floor_line,
-    legends,
-    marks_of,
-    score_label,
-    shade_worse,
-    styled,
-)
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
@@ -43,7 +33,7 @@ READINGS = {
 
 def rendered(experiment: Experiment, results: Results) -> tuple[bytes, str]:
     """The figure of an experiment as PNG and as SVG; the same bytes from the same numbers."""
-    with styled():
+    with parts.styled():
         figure = draw(experiment, results)
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", metadata={"Software": None})
@@ -68,13 +58,13 @@ def _draw_panels(experiment: Experiment, results: Results) -> "Figure":
         for base in experiment.bases(results.catalogue)
         for metric in results.metrics(experiment, base)
     ]
-    figure, panels = canvas(len(places), 3 if experiment.metric == "prq" else 2)
+    figure, panels = parts.canvas(len(places), 3 if experiment.metric == "prq" else 2)
     for panel, (base, metric) in zip(panels, places, strict=True):
         _draw_lines(panel, experiment, results, base, metric)
         radius = metric.removeprefix("prq_").removesuffix("km")
         within = f", within {radius} km" if metric.startswith("prq_") else ""
         panel.set_title(set_label(base) + within)
-    legends(figure, panels, apart=_differ(experiment, results))
+    parts.legends(figure, panels, apart=_differ(experiment, results))
     return figure
 
 
@@ -91,12 +81,12 @@ def _draw_lines(
         if not experiment.audited or REGISTERED[curve.series.mechanism].private
     ]
     numeric = not experiment.axis.variation
-    draw_curves(panel, curves, numeric=numeric)
+    parts.draw_curves(panel, curves, numeric=numeric)
     floors = results.floor_curves(experiment, base, metric)
     x = [float(each) if numeric else float(k) for k, each in enumerate(curves[0].x)]
-    draw_floors(panel, floors, x)
-    shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
-    panel.set(ylabel=score_label(metric), xlabel=experiment.axis.label)
+    parts.draw_floors(panel, floors, x)
+    parts.shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
+    panel.set(ylabel=parts.score_label(metric), xlabel=experiment.axis.label)
 
 
 def _differ(experiment: Experiment, results: Results) -> bool:
@@ -109,7 +99,7 @@ def _differ(experiment: Experiment, results: Results) -> bool:
 
 def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
     """Printed values on the curves of either reading; the chosen number of sectors on top."""
-    figure, panels = canvas(2, 2)
+    figure, panels = parts.canvas(2, 2)
     rows = direction_rows()
     epsilons = list(dict.fromkeys(row["epsilon"] for row in rows))
     for panel, (reading, title) in zip(panels, READINGS.items(), strict=True):
@@ -129,17 +119,17 @@ def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
         panel.set_xticks(range(len(epsilons)), epsilons)
         panel.set(title=title, xlabel="ε of the whole trajectory", ylim=(0, None))
         panel.set_ylabel("probability that a direction survives")
-    legends(figure, panels)
+    parts.legends(figure, panels)
     return figure
 
 
 def _draw_table_2(experiment: Experiment, results: Results) -> "Figure":
     """Every mechanism's count difference, the printed one beside it, and the floors."""
     bases = experiment.bases(results.catalogue)
-    figure, panels = canvas(len(bases), 2)
+    figure, panels = parts.canvas(len(bases), 2)
     for panel, base in zip(panels, bases, strict=True):
         _count_panel(panel, experiment, results, base)
-    legends(figure, panels)
+    parts.legends(figure, panels)
     return figure
 
 
@@ -148,18 +138,18 @@ def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: 
     printed = results.printed_counts(base)
     looks = [look_of(curve.series.mechanism) for curve in curves]
     for k, (curve, look) in enumerate(zip(curves, looks, strict=True)):
-        marks = marks_of(look, 7)
+        marks = parts.marks_of(look, 7)
         panel.errorbar(curve.mean, [k], xerr=curve.sd, capsize=2, **marks)
         if curve.series.mechanism in printed:
             at = [printed[curve.series.mechanism]]
             panel.plot(at, [k], "x", color=INK, label="printed in the paper")
     for floor, scores in results.floors(SetKey(base)).items():
-        panel.axvline(scores["acd"], zorder=1, **floor_line(floor))
+        panel.axvline(scores["acd"], zorder=1, **parts.floor_line(floor))
     panel.set_yticks(
         range(len(looks)), [look.label.replace(" (not private)", "") for look in looks]
     )
     panel.invert_yaxis()
-    panel.set(title=set_label(base), xlabel=score_label("acd"))
+    panel.set(title=set_label(base), xlabel=parts.score_label("acd"))
     _count_by_factors(panel)
 
 
@@ -178,7 +168,7 @@ def _count_by_factors(panel: "Axes") -> None:
 def _draw_frontier(experiment: Experiment, results: Results) -> "Figure":
     """Error and range queries of what keeps its promise, and the promise itself, audited."""
     bases = experiment.bases(results.catalogue)
-    figure, panels = canvas(2 * len(bases) + 2, 2)
+    figure, panels = parts.canvas(2 * len(bases) + 2, 2)
     places = [
         (base, metric)
         for base in bases
@@ -190,7 +180,7 @@ def _draw_frontier(experiment: Experiment, results: Results) -> "Figure":
         panel.set_title(set_label(base))
     for panel, kind in zip(panels[-2:], AUDITED, strict=True):
         _loss_panel(panel, experiment, results, kind)
-    legends(figure, panels)
+    parts.legends(figure, panels)
     return figure
 
 
@@ -214,7 +204,7 @@ def _loss_panel(panel: "Axes", experiment: Experiment, results: Results, kind: s
             linestyle=(0, (4, 2)) if look.dashed else "-",
             label=look.label,
             clip_on=False,
-            **marks_of(look, 5.5),
+            **parts.marks_of(look, 5.5),
         )
     panel.set(title=AUDITED[kind], xlabel="ε claimed", ylabel="exact loss")
     panel.set(xlim=(0, top), ylim=(0, top))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 import nomadp
@@ -42,7 +43,7 @@ def as_json(experiment: Experiment, results: Results) -> str:
         "title": experiment.title,
         "paper": experiment.paper,
         "nomadp": nomadp.__version__,
-        "plan": plan.as_dict(),
+        "plan": asdict(plan),
         "datasets": [
             {**each.identity(catalogue), "floors": results.of(each)}
             for each in _works(experiment, results, Floors)

@@ -11,8 +11,6 @@ from nomadp.paper.specs import EXPERIMENTS, Experiment
 
 __all__ = [
     "PAPER_METHODS",
-    "Best",
-    "Gain",
     "Tally",
     "beaten_from",
     "best_at",

@@ -4,18 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from nomadp.paper import style
 from nomadp.paper.lines import Series
 from nomadp.paper.results import Curve
-from nomadp.paper.style import (
-    FLOOR_LABELS,
-    INK,
-    PAPER,
-    RAMP,
-    SHADE,
-    Look,
-    look_of,
-    rc_params,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +40,7 @@ def styled() -> Iterator[None]:
     """matplotlib without a screen and in our style, for as long as this lasts."""
     import matplotlib
 
-    with matplotlib.rc_context(rc_params()):
+    with matplotlib.rc_context(style.rc_params()):
         yield
 
 
@@ -88,13 +79,13 @@ def draw_floors(panel: "Axes", floors: dict[str, list[float]], x: Sequence[float
 
 
 def floor_line(name: str) -> dict[str, Any]:
-    dashes, label = FLOOR_DASHES[name], FLOOR_LABELS[name]
-    return {"color": INK, "linewidth": 1.3, "linestyle": dashes, "label": label}
+    dashes, label = FLOOR_DASHES[name], style.FLOOR_LABELS[name]
+    return {"color": style.INK, "linewidth": 1.3, "linestyle": dashes, "label": label}
 
 
-def marks_of(look: Look, size: float) -> dict[str, Any]:
+def marks_of(look: style.Look, size: float) -> dict[str, Any]:
     """The published form is hollow."""
-    face = PAPER if look.dashed else look.colour
+    face = style.PAPER if look.dashed else look.colour
     shape = {"marker": look.marker, "markersize": size}
     return {"color": look.colour, "markerfacecolor": face, **shape}
 
@@ -105,7 +96,7 @@ def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below
     left, right = panel.get_xlim()
     ends = [left, *x, right], [scores[0], *scores, scores[-1]]
     panel.fill_between(
-        *ends, low if below else high, color=SHADE, linewidth=0, zorder=0, label=WORSE
+        *ends, low if below else high, color=style.SHADE, linewidth=0, zorder=0, label=WORSE
     )
     panel.set(ylim=(low, high), xlim=(left, right))
 
@@ -117,7 +108,7 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) 
     above = [
         label for label in named if not apart or all(label in each for each in shown.values())
     ]
-    last = [label for label in (*FLOOR_LABELS.values(), WORSE) if label in above]
+    last = [label for label in (*style.FLOOR_LABELS.values(), WORSE) if label in above]
     order = [label for label in above if label not in last] + last
     figure.legend(
         [named[label] for label in order],
@@ -160,7 +151,7 @@ def _handles(panel: "Axes") -> dict[str, Any]:
 
 def series_label(series: Series) -> str:
     """As a legend or a table names it; a mechanism's name alone means its reports."""
-    label = series.label or look_of(series.mechanism).label
+    label = series.label or style.look_of(series.mechanism).label
     return f"{label} decoded" if series.decoded else label
 
 
@@ -182,9 +173,9 @@ def score_label(metric: str) -> str:
 
 def _line(series: Series) -> dict[str, Any]:
     """Decoded reports keep the colour and the marker of what they are decoded from."""
-    look = look_of(series.mechanism)
+    look = style.look_of(series.mechanism)
     plain = series.step is None and not series.variant
-    colour = look.colour if series.step is None else RAMP[series.step % len(RAMP)]
+    colour = look.colour if series.step is None else style.RAMP[series.step % len(style.RAMP)]
     hollow = look.dashed or series.variant > 0
     dashes: Any = VARIANT_DASHES[1 if look.dashed else series.variant]
     if series.decoded:
@@ -195,8 +186,8 @@ def _line(series: Series) -> dict[str, Any]:
         "marker": look.marker if plain else MARKERS[series.step or series.variant],
         "linestyle": dashes,
         "markersize": 8 if look.marker == "*" else 5,
-        "markerfacecolor": PAPER if hollow else colour,
-        "markeredgecolor": colour if hollow else PAPER,
+        "markerfacecolor": style.PAPER if hollow else colour,
+        "markeredgecolor": colour if hollow else style.PAPER,
         "markeredgewidth": 1.2 if hollow else 0.7,
         "elinewidth": 1.0,
         "capsize": 2.0,

@@ -61,14 +61,13 @@ def direction_rows() -> tuple[dict[str, Any], ...]:
             "epsilon": epsilon,
             "granularity": granularity,
             "printed": float(text),
-            "as_printed": round(success_probability(float(epsilon), granularity, "table"), 8),
-            "by_equation": round(
-                success_probability(float(epsilon), granularity, "formula"), DIGITS
-            ),
-            "chosen_as_printed": choose_granularity(float(epsilon), "table"),
-            "chosen_by_equation": choose_granularity(float(epsilon), "formula"),
+            "as_printed": round(success_probability(budget, granularity, "table"), DIGITS),
+            "by_equation": round(success_probability(budget, granularity, "formula"), DIGITS),
+            "chosen_as_printed": choose_granularity(budget, "table"),
+            "chosen_by_equation": choose_granularity(budget, "formula"),
         }
         for epsilon, row in TABLE_1.items()
+        for budget in [float(epsilon)]
         for granularity, text in zip(CANDIDATES, row, strict=True)
     )
 

@@ -8,20 +8,12 @@ from html import escape
 
 import nomadp
 from nomadp.page import page, paragraphs
+from nomadp.paper import tables
 from nomadp.paper.claims import claims
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
 from nomadp.paper.specs import FIXED_EPSILON, Experiment
 from nomadp.paper.svg import embedded
-from nomadp.paper.tables import (
-    audit_table,
-    beaten_table,
-    claim_table,
-    curve_tables,
-    dataset_table,
-    direction_table,
-    score_table,
-)
 
 __all__ = ["amount", "render"]
 
@@ -38,12 +30,13 @@ def render(
     markup = {
         "contents": _contents(experiments),
         "opening": _opening(named, results),
-        "datasets": dataset_table(results),
+        "datasets": tables.dataset_table(results),
         "claims": _claims(results, list(named)),
         "scores": _scores(results) if "ne" in named else "",
         "sections": "".join(sections),
     }
-    text = {"version": nomadp.__version__, "kind": _kind(results), "amount": amount(results)}
+    kind = "simulated data" if results.catalogue.simulated else "data from files"
+    text = {"version": nomadp.__version__, "kind": kind, "amount": amount(results)}
     return page("nomadp.paper", markup, text)
 
 
@@ -63,30 +56,32 @@ def _section(experiment: Experiment, results: Results, drawing: str) -> str:
 
 def _tables(experiment: Experiment, results: Results) -> str:
     if experiment.name == "table1":
-        return direction_table()
-    numbers = curve_tables(experiment, results)
-    return numbers + (audit_table(experiment, results) if experiment.audited else "")
+        return tables.direction_table()
+    numbers = tables.curve_tables(experiment, results)
+    return numbers + (tables.audit_table(experiment, results) if experiment.audited else "")
 
 
 def _opening(named: Mapping[str, Experiment], results: Results) -> str:
     """What to know before the details: the sentences that matter most."""
     told = {name: verdict(named[name], results) for name in LEADING if name in named}
     first = [sentences[LEADING[name]] for name, sentences in told.items()]
-    beaten = beaten_table(results) if "ne" in named else ""
+    beaten = tables.beaten_table(results) if "ne" in named else ""
     return f'<div class="short"><div class="opening">{paragraphs(first)}</div>{beaten}</div>'
 
 
 def _scores(results: Results) -> str:
     if FIXED_EPSILON not in results.plan.epsilons:
         return ""
-    tables = (score_table(results, base, FIXED_EPSILON) for base in results.catalogue.names)
+    scores = (
+        tables.score_table(results, base, FIXED_EPSILON) for base in results.catalogue.names
+    )
     return (
         '<section class="band" id="scores" aria-labelledby="scores-title">'
         f'<h2 id="scores-title">Every score at ε = {FIXED_EPSILON}</h2>'
         '<div class="prose"><p>Beyond the paper: how many of the busiest places are found, how '
         "the density, the trips between areas and the lengths of steps compare, counted from "
         "the reports as they are. Marked is what an answer without information gets as well."
-        f"</p></div>{''.join(tables)}</section>"
+        f"</p></div>{''.join(scores)}</section>"
     )
 
 
@@ -97,7 +92,7 @@ def _claims(results: Results, complete: Sequence[str]) -> str:
     return (
         '<section class="band" id="claims" aria-labelledby="claims-title">'
         '<h2 id="claims-title">What the paper concludes, and what we find</h2>'
-        f"{claim_table(found)}</section>"
+        f"{tables.claim_table(found)}</section>"
     )
 
 
@@ -105,10 +100,6 @@ def _contents(experiments: Sequence[Experiment]) -> str:
     links = [(each.name, each.title) for each in experiments]
     items = (f'<li><a href="#{escape(n)}">{escape(title)}</a></li>' for n, title in links)
     return f"<ol>{''.join(items)}</ol>"
-
-
-def _kind(results: Results) -> str:
-    return "simulated data" if results.catalogue.simulated else "data from files"
 
 
 def amount(results: Results) -> str:

@@ -8,9 +8,8 @@ from nomadp.analysis.measures import FLOORS, Measured, best_of
 from nomadp.paper.cells import Cell, Floors, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import Series
-from nomadp.paper.plan import Plan
 from nomadp.paper.reference import printed_counts
-from nomadp.paper.specs import Experiment, Placed
+from nomadp.paper.specs import Experiment, Placed, Plan
 from nomadp.paper.store import Store
 
 __all__ = ["Curve", "Results", "Value", "better_floor"]

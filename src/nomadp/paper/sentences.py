@@ -1,23 +1,11 @@
 """What the numbers of an experiment say, in sentences that follow from them."""
 
 from collections.abc import Callable
-from typing import Any
 
 from nomadp.budget import format_epsilon
 from nomadp.page import listed
+from nomadp.paper import findings
 from nomadp.paper.datasets import SetKey, load, set_label
-from nomadp.paper.findings import (
-    PAPER_METHODS,
-    best_at,
-    chosen_granularity,
-    count_rows,
-    decoding_gains,
-    largest_spread,
-    losing_to_the_constant,
-    lowest,
-    printed_above_flat,
-    worst_claims,
-)
 from nomadp.paper.lines import AS_PUBLISHED, DECODED
 from nomadp.paper.reference import direction_rows, largest_difference
 from nomadp.paper.results import Results
@@ -32,6 +20,7 @@ DECODING = (
     f"{' and '.join(map(label_of, DECODED))} are decoded here; a mechanism's name alone means "
     "its reports as they are."
 )
+CHOICES = ("epsilon", "chosen_as_printed", "chosen_by_equation")
 
 
 def verdict(experiment: Experiment, results: Results) -> list[str]:
@@ -40,7 +29,7 @@ def verdict(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _ne(experiment: Experiment, results: Results) -> list[str]:
-    tally = losing_to_the_constant(results, PAPER_METHODS)
+    tally = findings.losing_to_the_constant(results, findings.PAPER_METHODS)
     rest = tally.of - tally.count
     sentences = [
         f"At {rest or 'none'} of {tally.of} settings (each set, each ε) does a report of a "
@@ -53,7 +42,7 @@ def _ne(experiment: Experiment, results: Results) -> list[str]:
             f"{label_of(each.mechanism)} with {each.score:.4f} on {set_label(base)} "
             f"(constant {each.floor:.4f})"
             for base in _bases(results)
-            for each in [best_at(results, base, last, "ne", decoded=decoded)]
+            for each in [findings.best_at(results, base, last, "ne", decoded=decoded)]
         ]
         sentences.append(f"The lowest error of {what} at ε = {last}: {listed(found)}.")
     return [*sentences, DECODING]
@@ -65,7 +54,7 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
     for base in _bases(results):
         middle = load(results.catalogue, SetKey(base)).yardstick.radii_km[1]
         reported, decoded = (
-            best_at(results, base, last, f"prq_{middle:g}km", decoded=each)
+            findings.best_at(results, base, last, f"prq_{middle:g}km", decoded=each)
             for each in (False, True)
         )
         found.append(
@@ -78,7 +67,7 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _radius(experiment: Experiment, results: Results) -> list[str]:
-    tally = lowest(results, experiment, "R private and calibrated")
+    tally = findings.lowest(results, experiment, "R private and calibrated")
     return [
         "The paper advises to report the radius privately rather than to fix it. Here the "
         f"private radius has the lowest error at {tally.count} of {tally.of} places of the "
@@ -87,9 +76,9 @@ def _radius(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _directions(experiment: Experiment, results: Results) -> list[str]:
-    tally = lowest(results, experiment, "bi-directional")
+    tally = findings.lowest(results, experiment, "bi-directional")
     gaps = [
-        largest_spread(results.curves(experiment, base, "ne"))
+        findings.largest_spread(results.curves(experiment, base, "ne"))
         for base in experiment.bases(results.catalogue)
     ]
     return [
@@ -99,7 +88,7 @@ def _directions(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _granularity(experiment: Experiment, results: Results) -> list[str]:
-    tally, loss = chosen_granularity(results)
+    tally, loss = findings.chosen_granularity(results)
     return [
         f"The arithmetic of Table 1 picks the number of sectors with the lowest error at "
         f"{tally.count} of {tally.of} places; where it does not, it errs by at most {loss:.4f} "
@@ -131,7 +120,7 @@ def _merge(experiment: Experiment, results: Results) -> list[str]:
         for base in experiment.bases(results.catalogue):
             curves = results.curves(experiment, base, "ne")
             of = [curve for curve in curves if curve.series.mechanism == mechanism]
-            spreads.append(largest_spread(of))
+            spreads.append(findings.largest_spread(of))
         gaps[mechanism] = max(spreads)
     return [
         "The paper asks for the trajectory closest to both copies. By the triangle inequality "
@@ -157,7 +146,7 @@ def _ends(experiment: Experiment, results: Results) -> list[str]:
 def _table_1(experiment: Experiment, results: Results) -> list[str]:
     rows = direction_rows()
     other: dict[tuple[int, int], list[str]] = {}
-    for epsilon, old, new in {(row["epsilon"], *_chosen(row)): None for row in rows}:
+    for epsilon, old, new in {tuple(row[name] for name in CHOICES): None for row in rows}:
         if old != new:
             other.setdefault((old, new), []).append(epsilon)
     changes = [
@@ -173,22 +162,18 @@ def _table_1(experiment: Experiment, results: Results) -> list[str]:
     ]
 
 
-def _chosen(row: dict[str, Any]) -> tuple[int, int]:
-    return row["chosen_as_printed"], row["chosen_by_equation"]
-
-
 def _table_2(experiment: Experiment, results: Results) -> list[str]:
     beaten = []
     for base in _bases(results):
         flat = results.floors(SetKey(base))["flat"]["acd"]
-        rows = count_rows(results, base)
+        rows = findings.count_rows(results, base)
         under = [label_of(name) for name, score in rows.items() if score < flat]
         beaten.append(f"{set_label(base)} {flat:.2f} ({listed(under) or 'nothing'} below it)")
     sentences = [
         "A flat estimate gives every location the same count and looks at no report. Its "
         f"mean difference: {listed(beaten)}."
     ]
-    tally = printed_above_flat(results)
+    tally = findings.printed_above_flat(results)
     if tally.of:
         sentences.append(
             f"Of the {tally.of} values printed in the paper for these sets, {tally.count} are "
@@ -198,7 +183,7 @@ def _table_2(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _frontier(experiment: Experiment, results: Results) -> list[str]:
-    claims = worst_claims(results)
+    claims = findings.worst_claims(results)
     strict = {name: claims[name] for name in claims if name not in AS_PUBLISHED}
     kept = all(
         loss != "infinite" and float(loss) <= float(epsilon)
@@ -209,7 +194,7 @@ def _frontier(experiment: Experiment, results: Results) -> list[str]:
         f"{listed([label_of(name) for name in strict])} "
         + ("keep" if kept else "DO NOT ALL KEEP")
         + " to what they claim at every ε audited, on the auditor's small maps, exactly. The "
-        "audit is of reports; decoding them takes nothing else, and reveals nothing more.",
+        "audit is of reports; decoding them takes nothing else, and reveals nothing more."
     ]
     for name in AS_PUBLISHED:
         if name in claims:
@@ -230,7 +215,7 @@ def _gains(results: Results) -> str:
     """Reports as they are against decoded ones, mechanism by mechanism."""
     found, count, of = [], 0, 0
     for base in _bases(results):
-        gains = decoding_gains(results, base)
+        gains = findings.decoding_gains(results, base)
         count += sum(gain.lower.count for gain in gains)
         of += sum(gain.lower.of for gain in gains)
         pairs = [

@@ -7,25 +7,39 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomadp.analysis.measures import Yardstick
+from nomadp.mechanisms import PUBLISHED
+from nomadp.paper import lines
 from nomadp.paper.cells import REGISTERED, Audit, Cell, Floors, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
-from nomadp.paper.lines import (
-    AS_PUBLISHED,
-    COMPARED,
-    EVERY_ANSWER,
-    Lines,
-    Series,
-    answers,
-    fixed_and_adaptive_radius,
-    granularities,
-    mechanisms,
-    merges,
-    one_and_two_directions,
-    whole_and_half_budget,
-)
-from nomadp.paper.plan import Plan
+from nomadp.paper.lines import COMPARED, Lines, Series
 
-__all__ = ["EXPERIMENTS", "FIXED_EPSILON", "Axis", "Experiment", "Placed"]
+__all__ = ["EXPERIMENTS", "FIXED_EPSILON", "FULL", "QUICK", "Experiment", "Placed", "Plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The paper's own amounts by default."""
+
+    runs: int = 5
+    """Repetitions of every cell, each with its own seed."""
+    epsilons: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+    trajectories: int | None = None
+    """At most so many of each data set, taken evenly; None means all of them."""
+    audited_epsilons: tuple[str, ...] = ("0.5", "1", "2", "4", "6", "8", "10")
+    audited_length: int = 2
+    audited_published: tuple[str, ...] = tuple(PUBLISHED)
+    """Forms that are not private, audited to show how much they are not."""
+
+
+FULL = Plan()
+QUICK = Plan(
+    runs=2,
+    epsilons=("1", "4", "10"),
+    trajectories=150,
+    audited_epsilons=("1", "4"),
+    audited_published=("tp-as-published-not-private",),
+)
+"""The same experiments, small enough to look at while one waits."""
 
 PARAMETERS = "the figure of parameters, panels"
 SIZES = "the figure of sizes, panel"
@@ -171,23 +185,23 @@ _TOLD = {
     "frontier": ("What a budget buys, and what it costs", "not in the paper"),
 }
 """Titles, and where it is in the paper."""
-_EVERY = {"lines": lambda dataset: EVERY_ANSWER}
-_SIZES = {"lines": mechanisms("exp", "tp", "atp")}
-_COUNTED = mechanisms(*COMPARED, *AS_PUBLISHED)
+_EVERY = {"lines": lambda dataset: lines.EVERY_ANSWER}
+_SIZES = {"lines": lines.mechanisms("exp", "tp", "atp")}
+_COUNTED = lines.mechanisms(*COMPARED, *lines.AS_PUBLISHED)
 _RUN: dict[str, dict[str, Any]] = {
     "ne": _EVERY,
     "prq": {**_EVERY, "metric": "prq"},
-    "radius": {"sets": "pair", "lines": fixed_and_adaptive_radius},
-    "directions": {"sets": "pair", "lines": one_and_two_directions},
-    "granularity": {"sets": "pair", "lines": granularities},
-    "budget": {"sets": "pair", "lines": whole_and_half_budget},
-    "merge": {"sets": "pair", "lines": merges},
+    "radius": {"sets": "pair", "lines": lines.fixed_and_adaptive_radius},
+    "directions": {"sets": "pair", "lines": lines.one_and_two_directions},
+    "granularity": {"sets": "pair", "lines": lines.granularities},
+    "budget": {"sets": "pair", "lines": lines.whole_and_half_budget},
+    "merge": {"sets": "pair", "lines": lines.merges},
     "locations": {**_SIZES, "sets": "pair", "axis": SHARE},
     "length": {**_SIZES, "sets": "campus", "axis": LENGTH},
     "reach": {**_SIZES, "sets": "campus", "axis": SPEED},
     "table1": {"sets": "none"},
     "table2": {"lines": _COUNTED, "metric": "acd", "epsilons": (FIXED_EPSILON,)},
-    "frontier": {"lines": lambda dataset: answers(*COMPARED), "audited": True},
+    "frontier": {"lines": lambda dataset: lines.answers(*COMPARED), "audited": True},
 }
 
 EXPERIMENTS = {name: Experiment(name, *_TOLD[name], **_RUN[name]) for name in _TOLD}

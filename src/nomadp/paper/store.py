@@ -1,21 +1,26 @@
 """Results on disk: one file for each piece of work, whole or absent, so a run can go on.
 
 A file is named by the hash of its work's identity and repeats it: a result is only ever
-taken for the work it was computed for.
+taken for the work it was computed for. Repetitions of a setting go to one process, as reported
+and decoded: it builds their mechanism and draws their reports once.
 """
 
 import hashlib
 import json
 import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nomadp.engine.workers import run_all
 from nomadp.formats.atomic import write_whole
-from nomadp.paper.cells import Work
+from nomadp.paper.cells import Cell, Work
 from nomadp.paper.datasets import Catalogue
 
-__all__ = ["Store"]
+__all__ = ["Progress", "Store", "complete_all", "missing"]
 
 ABANDONED_S = 600
 """A part of a file this old belongs to a run that was killed: writing one takes no time."""
@@ -34,7 +39,8 @@ class Store:
             record = json.loads(self._path(work, identity).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if not isinstance(record, dict) or record.get("identity") != _plain(identity):
+        as_read = json.loads(json.dumps(identity))  # tuples become lists
+        if not isinstance(record, dict) or record.get("identity") != as_read:
             return None
         result = record.get("result")
         return result if isinstance(result, dict) else None
@@ -61,6 +67,40 @@ class Store:
         return self.folder / work.kind / f"{key}.json"
 
 
-def _plain(value: Any) -> Any:
-    """As JSON gives it back: tuples become lists."""
-    return json.loads(json.dumps(value))
+Progress = Callable[[int], None]
+"""Told how many pieces of work were finished since it was last called."""
+
+
+def missing(works: Iterable[Work], catalogue: Catalogue, store: Store) -> list[Work]:
+    """What is not in the store, each once, in the order given."""
+    return [each for each in dict.fromkeys(works) if store.find(each, catalogue) is None]
+
+
+def complete_all(
+    works: Sequence[Work], catalogue: Catalogue, store: Store, *, jobs: int, progress: Progress
+) -> None:
+    """Do this work and put it into the store; a failure stops the rest and is raised."""
+    batches = _batches(works)
+    calls = [partial(_complete, batch) for batch in batches]
+    with closing(run_all((catalogue, store), calls, jobs)) as finished:
+        for _, count in finished:
+            progress(count)
+
+
+def _batches(works: Iterable[Work]) -> list[list[Work]]:
+    """What needs the same mechanism together, and of that what needs the same reports."""
+    batches: dict[object, list[Work]] = {}
+    for work in works:
+        key = work.setting.reports if isinstance(work, Cell) else work
+        batches.setdefault(key, []).append(work)
+    return [
+        sorted(batch, key=lambda work: getattr(work, "repetition", 0))
+        for batch in batches.values()
+    ]
+
+
+def _complete(batch: Sequence[Work], shared: tuple[Catalogue, Store]) -> int:
+    catalogue, store = shared
+    for work in batch:
+        store.complete(work, catalogue)
+    return len(batch)

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,10 @@ from nomadp.paper.cells import Audit, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import rendered
 from nomadp.paper.files import as_csv, as_json
-from nomadp.paper.plan import FULL, QUICK, Plan
 from nomadp.paper.report import render
 from nomadp.paper.results import Results
-from nomadp.paper.runner import Progress, complete_all, missing
-from nomadp.paper.specs import EXPERIMENTS, Experiment
-from nomadp.paper.store import Store
+from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
+from nomadp.paper.store import Progress, Store, complete_all, missing
 
 __all__ = ["ALL", "Paper", "reopened"]
 
@@ -105,7 +103,7 @@ class Paper:
         content: dict[str, Any] = {
             "names": [experiment.name for experiment in self.experiments],
             "data": None if folder is None else os.path.realpath(folder),
-            "plan": self.plan.as_dict(),
+            "plan": asdict(self.plan),
         }
         write_whole(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
 

@@ -9,7 +9,7 @@ from many import drawn_many, fast_path
 from worlds import scattered
 
 from nomadp.drawing import draw
-from nomadp.inference.near import near_of, near_of_reference
+from nomadp.inference.evidence import near_of, near_of_reference
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import Atlas, WholeJourney, build_atlas, charts, kernel_select
@@ -227,7 +227,7 @@ def test_every_target_is_in_the_cell_of_the_cumulated_weights(size):
 PROGRAM = """
 import numpy as np
 from nomadp.datasets.city import synthetic_city
-from nomadp.inference.near import near_of
+from nomadp.inference.evidence import near_of
 from nomadp.mechanisms.fast import limits
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.atlas import WholeJourney

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nomadp.mechanisms.continuous.piecewise import Circular, Linear
+from nomadp.mechanisms.continuous.tracs import Circular, Linear
 
 SHARES = [Fraction(1, 100), Fraction(1, 2), Fraction(2), Fraction(8)]
 GRID = np.linspace(0, 1, 101)

@@ -11,8 +11,13 @@ from worlds import scattered
 
 from nomadp.drawing import Drawing
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.continuous.piecewise import Circular, Linear
-from nomadp.mechanisms.continuous.tracs import ahead, border_distance, seen_from
+from nomadp.mechanisms.continuous.tracs import (
+    Circular,
+    Linear,
+    ahead,
+    border_distance,
+    seen_from,
+)
 from nomadp.randomness import SimulatedWords
 
 UNIT = st.floats(min_value=0, max_value=1)

@@ -18,7 +18,7 @@ from nomadp.laws import TableExponential
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
 from nomadp.mechanisms.ngram.many import _picked
-from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.mechanisms.ngram.mechanism import cheapest_way
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 

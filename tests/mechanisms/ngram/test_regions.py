@@ -6,7 +6,7 @@ from worlds import scattered
 
 from nomadp.geometry import haversine_km
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.ngram.regions import grid_regions
+from nomadp.mechanisms.ngram.mechanism import grid_regions
 
 
 @pytest.fixture

@@ -1,14 +1,39 @@
-"""The theorem's bound holds against the exact law it bounds."""
+"""The bound of the paper's Theorem 3 holds against the exact law it bounds.
 
+How probably a disc around the perturbed anchor misses the true one is at most
+|outside| / |inside| * e^(-t), t = share (R - r) / (2 diameter), with r the largest distance
+from the true anchor within the radius R.
+"""
+
+import math
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from worlds import scattered
 
-from nomadp.mechanisms.pivot.coverage import not_covered_bound, not_covered_exact
+from nomadp.laws import Exponential, probabilities
 
 WORLD = scattered(40)
+
+
+def not_covered_bound(locations, anchor, radius_km, share):
+    """The theorem's upper bound; it may exceed 1, where it says nothing."""
+    distance = locations.distances_km(anchor)
+    inside = distance <= radius_km
+    slack_km = radius_km - float(distance[inside].max())
+    t = float(share) * slack_km / (2 * locations.diameter_km)
+    return int(np.count_nonzero(~inside)) / int(np.count_nonzero(inside)) * math.exp(-t)
+
+
+def not_covered_exact(locations, anchor, radius_km, share):
+    """The probability itself, from the law the mechanism draws its anchor with."""
+    everywhere = np.arange(len(locations))
+    law = probabilities(
+        Exponential(locations, everywhere, locations.diameter_km, share), anchor
+    )
+    return float(law[locations.distances_km(anchor) > radius_km].sum())
 
 
 @given(

@@ -56,7 +56,8 @@ class CorrelatedGaussian(ContinuousMechanism):
         require("analysis")
         from scipy.special import ndtri  # slow to import, and only this mechanism needs it
 
-        kept, fresh = carried_noise(len(points), self._multiplier, self.step_bound)
+        multiplier = gaussian_multiplier(float(self.epsilon), float(self.delta))
+        kept, fresh = carried_noise(len(points), multiplier, self.step_bound)
         uniforms = [(drawing.uniform(), drawing.uniform()) for _ in points]
         normal = ndtri(np.array(uniforms)) * fresh[:, None]
         clipped, noise = np.empty_like(points), np.empty_like(points)
@@ -66,10 +67,6 @@ class CorrelatedGaussian(ContinuousMechanism):
             noise[t] = kept[t] * carried + normal[t]
         moved: Floats = clipped + noise
         return moved
-
-    @property
-    def _multiplier(self) -> float:
-        return gaussian_multiplier(float(self.epsilon), float(self.delta))
 
 
 def carried_noise(

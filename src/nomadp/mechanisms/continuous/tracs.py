@@ -1,7 +1,9 @@
 """TraCS (PETS 2026): points of the unit square perturbed by continuous laws.
 
 C reports the two coordinates of every point. D reports where a point lies as seen from the
-last reported one: the direction, and how far along the way to the square's border.
+last reported one: the direction, and how far along the way to the square's border. The two
+laws have one shape: near the truth the density is s = e^(share/2), elsewhere 1/s, so that those
+of any two inputs differ by at most e^share.
 """
 
 import math
@@ -15,9 +17,61 @@ from nomadp.budget import Split, Step
 from nomadp.drawing import Drawing
 from nomadp.geometry import Floats
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
-from nomadp.mechanisms.continuous.piecewise import TURN, Circular, Linear
 
-__all__ = ["CoordinateTracs", "DirectionTracs", "border_distance"]
+__all__ = ["Circular", "CoordinateTracs", "DirectionTracs", "Linear", "border_distance"]
+
+TURN = 2 * math.pi
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A number in [0, 1]: probably within a window that holds it and stays inside."""
+
+    share: Fraction
+
+    @property
+    def odds(self) -> float:
+        """s, which is also the odds of the window against the rest."""
+        return math.exp(float(self.share) / 2)
+
+    @property
+    def width(self) -> float:
+        """Of the window."""
+        return 1 / (self.odds + 1)
+
+    def start(self, value: float) -> float:
+        """Where the window begins."""
+        return min(max(value - self.width / 2, 0.0), 1 - self.width)
+
+    def density(self, value: float, reported: float) -> float:
+        inside = 0 <= reported - self.start(value) <= self.width
+        return self.odds if inside else 1 / self.odds
+
+    def draw(self, value: float, uniform: float) -> float:
+        """The reported number that one uniform number picks."""
+        near = self.odds / (self.odds + 1)
+        start = self.start(value)
+        if uniform < near:
+            return start + self.width * uniform / near
+        rest = (1 - self.width) * (uniform - near) / (1 - near)
+        return rest if rest < start else rest + self.width
+
+
+@dataclass(frozen=True)
+class Circular:
+    """An angle: probably within a window centred on it. The mean error is pi / (s + 1)."""
+
+    share: Fraction
+
+    def density(self, angle: float, reported: float) -> float:
+        seen = ((reported - angle) / TURN + 0.5) % 1.0  # as a part of a turn, the truth at 1/2
+        return Linear(self.share).density(0.5, seen) / TURN
+
+    def draw(self, angle: float, uniform: float) -> float:
+        """The reported angle in [0, 2 pi) that one uniform number picks."""
+        seen = Linear(self.share).draw(0.5, uniform)
+        return (angle + TURN * (seen - 0.5)) % TURN
+
 
 DIRECTION_PART = Fraction(355, 468)  # pi / (pi + 1), with pi = 355/113: a split is exact
 

@@ -9,12 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.drawing import high_product
-from nomadp.geometry import Floats
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, leading
-from nomadp.mechanisms.ngram.mechanism import TIE_KM, Ngram
-from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.mechanisms.ngram.mechanism import Ngram
 from nomadp.randomness import Words as Source
 from nomadp.trajectory import TrajectorySet
 
@@ -24,16 +22,11 @@ _AT_ONCE = 2**20  # pairs of regions looked at together where steps are blocked
 
 
 class Grams(NamedTuple):
-    """What is public about the regions, for trajectories of one length."""
+    """The laws of regions as cumulated weights, for trajectories of one length."""
 
-    ends: Ints  # (regions, regions): weights of an end, cumulated
-    steps: Ints  # (pairs, possible pairs): those of a step
-    possible: Ints  # the pairs that a step may be, as from * regions + to
-    blocked: Floats  # (regions, regions): 0 where a step is possible, else inf
-    between_km: Floats  # (regions, regions)
-    tie_km: float  # what following the coin is worth
-    sizes: Ints
-    members: Ints  # (regions, largest)
+    mechanism: Ngram
+    ends: Ints  # (regions, regions)
+    steps: Ints  # (pairs, possible pairs), a pair being from * regions + to
 
 
 def draw_many(mechanism: Ngram, trajectories: TrajectorySet, words: Source) -> Reported:
@@ -53,14 +46,9 @@ def _grams(mechanism: Ngram, length: int) -> Grams:
     regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
     end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
     return Grams(
+        mechanism,
         ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
         steps=np.cumsum(step.weights(np.arange(len(regions) ** 2)), axis=1),
-        possible=step.outputs,
-        blocked=np.where(mechanism._possible, 0.0, np.inf),
-        between_km=regions.distances_km,
-        tie_km=TIE_KM,
-        sizes=regions.sizes,
-        members=regions.members,
     )
 
 
@@ -71,8 +59,9 @@ def _points(regions: Ints, words: Words, grams: Grams) -> Ints:
         chosen, used = _picked(grams.ends, regions, words[:, :1]), 1
     else:
         chosen, used = _reconciled(regions, words, grams), 2 * length + 1
-    index = high_product(words[:, used : used + length], grams.sizes[chosen])
-    points: Ints = grams.members[chosen, index]
+    public = grams.mechanism.regions
+    index = high_product(words[:, used : used + length], public.sizes[chosen])
+    points: Ints = public.members[chosen, index]
     return points
 
 
@@ -86,29 +75,21 @@ def _picked(cumulated: Ints, secrets: Ints, words: Words) -> Ints:
 
 def _reconciled(regions: Ints, words: Words, grams: Grams) -> Ints:
     """One region for each position, of the two drawn for it."""
-    length, count = regions.shape[1], len(grams.sizes)
+    mechanism, length = grams.mechanism, regions.shape[1]
+    possible, count = mechanism._pairs[1], len(mechanism.regions)
     ends = _picked(grams.ends, regions[:, [0, -1]], words[:, [0, length]])
     pairs = regions[:, :-1] * count + regions[:, 1:]
-    steps = grams.possible[_picked(grams.steps, pairs, words[:, 1:length])]
+    steps = possible[_picked(grams.steps, pairs, words[:, 1:length])]
     # By what leads to a position, and by what follows it.
     before = np.concatenate([ends[:, :1], steps % count], axis=1)
     after = np.concatenate([steps // count, ends[:, 1:]], axis=1)
     coins = high_product(words[:, length + 1 : 2 * length + 1], 2)
     tossed = np.where(coins == 1, after, before)
-    if not grams.blocked.max() > 0:
+    if mechanism._possible.all():
         return tossed
     rows = max(1, _AT_ONCE // count**2)
     for start in range(0, len(tossed), rows):
         some = slice(start, start + rows)
-        tossed[some] = _possible_way(before[some], after[some], tossed[some], grams)
+        way = mechanism._possible_way(before[some].T, after[some].T, tossed[some].T)
+        tossed[some] = np.stack(way, axis=1)
     return tossed
-
-
-def _possible_way(before: Ints, after: Ints, tossed: Ints, grams: Grams) -> Ints:
-    """The possible regions nearest to those drawn, and to the coins' where that is a tie."""
-    between, every = grams.between_km, np.arange(len(grams.sizes))
-    costs_km = [
-        between[a] + between[b] + grams.tie_km * (every != region[:, None])
-        for a, b, region in zip(before.T, after.T, tossed.T, strict=True)
-    ]
-    return np.stack(cheapest_way(costs_km, grams.blocked == 0), axis=1)

@@ -17,17 +17,77 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp import geometry
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Task
-from nomadp.laws import Ints, Secret, TableExponential, Uniform
+from nomadp.laws import Channel, Ints, Secret, TableExponential, Uniform
+from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
-from nomadp.mechanisms.ngram.regions import Regions, grid_regions
-from nomadp.mechanisms.ngram.viterbi import cheapest_way
+from nomadp.unit_square import UnitSquare
 
-__all__ = ["Ngram"]
+__all__ = ["Ngram", "Regions", "cheapest_way", "grid_regions"]
 
 GRID_MAX = 6  # pairs of pairs of regions fill a table of up to 1296 x 1296 distances
 TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Numbered regions, each represented by the mean of its locations."""
+
+    locations: LocationSet
+    of: Ints
+    """The region of each location."""
+    sizes: Ints
+    members: Ints
+    """The locations of each region, one row each; rows are filled up with their first."""
+    distances_km: geometry.Floats
+    """Between the representatives of any two."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def reachable(self, step_km: float) -> NDArray[np.bool_]:
+        """Whether some location of one region is within a step of some location of another."""
+        vectors = geometry.unit_vectors(self.locations.lat, self.locations.lng)
+        nearest = np.full((len(self), len(self)), np.inf)
+        for region, (size, members) in enumerate(zip(self.sizes, self.members, strict=True)):
+            chord, _ = geometry.search_tree(vectors[members[:size]]).query(vectors)
+            np.minimum.at(nearest[region], self.of, chord)
+        np.fill_diagonal(nearest, 0.0)
+        symmetric = np.minimum(nearest, nearest.T)
+        return np.asarray(geometry.chord_to_km(symmetric) <= step_km)
+
+
+def grid_regions(locations: LocationSet, grid: int) -> Regions:
+    """The cells of a ``grid`` by ``grid`` that hold a location, in the order of the rows."""
+    _, of, sizes = np.unique(
+        UnitSquare(locations).cells(grid), return_inverse=True, return_counts=True
+    )
+    members = np.empty((len(sizes), sizes.max()), dtype=np.int64)
+    centres = np.empty((len(sizes), 2))
+    for region, size in enumerate(sizes):
+        inside = np.flatnonzero(of == region)
+        members[region] = inside[0]
+        members[region, :size] = inside
+        centres[region] = geometry.mean_lat_lng(locations.lat[inside], locations.lng[inside])
+    lat, lng = centres.T
+    distances_km = geometry.haversine_km(lat[:, None], lng[:, None], lat, lng)
+    return Regions(locations, of, sizes, members, distances_km)
+
+
+def cheapest_way(costs: list[geometry.Floats], possible: NDArray[np.bool_]) -> list[Any]:
+    """The state at each position with the smallest total cost over possible steps (Viterbi)."""
+    blocked = np.where(possible, 0.0, np.inf)
+    best, came_from = costs[0], []
+    for cost in costs[1:]:
+        total = best[..., :, None] + blocked
+        came_from.append(total.argmin(axis=-2))
+        best = total.min(axis=-2) + cost
+    way = [best.argmin(axis=-1)]
+    for back in reversed(came_from):
+        way.append(np.take_along_axis(back, way[-1][..., None], axis=-1)[..., 0])
+    return way[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,18 +122,12 @@ class Ngram(Mechanism):
     def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
         shares = self.split(len(trajectory)).shares()
         region = self.regions.of[trajectory]
-        end = partial(self._end, shares["end"])
+        end = partial(_choose, "end", self._end_law(shares["end"]))
         if len(region) == 1:
             return [(end, region[0])]
-        step = partial(self._step, shares["step"])
+        step = partial(_choose, "step", self._step_law(shares["step"]))
         pairs = region[:-1] * len(self.regions) + region[1:]
         return [(end, region[0]), *((step, pair) for pair in pairs), (end, region[-1])]
-
-    def _end(self, share: Fraction, region: Secret, choose: Choose) -> int:
-        return choose("end", self._end_law(share), region)
-
-    def _step(self, share: Fraction, pair: Secret, choose: Choose) -> int:
-        return choose("step", self._step_law(share), pair)
 
     def _end_law(self, share: Fraction) -> TableExponential:
         every = np.arange(len(self.regions))
@@ -95,7 +149,7 @@ class Ngram(Mechanism):
         return self.regions.reachable(self.max_step_km)
 
     @cached_property
-    def _pairs(self) -> tuple[NDArray[np.float64], Ints]:
+    def _pairs(self) -> tuple[geometry.Floats, Ints]:
         """Distances from every pair of regions to every possible one, and these pairs."""
         between, count = self.regions.distances_km, len(self.regions)
         table_km = between[:, None, :, None] + between[None, :, None, :]
@@ -113,15 +167,16 @@ class Ngram(Mechanism):
     def _reconciled(self, before: list[Any], after: list[Any], choose: Choose) -> list[Any]:
         """One region per position from the two draws that cover it."""
         covered = list(zip(before, after, strict=True))
-        coins = choose.each([(_toss, None) for _ in covered])
+        coins = choose.each([(partial(_choose, "tie", Uniform(2)), None) for _ in covered])
         tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
-        if self._possible.all():
-            return tossed
-        between = self.regions.distances_km
-        every = np.arange(len(self.regions))
+        return tossed if self._possible.all() else self._possible_way(before, after, tossed)
+
+    def _possible_way(self, before: Any, after: Any, tossed: Any) -> list[Any]:
+        """The possible regions nearest to those drawn, and to the coins' in a tie."""
+        between, every = self.regions.distances_km, np.arange(len(self.regions))
         costs_km = [
             between[a] + between[b] + TIE_KM * (every != np.asarray(region)[..., None])
-            for (a, b), region in zip(covered, tossed, strict=True)
+            for a, b, region in zip(before, after, tossed, strict=True)
         ]
         return cheapest_way(costs_km, self._possible)
 
@@ -133,5 +188,5 @@ class Ngram(Mechanism):
         return location if location.ndim else int(location)
 
 
-def _toss(secret: None, choose: Choose) -> int:
-    return choose("tie", Uniform(2), secret)
+def _choose(step: str, law: Channel, secret: Secret, choose: Choose) -> int:
+    return choose(step, law, secret)
