@@ -6,7 +6,6 @@ Everything that can be wrong with --out is said before any work is done.
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from errno import ENOTDIR
 from functools import wraps
 from pathlib import Path
@@ -35,28 +34,25 @@ __all__ = [
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What may be written: files of these suffixes, and folders under any other name."""
-
-    suffixes: tuple[str, ...]
-    or_folder: bool
-
-    def is_file(self, out: Path) -> bool:
-        return not self.or_folder or out.name.endswith(self.suffixes or ("/",))
-
-
 def out_option(
     what: str, *suffixes: str, or_folder: bool = False
 ) -> Callable[[Decorated], Decorated]:
-    """--out and --overwrite, checked before the command begins."""
-    kind = Kind(suffixes, or_folder)
+    """--out and --overwrite, checked before the command begins.
+
+    Files have these suffixes, and folders any other name if ``or_folder``.
+    """
     metavar = "FILE" if not or_folder else "OUT" if suffixes else "DIR"
 
     def decorate(command: Decorated) -> Decorated:
         @wraps(command)
         def checked(*arguments: Any, overwrite: bool, **options: Any) -> Any:
-            check_out(options["out"], kind, _inputs(options), overwrite=overwrite)
+            out = options["out"]
+            is_file = not or_folder or out.name.endswith(suffixes or ("/",))
+            if is_file:
+                from nomadp.formats.files import file_path
+
+                file_path(out, suffixes)
+            check_out(out, _inputs(options), is_file=is_file, overwrite=overwrite)
             return command(*arguments, **options)
 
         replace: Any = click.option("--overwrite", is_flag=True, help="Replace what is there.")
@@ -68,13 +64,8 @@ def out_option(
     return decorate
 
 
-def check_out(out: Path, kind: Kind, inputs: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse an output of unknown kind, over an input or another output, or not writable."""
-    is_file = kind.is_file(out)
-    if is_file:
-        from nomadp.formats.files import file_path
-
-        file_path(out, kind.suffixes)
+def check_out(out: Path, inputs: Sequence[Path], *, is_file: bool, overwrite: bool) -> None:
+    """Refuse an output over an input or another output, or not writable."""
     # Not Path.resolve, which fails where links lead in a circle.
     if os.path.realpath(out) in map(os.path.realpath, inputs):
         raise click.UsageError("--out must name a new file or folder, got one of the inputs")

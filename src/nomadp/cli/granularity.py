@@ -42,13 +42,6 @@ def granularity(*, epsilons: tuple[str, ...]) -> Answer:
     return Answer({"rows": table}, lambda: _print(table))
 
 
-def _print(table: list[dict[str, Any]]) -> None:
-    for rule, reading in READINGS.items():
-        click.echo(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
-        _print_rule([row for row in table if row["rule"] == rule])
-        click.echo()
-
-
 def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
     from nomadp.budget import as_epsilon
     from nomadp.mechanisms.pivot.granularity import (
@@ -70,18 +63,15 @@ def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
     ]
 
 
-def _print_rule(rows: list[dict[str, Any]]) -> None:
-    candidates = rows[0]["probabilities"]
-    print_table(
-        ["epsilon", *(f"g={g} " for g in candidates)],
-        [
-            [
-                row["epsilon"],
-                *(
-                    f"{probability:.{DIGITS}f}{'*' if g == row['chosen'] else ' '}"
-                    for g, probability in row["probabilities"].items()
-                ),
-            ]
-            for row in rows
-        ],
-    )
+def _print(table: list[dict[str, Any]]) -> None:
+    header = ["epsilon", *(f"g={g} " for g in table[0]["probabilities"])]
+    for rule, reading in READINGS.items():
+        click.echo(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
+        print_table(header, [_cells(row) for row in table if row["rule"] == rule])
+        click.echo()
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    shown = {g: f"{probability:.{DIGITS}f}" for g, probability in row["probabilities"].items()}
+    marked = [f"{text}{'*' if g == row['chosen'] else ' '}" for g, text in shown.items()]
+    return [row["epsilon"], *marked]

@@ -103,10 +103,7 @@ def perturb_set(
     header = Header.of(mechanism, words, linked=linked, path=path)
     rows = Sequences(trajectories.offsets, columns.pop("locations"), trajectories.tids)
     reports = reports_as(header, mechanism.locations, rows, **columns)
-    if linked:
-        return reports
-    ids = report_ids(source, mechanism, reports.names)
-    return replace(reports, names=ids).select(shuffled(ids))
+    return reports if linked else _unlinked(reports, source, mechanism)
 
 
 def _drawn_all(
@@ -122,6 +119,12 @@ def _drawn_all(
             if progress is not None:
                 progress(min(starts.step, len(trajectories) - piece.start))
     return sorted(pieces, key=lambda piece: piece.start)
+
+
+def _unlinked(reports: AnyReports, words: Words, mechanism: Mechanism) -> AnyReports:
+    """The same reports under random ids, in the order of the ids."""
+    ids = report_ids(words, mechanism, reports.names)
+    return replace(reports, names=ids).select(shuffled(ids))
 
 
 def _joined(pieces: list[Piece], *, kept: bool) -> dict[str, Any]:
