@@ -53,7 +53,15 @@ def _findings() -> dict[str, Any]:
         "cores": default_jobs(),
         "randomness": _randomness(),
         "paper data": _paper_data(),
+        "mechanisms": _mechanisms(),
     }
+
+
+def _mechanisms() -> str:
+    """Those that are offered, other packages' too, and what is wrong with some."""
+    from nomadp.mechanisms import mechanism_names, plugin_problems
+
+    return "; ".join([", ".join(mechanism_names()), *plugin_problems()])
 
 
 def _randomness() -> str:

@@ -50,8 +50,7 @@ WORTH_PROCESSES = 2_000
     "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
 )
 @file_option(
-    "--key-file",
-    "Draw with this secret key of 32 bytes: one key for one set of trajectories.",
+    "--key-file", "Draw with this secret key of 32 bytes: one key for one set of trajectories."
 )
 @jobs_option
 @click.option(

@@ -4,6 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     from nomadp.formats.points import People
     from nomadp.formats.tables import SnapSummary
@@ -33,8 +35,12 @@ def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
 def check_lengths(
     mechanism: "Mechanism", single: int, count: int, options: dict[str, Any]
 ) -> None:
-    """Refuse trajectories of one location, ``single`` of ``count``, if directions are drawn."""
+    """Refuse trajectories of one location, ``single`` of ``count``, if directions are drawn.
+
+    Says what would be faster, too, now that it is known how many there are.
+    """
     from nomadp.errors import DomainError
+    from nomadp.mechanisms.paths import slowed
 
     directed = any(step.name == "direction" for step in mechanism.split(2).steps)
     if single and directed and not options["single_points"]:
@@ -42,6 +48,12 @@ def check_lengths(
             "a trajectory must have at least 2 locations to have a direction, got "
             f"{single} of {count} with only 1; leave them out, use exp, or add "
             "--single-points to perturb them without directions"
+        )
+    if slowed(mechanism, count):
+        click.echo(
+            "nomadp: without numba the reference program draws, many times slower; "
+            'pip install "nomadp[fast]" would give the compiled loops',
+            err=True,
         )
 
 

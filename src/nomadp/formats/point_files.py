@@ -27,11 +27,7 @@ from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.points import People, Points
 from nomadp.formats.presets import PRESETS, Reading
 from nomadp.formats.table_points import points_of, read_table_points, write_table_points
-from nomadp.formats.track_points import (
-    read_geolife_points,
-    read_gpx_points,
-    read_porto_points,
-)
+from nomadp.formats.track_points import read_geolife_points, read_gpx_points, read_porto_points
 from nomadp.geometry import Floats, haversine_km
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet

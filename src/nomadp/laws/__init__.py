@@ -7,12 +7,7 @@ and other languages restate a law only where they must, held by known answers (t
 """
 
 from nomadp.laws.channel import Channel, Ints, Secret, clamped, heaviest, probabilities
-from nomadp.laws.exponential import (
-    Disc,
-    Exponential,
-    TableExponential,
-    distance_rows_km,
-)
+from nomadp.laws.exponential import Disc, Exponential, TableExponential, distance_rows_km
 from nomadp.laws.response import RandomizedResponse, Uniform
 from nomadp.laws.square_wave import SquareWave, square_wave_half_width
 from nomadp.laws.subset import NearestLocations, Staircase, Subset

@@ -10,14 +10,7 @@ from nomadp.geometry import Floats
 from nomadp.laws import Ints, clamped
 from nomadp.laws.channel import UNIT
 
-__all__ = [
-    "Booleans",
-    "Words",
-    "leading",
-    "split",
-    "square_wave",
-    "weights",
-]
+__all__ = ["Booleans", "Words", "leading", "split", "square_wave", "weights"]
 
 Words = NDArray[np.uint64]
 Booleans = NDArray[np.bool_]

@@ -218,13 +218,7 @@ def _nearer(listed: int, count: int, number: int, scratch: Scratch) -> Any:
 
 @kernel
 def _tied(
-    rows: Any,
-    index: Any,
-    place: int,
-    doubtful: int,
-    count: int,
-    number: int,
-    scratch: Scratch,
+    rows: Any, index: Any, place: int, doubtful: int, count: int, number: int, scratch: Scratch
 ) -> Any:
     """Of locations in doubt: all if all are near, the first in the set if they are level."""
     if doubtful == count:

@@ -27,13 +27,7 @@ def draw_anchors(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, anchors: 
 
 @kernel
 def draw_copies(
-    batch: Batch,
-    balls: Balls,
-    plan: Plan,
-    drawn: Drawn,
-    copy: int,
-    anchors: Any,
-    radii_km: Any,
+    batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, copy: int, anchors: Any, radii_km: Any
 ) -> None:
     """This copy of every trajectory, in the disc around its anchor; anchor -1: everywhere."""
     cells = new_cell_set(balls), new_cell_set(balls)

@@ -51,11 +51,7 @@ def _direction(locations: LocationSet, first: Points, second: Points, choose: Ch
 
 
 Merge = Callable[[LocationSet, Points, Points, Choose], Points]
-MERGES: dict[str, Merge] = {
-    "coin": _coin,
-    "first-index": _first_index,
-    "direction": _direction,
-}
+MERGES: dict[str, Merge] = {"coin": _coin, "first-index": _first_index, "direction": _direction}
 
 
 def merge_many(
