@@ -242,3 +242,12 @@ def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores
         )
         written.append((folder / f"{jobs}.csv").read_bytes())
     assert written[0] == written[1]
+
+
+def test_many_trajectories_without_numba_hear_what_would_be_faster(
+    perturb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nomadp.mechanisms.paths.has_numba", lambda: False)
+    assert "nomadp[fast]" not in perturb("--mechanism", "tp", "--single-points").stderr
+    monkeypatch.setattr("nomadp.mechanisms.paths.FEW", 1)
+    assert "nomadp[fast]" in perturb("--mechanism", "tp", "--single-points").stderr
