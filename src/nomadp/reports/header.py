@@ -17,6 +17,7 @@ from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.base import MOST
 from nomadp.randomness import KeyedWords, Words
 
 __all__ = ["FORMAT", "Header", "check_locations", "parsed"]
@@ -26,9 +27,6 @@ FORMAT = 1
 BYTES_MAX = 65_536
 TEXT_MAX = 256
 OPTIONS_MAX = 64
-WHOLE_MAX = 1_000_000
-CEILINGS = {"control_points": 64, "grid": 64}
-"""What an option of a name may be at most, where that is less than `WHOLE_MAX`."""
 
 SYSTEM, KEYED, SIMULATED, UNKNOWN = "system", "keyed", "simulated", "unknown"
 _WORDS = {SYSTEM: SYSTEM, KEYED: KEYED, SIMULATED: SIMULATED, UNKNOWN: UNKNOWN}
@@ -242,7 +240,7 @@ def _typed(name: str, value: Any, kind: type) -> Any:
 
 def _check_values(read: Mapping[str, Any]) -> None:
     rules = {
-        "mechanism_version": 1 <= read["mechanism_version"] <= WHOLE_MAX,
+        "mechanism_version": 1 <= read["mechanism_version"] <= MOST,
         "epsilon": _EPSILON.fullmatch(read["epsilon"]) is not None,
         "location_set_sha256": re.fullmatch("[0-9a-f]{64}", read["location_set_sha256"]),
         "rng": read["rng"] in _WORDS,
@@ -265,5 +263,5 @@ def _is_option(key: str, value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, int):
-        return abs(value) <= CEILINGS.get(key, WHOLE_MAX)
+        return abs(value) <= MOST  # its mechanism's own range may be narrower
     return value is None
