@@ -1,7 +1,11 @@
 """Many trajectories by the fast path, however few they are."""
 
+import pytest
+
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.paths import NUMBA, REFERENCE, fastest, perturb_many
+
+needs_numba = pytest.mark.skipif(not has_numba(), reason="without numba the reference draws")
 
 
 def fast_path(mechanism):

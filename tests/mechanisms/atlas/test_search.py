@@ -5,7 +5,7 @@ import pytest
 from accelerator import printed_with_and_without
 from hypothesis import given
 from hypothesis import strategies as st
-from many import drawn_many, fast_path
+from many import drawn_many, fast_path, needs_numba
 from worlds import scattered
 
 from nomadp.drawing import draw
@@ -118,6 +118,7 @@ def test_reports_of_a_large_atlas_are_those_of_the_program(make, length, any_siz
         assert _rows(channel, places, words).tolist() == alone
 
 
+@needs_numba
 def test_a_mechanism_over_a_large_set_has_kernels_and_reports_as_the_program_does(no_table):
     mechanism = WholeJourney(locations=scattered(150), epsilon=6, size=700)
     assert fast_path(mechanism) == "numba"

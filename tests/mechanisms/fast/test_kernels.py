@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from many import drawn_many
+from many import drawn_many, needs_numba
 from scipy import stats
 from worlds import scattered, triangle
 
@@ -118,6 +118,7 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
     assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous.tolist()
 
 
+@needs_numba
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
 def test_bulk_merges_are_the_rules_of_single_ones(merge):
     locations = scattered(30)

@@ -8,7 +8,7 @@ import pytest
 from exact_laws import assert_bulk_follows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from many import drawn_many
+from many import drawn_many, needs_numba
 from scipy import stats
 from worlds import scattered, triangle
 
@@ -315,6 +315,7 @@ def test_a_disc_as_wide_as_the_earth_follows_the_exact_law(
     assert_bulk_follows(mechanism, trajectory, 12_000)
 
 
+@needs_numba
 @pytest.mark.parametrize("radius_km", [3.0, 20_000])
 def test_a_disc_spans_twice_its_radius_but_not_more_than_the_set(
     radius_km, small_is_large, monkeypatch
@@ -401,6 +402,7 @@ def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(sma
     assert fastest(Other(locations=locations, epsilon=2)) == REFERENCE
 
 
+@needs_numba
 def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
     locations, seen = city(40), []
 
