@@ -84,7 +84,8 @@ def uninterrupted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
     data: Path, tmp_path: Path, uninterrupted: Path, seed: int
 ) -> None:

@@ -40,10 +40,10 @@ __all__ = [
 ]
 
 REFERENCE, NUMPY, NUMBA = "reference", "numpy", "numba"
-FEW = 2048
-"""Fewer trajectories are drawn by the reference sooner than numba compiles or loads."""
-FEW_JOURNEYS = 16384
-"""The same for ATLAS, whose reference is ten times as fast; both give the same reports."""
+FEW = 512
+"""Fewer trajectories are drawn by the reference sooner than numba is loaded."""
+FEW_JOURNEYS = 1024
+"""The same for ATLAS, whose reference is faster; both give the same reports."""
 
 FAST: dict[type[Mechanism], str] = {
     IndependentPoints: "nomadp.mechanisms.points.exp_many",
