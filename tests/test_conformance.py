@@ -64,7 +64,7 @@ def worst(law: dict, other: dict) -> Fraction:
 def test_samples_follow_the_exact_law(name):
     mechanism = coarse(name, triangle(), 4)
     law = final_law(mechanism, part_laws(mechanism, (0, 2)))
-    draws = 4_000
+    draws = 2_000
     words = SimulatedWords(7).bound_to(mechanism.identity)
     seen = Counter(perturb_one(mechanism, [0, 2], words.stream(k)) for k in range(draws))
     expected = {y: draws * float(p) for y, p in law.items()}

@@ -37,6 +37,7 @@ def test_what_the_constant_reaches_needs_no_report():
     assert (needed.verdict, needed.epsilon) == ("not needed", None)
 
 
+@pytest.mark.slow
 def test_says_when_no_epsilon_is_large_enough():
     mechanism = make_mechanism("atp", LOCATIONS, 1)
     needed = needed_epsilon(mechanism, 3, Goal(percent=100, within_km=0.001))

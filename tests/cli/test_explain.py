@@ -124,6 +124,7 @@ def test_the_table_says_what_walks_are_not(run: Run) -> None:
     assert "Not covered" in text
 
 
+@pytest.mark.slow
 def test_long_tracks_are_shown_without_noise_too(run: Run) -> None:
     text = run("explain", "--epsilon", "4", *MAP, "--length", "60", "--size", "300").stdout
     assert "control points, without noise" in text
@@ -156,6 +157,7 @@ def test_finds_the_smallest_epsilon_for_a_percentage(run: Run) -> None:
     assert text.startswith("Goal: at least 80 % of points within 1 km.\nSmallest epsilon")
 
 
+@pytest.mark.slow
 def test_says_when_no_report_is_needed_and_when_none_is_enough(run: Run) -> None:
     easy = run("explain", *MAP, "--mechanism", "exp", "--error-km", "100").stdout
     assert "No report is needed" in easy

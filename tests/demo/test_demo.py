@@ -5,6 +5,7 @@ from nomadp.demo import build_demo, pieces_of_work
 SIZE_LIMIT = 1_500_000
 
 
+@pytest.mark.slow
 def test_a_quick_demo_is_one_small_file_and_tells_its_progress(tmp_path: Path) -> None:
     heard: list[int] = []
     page = build_demo(tmp_path / "new" / "folder", quick=True, jobs=1, progress=heard.append)

@@ -100,6 +100,7 @@ def test_the_reconciliation_is_the_cheapest_region_with_ties_at_random(five):
     assert final_law(mechanism, parts) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_step_km", [None, 5.0])
 def test_reports_follow_the_exact_law_of_longer_trajectories_in_the_audit(five, max_step_km):
     mechanism = Ngram(locations=five, epsilon=2, grid=2, max_step_km=max_step_km)

@@ -306,8 +306,10 @@ def test_no_draw_leaves_the_reported_sectors_however_wide_the_disc(radius_km, sm
         assert len(expected) > 4 or seen == (expected or {None})
 
 
-@pytest.mark.parametrize("radius_km", [20_015.2, 20_016])
-@pytest.mark.parametrize("trajectory", [(0, 2), (1, 0, 2)])
+@pytest.mark.parametrize("radius_km", [20_015.2, pytest.param(20_016, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "trajectory", [(0, 2), pytest.param((1, 0, 2), marks=pytest.mark.slow)]
+)
 def test_a_disc_as_wide_as_the_earth_follows_the_exact_law(
     radius_km, trajectory, small_is_large
 ):
