@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from nomadp.demo import build_demo, pieces_of_work
 
 SIZE_LIMIT = 1_500_000
