@@ -251,3 +251,13 @@ def test_many_trajectories_without_numba_hear_what_would_be_faster(
     assert "nomadp[fast]" not in perturb("--mechanism", "tp", "--single-points").stderr
     monkeypatch.setattr("nomadp.mechanisms.paths.FEW", 1)
     assert "nomadp[fast]" in perturb("--mechanism", "tp", "--single-points").stderr
+
+
+def test_what_is_not_private_is_not_written_even_if_nothing_refused_it_before(
+    folder: Path, perturb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nomadp.cli.perturb.check_private", lambda *_, **__: None)
+    result = perturb("--mechanism", "tp-as-published-not-private", "--single-points")
+    assert result.exit_code == 1
+    assert "only Reports are written for people" in result.stderr
+    assert not (folder / "reports.csv").exists()

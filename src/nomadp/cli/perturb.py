@@ -175,7 +175,7 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set
     from nomadp.randomness import SimulatedWords
-    from nomadp.reports import write_simulated
+    from nomadp.reports import write_reports, write_simulated
 
     true, read = read_all(options, mechanism.locations)
     check_lengths(mechanism, int((true.lengths == 1).sum()), len(true), options)
@@ -184,8 +184,9 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     asked = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
     with progress_bar("perturbing", len(true)) as bar:
         reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
-    # What protects nobody was asked for by name: --seed, or --accept-not-private.
-    write_simulated(options["out"], reports)
+    # What protects nobody is written only where it was asked for by name.
+    by_name = options["seed"] is not None or options["accept_not_private"]
+    (write_simulated if by_name else write_reports)(options["out"], reports)
     return {
         "out": str(options["out"]),
         "trajectories": len(reports),

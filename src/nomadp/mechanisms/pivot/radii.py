@@ -49,7 +49,7 @@ def radii_km(
 
 
 def farthest_from_km(locations: LocationSet, anchors: Ints) -> Floats:
-    """How far the farthest location is from each anchor: `LocationSet.farthest_km`."""
+    """How far the farthest location is from each anchor, as the reference measures it."""
     if has_tables(locations):
         return _small(locations)[anchors]
     from nomadp.mechanisms.large.farthest import farthest_locations
