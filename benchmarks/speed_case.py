@@ -22,7 +22,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.formats.tables import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
-from nomadp.mechanisms.paths import REFERENCE, fastest
+from nomadp.mechanisms.paths import REFERENCE, fastest, path_of, perturb_many
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
@@ -30,12 +30,13 @@ __all__ = ["main"]
 
 EPSILON = 4
 GROWTH = 8
-"""Passes are over 1, 8, 64, ... trajectories: powers, so that runs measure the same number."""
+"""Passes are over 1, 8, 64, ... times as many: powers, so that runs measure the same number."""
 PASSES = 15
 """At most, while time is left: the fastest counts, for what disturbs only slows down."""
 REFERENCES = 64
 WORDS = SimulatedWords(1)
-FIRST_BATCH = 1000
+MANY = 1024
+"""So many trajectories are drawn by the fast path; fewer may be left to the reference."""
 SMALL = 300
 
 Tell = Callable[..., None]
@@ -65,8 +66,14 @@ def compiled(case: dict[str, Any], tell: Tell) -> None:
         city = speed_sets.generated(size, trips=4)
         for name in case["mechanisms"]:
             started = time.perf_counter()
-            perturbed(make_mechanism(name, city.locations, EPSILON), city.trajectories, WORDS)
+            by_fast_path(make_mechanism(name, city.locations, EPSILON), city.trajectories)
             tell(compiled=[name, size, time.perf_counter() - started])
+
+
+def by_fast_path(mechanism: Mechanism, trajectories: TrajectorySet) -> None:
+    """As a great many are drawn: so few would be left to the reference otherwise."""
+    path = path_of(mechanism, MANY)
+    perturb_many(mechanism, trajectories, WORDS.bound_to(mechanism.identity), path)
 
 
 def measured(case: dict[str, Any], tell: Tell) -> None:
@@ -75,7 +82,7 @@ def measured(case: dict[str, Any], tell: Tell) -> None:
     tell(locations=len(city.locations), set_mib=peak_mib())
     started = time.perf_counter()
     mechanism = make_mechanism(case["mechanism"], city.locations, EPSILON)
-    perturbed(mechanism, first_of_each_length(city.trajectories), WORDS)
+    by_fast_path(mechanism, first_of_each_length(city.trajectories))
     tell(prepare_s=time.perf_counter() - started)
     some = on_one_core(mechanism, city.trajectories, case["seconds"], tell)
     tell(peak_mib=peak_mib())
@@ -99,7 +106,8 @@ def on_one_core(
         busy, clock = both_clocks(lambda: perturbed(mechanism, some, words, jobs=1))
         return Pass(busy, clock, tally)
 
-    count, passes = paced(once, len(trajectories), seconds)
+    fewest = 1 if path_of(mechanism, MANY) == REFERENCE else MANY
+    count, passes = paced(once, len(trajectories), seconds, fewest)
     best = least(passes)
     some = trajectories.select(range(count))
     tell(
@@ -138,9 +146,12 @@ def reference(
     )
 
 
-def paced(once: Callable[[int], Pass], most: int, seconds: float) -> tuple[int, list[Pass]]:
+def paced(
+    once: Callable[[int], Pass], most: int, seconds: float, fewest: int = 1
+) -> tuple[int, list[Pass]]:
     """As many trajectories as the time allows, and the passes over them."""
-    count, first = 1, once(1)
+    count = min(fewest, most)
+    first = once(count)
     while count < most and GROWTH * first.busy_s < 4 * seconds:
         count = min(GROWTH * count, most)
         first = once(count)
@@ -195,10 +206,10 @@ def started_up(case: dict[str, Any], tell: Tell) -> None:
     locations = read_locations(case["file"])
     tell(read_s=time.time() - case["began"])
     rng = np.random.default_rng(1)
-    rows = rng.integers(len(locations), size=(FIRST_BATCH, speed_sets.LENGTH))
+    rows = rng.integers(len(locations), size=(MANY, speed_sets.LENGTH))
     batch = TrajectorySet.from_lists(list(rows), size=len(locations))
     mechanism = make_mechanism(case["mechanism"], locations, EPSILON)
-    perturbed(mechanism, batch.select([0]), WORDS)
+    by_fast_path(mechanism, batch.select([0]))
     tell(ready_s=time.time() - case["began"])
     perturbed(mechanism, batch, WORDS)
     tell(first_batch_s=time.time() - case["began"], peak_mib=peak_mib())

@@ -60,9 +60,9 @@ def load(name: str, trips: int = TRIPS) -> City:
     locations = read_locations(folder / name / "locations.csv")
     found, _ = read_trajectories(folder / name / "trajectories.csv", locations)
     # The same trips again and again: a few thousand are over before all cores are at work.
-    return City(
-        locations, found.select(np.resize(np.arange(len(found)), max(trips, len(found))))
-    )
+    again = found.select(np.resize(np.arange(len(found)), max(trips, len(found))))
+    numbered = tuple(map(str, range(len(again))))  # a tid names one trajectory only
+    return City(locations, TrajectorySet(again.offsets, again.locations, numbered))
 
 
 def size_of(name: str) -> int | None:

@@ -106,7 +106,7 @@ def start_up_table(report: Facts) -> str:
     ]
     said = (
         "Seconds from the start of a process that reads a Parquet file of locations until "
-        "the first 1,000 trajectories are perturbed"
+        "the first 1,024 trajectories are perturbed"
     )
     reasons = [
         f"{case['mechanism']}: {NOT_MEASURED}, {case[NOT_MEASURED]}"
