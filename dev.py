@@ -80,7 +80,9 @@ def demo(args: list[str]) -> int:
 
 def test(args: list[str]) -> int:
     """Run the tests on every core."""
-    return run([MAIN.python, "-m", "pytest", "-n", "auto", *args], cwd=ROOT)
+    # Grouped as tests/conftest.py says, so that no two processes make the same fixtures.
+    shared_out = ["-n", "auto", "--dist", "loadgroup"]
+    return run([MAIN.python, "-m", "pytest", *shared_out, *args], cwd=ROOT)
 
 
 def check(args: list[str]) -> int:

@@ -33,7 +33,15 @@ def paper_data() -> Path:
     pytest.skip("the paper's data sets are not here; set NOMADP_DATA to their folder")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "paper_data" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
+
+
+def _group(path: Path) -> str:
+    """Tests that one process runs: they share what their fixtures make, once."""
+    room = path.parent.name
+    return room if room in ("demo", "paper") else str(path)
