@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nomadp.analysis.promise import NOT_COVERED, Explanation, explain
+from nomadp.analysis.promise import Explanation, explain
 from nomadp.analysis.worth import (
     ROUNDS,
     STEP,
@@ -94,7 +94,8 @@ def _explain_goal(goal: Goal, options: dict[str, Any]) -> Answer:
 
 def _on_this_map(options: dict[str, Any], epsilon: str) -> Mechanism:
     world = read_locations(options["locations"])
-    return make_mechanism(options["mechanism"], world, epsilon, **chosen_options(options))
+    chosen = chosen_options(options, world)
+    return make_mechanism(options["mechanism"], world, epsilon, **chosen)
 
 
 def _print(told: Explanation) -> None:
@@ -108,7 +109,7 @@ def _print(told: Explanation) -> None:
     if told.suspicions is not None:
         click.echo(f"{_suspicion(told.suspicions)}.")
     click.echo("Not covered:")
-    for item in NOT_COVERED:
+    for item in told.not_covered:
         click.echo(f"  - {item}")
 
 

@@ -36,6 +36,7 @@ from nomadp.engine.spark_tasks import (
     tallying,
 )
 from nomadp.extras import require
+from nomadp.formats.trajectory_batches import WHEN
 from nomadp.inference import Prior
 from nomadp.inference.decode import groups_from
 from nomadp.inference.estimate import check_level
@@ -44,7 +45,8 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, Words
-from nomadp.reports.counts import COLUMNS, Counts, check_readable
+from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
+from nomadp.reports.rows import VALUES
 
 __all__ = [
     "Frame",
@@ -68,6 +70,7 @@ SETTINGS = {
     "spark.app.name": "nomadp",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS),
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",  # else a timestamp's hour depends on the machine
 }
 LOCAL_SETTINGS = {
     "spark.ui.enabled": "false",  # a page about the job, open to the whole network
@@ -104,7 +107,8 @@ def perturb(
     # As many as one machine would count, so that it would take the same path.
     path = path_of(mechanism, frame.count())
     mapper = perturbing(mechanism, words, path, linked=keep_tids)
-    reports = _trajectories(frame).mapInArrow(mapper, report_columns(mechanism))
+    true = _trajectories(frame, hours=mechanism.timed)
+    reports = true.mapInArrow(mapper, report_columns(mechanism))
     return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
 
 
@@ -112,9 +116,11 @@ def decode(
     reports: Frame, mechanism: Mechanism, prior: Prior | None = None, *, level: float = 0.9
 ) -> Frame:
     """The estimate of every report, with a column `radius_km` beside its locations."""
-    check_readable(mechanism)
+    check_decodable(mechanism)
     check_level(level)
-    return _reports(reports).mapInArrow(decoding(mechanism, prior, level), ESTIMATE_COLUMNS)
+    return _reports(reports, mechanism).mapInArrow(
+        decoding(mechanism, prior, level), ESTIMATE_COLUMNS
+    )
 
 
 def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
@@ -129,7 +135,7 @@ def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
 def counted(reports: Frame, mechanism: Mechanism) -> Counts:
     """The same as counts, which add to those of other days or frames."""
     check_readable(mechanism)
-    tallies = _reports(reports).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
+    tallies = _reports(reports, mechanism).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
     with refusals():
         table = tallies.groupBy("law", "length", "value").agg({"count": "sum"}).toArrow()
     return Counts.from_arrow(table.rename_columns(list(COLUMNS)))
@@ -186,19 +192,22 @@ def survey(frame: Frame) -> Survey:
     return Survey(row["trajectories"], row["points"], row["single"])
 
 
-def _trajectories(frame: Frame) -> Frame:
-    """The two columns that may leave the engine for a worker: no user ids, no times."""
+def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
+    """The columns that may leave the engine for a worker: no user ids, no unasked times."""
     missing = {"tid", "location_ids"} - set(frame.columns)
     if missing:
         raise errors.SchemaError(
             "trajectories on a cluster must have the columns tid and location_ids, one row to "
             f"a trajectory, and {' and '.join(sorted(missing))} is not there"
         )
-    return frame.select("tid", "location_ids")
+    when = [WHEN] if hours and WHEN in frame.columns else []
+    return frame.select("tid", "location_ids", *when)
 
 
-def _reports(frame: Frame) -> Frame:
+def _reports(frame: Frame, mechanism: Mechanism) -> Frame:
     """The columns that say what was released."""
+    if mechanism.asks and VALUES in frame.columns:
+        return frame.select("tid", VALUES)
     more = ["number"] if "number" in frame.columns else []
     _trajectories(frame)
     return frame.select("tid", "location_ids", *more)

@@ -152,7 +152,7 @@ def open_job(
     ``accept`` may refuse by raising. ``progress`` hears of the look at all trajectories, which
     a job that is taken up had already.
     """
-    source = NestedFile(job.source)
+    source = NestedFile(job.source, hours=job.mechanism.timed)
     wanted = _pinned(job, source)
     with Unfinished(job.target, shuffled=not job.keep_tids) as unfinished:
         if unfinished.is_begun():
