@@ -185,16 +185,17 @@ class Moments:
             datetime.fromisoformat,
             "must be an ISO 8601 date and time, such as 2012-04-03T18:00:09Z",
         )
-        if self._wishes.hours:
-            shown = [moment.replace(tzinfo=None) for moment in moments]
-            self._local_us.append(np.array(shown, "datetime64[us]").astype(np.int64))
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
                 if self._wishes.zone is None:
                     raise BadValue(k, NAIVE)
                 moments[k] = moment.replace(tzinfo=self._wishes.zone)
         microsecond = timedelta(microseconds=1)
-        return np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
+        found = np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
+        if self._wishes.hours:
+            ahead = [each.utcoffset() // microsecond for each in moments]
+            self._local_us.append(found + np.array(ahead, dtype=np.int64))
+        return found
 
 
 class Growing:

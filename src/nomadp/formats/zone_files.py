@@ -1,0 +1,120 @@
+"""Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import SchemaError
+from nomadp.formats.columns import BadValue
+from nomadp.formats.files import check_readable, file_path
+from nomadp.formats.json_files import features
+from nomadp.formats.measured_file import AnyPath
+from nomadp.geometry import Floats
+from nomadp.locations import LocationSet
+from nomadp.zones import Zones, polygon_zones, zones_of
+
+__all__ = ["GEOJSON", "read_zones", "zones_by"]
+
+log = logging.getLogger(__name__)
+
+GEOJSON = (".geojson", ".json")
+MEGABYTES_MAX = 200
+CORNERS_MAX = 1_000_000
+NAMES = ("name", "id")
+
+
+def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -> Zones:
+    """The polygons of a file as zones, called by the property ``name``: name or id by default.
+
+    Features of one name are one zone, those that are no polygons are left out.
+    """
+    found = file_path(path, GEOJSON)
+    check_readable(found)
+    _check_most(found, found.stat().st_size / 1e6, MEGABYTES_MAX, "MB")
+    listed = features(found)
+    try:
+        parts = [_polygons(row, each["geometry"]) for row, each in enumerate(listed)]
+        names = [
+            _name(row, each, name)
+            for row, each in enumerate(listed)
+            for _ in parts[row]  # as often as it has polygons
+        ]
+    except BadValue as bad:
+        raise SchemaError(f"{found}: feature {bad.row + 1} {bad.rule}") from None
+    polygons = [polygon for each in parts for polygon in each]
+    if not polygons:
+        raise SchemaError(
+            f"{found} must have a Polygon or MultiPolygon, and none of its {len(listed)} "
+            "features is one"
+        )
+    corners = sum(len(ring) for polygon in polygons for ring in polygon)
+    _check_most(found, corners, CORNERS_MAX, "corners")
+    zones = polygon_zones(locations, polygons, names)
+    log.info(
+        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)} make {len(zones)} "
+        f"zones with a location; {parts.count([])} features are no polygons and left out"
+    )
+    return zones
+
+
+def _check_most(path: Path, count: float, most: int, what: str) -> None:
+    if count > most:
+        raise SchemaError(
+            f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons"
+        )
+
+
+def zones_by(asked: str | Path, locations: LocationSet) -> Zones:
+    """As somebody asks for them on a command line: a rule, or a file of polygons."""
+    return (
+        zones_of(locations, asked) if isinstance(asked, str) else read_zones(asked, locations)
+    )
+
+
+def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
+    """A property of a feature, or its own id, as text."""
+    known = {"id": feature.get("id")} | feature["properties"]
+    wanted = NAMES if name is None else (name,)
+    found = next((known[key] for key in wanted if known.get(key) is not None), None)
+    if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+        raise BadValue(
+            row, f"must have a text or a whole number as {' or '.join(wanted)}, to be called by"
+        )
+    return str(found)
+
+
+def _polygons(row: int, geometry: Mapping[str, Any]) -> list[list[Floats]]:
+    """None for a geometry of another kind."""
+    kind = geometry.get("type")
+    place: Any = geometry.get("coordinates")
+    if kind not in ("Polygon", "MultiPolygon"):
+        return []
+    parts = [place] if kind == "Polygon" else place
+    if not _filled(parts) or not all(_filled(rings) for rings in parts):
+        raise BadValue(row, "must have coordinates")
+    return [[_ring(row, ring) for ring in rings] for rings in parts]
+
+
+def _filled(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)
+
+
+def _ring(row: int, ring: Any) -> Floats:
+    try:
+        corner = np.array([position[:2] for position in ring])
+    except (TypeError, ValueError, KeyError, OverflowError):
+        corner = np.empty(0)
+    if corner.dtype.kind not in "if" or corner.ndim != 2 or corner.shape[1] != 2:
+        raise BadValue(row, "must have rings of positions, each of two or more numbers")
+    if len(corner) < 4:
+        raise BadValue(row, f"must have rings of 4 positions or more, got {len(corner)}")
+    if not (np.abs(corner) <= (180, 90)).all():
+        raise BadValue(
+            row,
+            "must be in degrees of longitude and latitude (WGS84), and is not; transform it "
+            "to EPSG:4326 first",
+        )
+    return corner.astype(np.float64)
