@@ -30,6 +30,11 @@ def test_a_set_on_a_line_has_no_width_across():
     assert box.nearest(np.array([[0.6, 0.9]])).tolist() == [1]
 
 
+def test_the_box_is_as_wide_as_at_its_middle_latitude():
+    box = square((59, 10), (61, 12))
+    assert box.size_km == pytest.approx([111.195, 222.390], abs=1e-3)
+
+
 def test_cells_are_numbered_row_by_row_and_the_far_border_belongs_to_the_last():
     box = square((0, 0), (0, 4), (4, 0), (4, 4), (1, 3))
     assert box.cells(2).tolist() == [0, 1, 2, 3, 1]

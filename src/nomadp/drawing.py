@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Channel, Ints, Secret
+from nomadp.laws.channel import high_product
 from nomadp.randomness import WordStream
 
 __all__ = ["Choose", "Drawing", "Task", "draw", "draw_many", "high_product"]
@@ -42,7 +43,7 @@ class Drawing:
         self._words = words
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
-        return draw(channel, secret, self._words.next())
+        return channel.draw(secret, self._words.next)
 
     def each(self, tasks: Sequence[Task[T]]) -> list[T]:
         return [program(secret, self) for program, secret in tasks]
@@ -56,10 +57,8 @@ class Drawing:
 
 
 def draw(channel: Channel, secret: Secret, word: int) -> int:
-    """The output that one uniform 64-bit word picks."""
-    cumulative = np.cumsum(channel.weights(secret))
-    target = word * int(cumulative[-1]) >> 64
-    return int(channel.outputs[cumulative.searchsorted(target, side="right")])
+    """The output that one uniform 64-bit word picks, of a channel that takes no more."""
+    return channel.draw(secret, iter([word]).__next__)
 
 
 def draw_many(channel: Channel, secret: Secret, words: NDArray[np.uint64]) -> Ints:
@@ -67,15 +66,3 @@ def draw_many(channel: Channel, secret: Secret, words: NDArray[np.uint64]) -> In
     cumulative = np.cumsum(channel.weights(secret))
     target = high_product(words, int(cumulative[-1]))
     return channel.outputs[cumulative.searchsorted(target, side="right")]
-
-
-def high_product(words: NDArray[np.uint64], totals: Ints | int) -> Ints:
-    """floor(word * total / 2^64) without leaving 64 bits; totals must be below 2^63."""
-    mask, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
-    bound = np.asarray(totals).astype(np.uint64)
-    low, high = words & mask, words >> shift
-    bound_low, bound_high = bound & mask, bound >> shift
-    middle = high * bound_low + ((low * bound_low) >> shift)  # at most 2^64 - 2^32: no overflow
-    carry = low * bound_high + (middle & mask)
-    product = high * bound_high + (middle >> shift) + (carry >> shift)
-    return np.asarray(product, dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.extras import require
-from nomadp.geometry import Floats
+from nomadp.geometry import EARTH_RADIUS_KM, Floats
 from nomadp.locations import LocationSet
 
 if TYPE_CHECKING:
@@ -30,6 +30,13 @@ class UnitSquare:
         """Where each location lies, shape (m, 2); a box without width has 0 there."""
         low, width = self._box
         return (self._degrees - low) / np.where(width > 0, width, 1.0)
+
+    @cached_property
+    def size_km(self) -> Floats:
+        """How wide and how high the box is, shape (2,), as wide as at its middle latitude."""
+        low, width = self._box
+        shrink = np.cos(np.radians(low[1] + width[1] / 2))
+        return np.radians(width) * EARTH_RADIUS_KM * np.array([shrink, 1.0])
 
     def cells(self, grid: int) -> Ints:
         """The number of each location's cell in a grid of ``grid`` by ``grid`` of them."""

@@ -8,6 +8,7 @@ from what the laws give away, as long as the lightest output owns enough words (
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -27,6 +28,7 @@ __all__ = [
     "check_words",
     "clamped",
     "heaviest",
+    "high_product",
     "largest_unit",
     "probabilities",
     "words_ratio",
@@ -71,6 +73,27 @@ class Channel(ABC):
     def extremes(self) -> tuple[Fraction, Fraction] | None:
         """The least and the largest probability of any output, if the construction tells."""
         return None
+
+    @property
+    def in_words(self) -> Fraction | None:
+        """The largest ratio of the words that lead to one output; None: nobody knows."""
+        return None if self.extremes is None else words_ratio(*self.extremes)
+
+    @property
+    def stretch(self) -> Fraction | None:
+        """By how much words may exceed a ratio of weights; None: one word draws, so count."""
+        return None
+
+    @property
+    def first_output(self) -> int:
+        """One of the outputs, at any size."""
+        return int(self.outputs[0])
+
+    def draw(self, secret: Secret, word: Callable[[], int]) -> int:
+        """An output, with as many uniform 64-bit words for every secret: with one here."""
+        cumulative = np.cumsum(self.weights(secret))
+        target = word() * int(cumulative[-1]) >> 64
+        return int(self.outputs[cumulative.searchsorted(target, side="right")])
 
 
 @lru_cache(maxsize=4096)
@@ -122,3 +145,15 @@ def words_ratio(least: Fraction, most: Fraction) -> Fraction | None:
     """The largest ratio of the words that outputs of such probabilities own; None: infinite."""
     fewest = math.floor(least * 2**64)
     return Fraction(math.ceil(most * 2**64), fewest) if fewest else None
+
+
+def high_product(words: NDArray[np.uint64], totals: Ints | int) -> Ints:
+    """floor(word * total / 2^64) without leaving 64 bits; totals must be below 2^63."""
+    mask, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    bound = np.asarray(totals).astype(np.uint64)
+    low, high = words & mask, words >> shift
+    bound_low, bound_high = bound & mask, bound >> shift
+    middle = high * bound_low + ((low * bound_low) >> shift)  # at most 2^64 - 2^32: no overflow
+    carry = low * bound_high + (middle & mask)
+    product = high * bound_high + (middle >> shift) + (carry >> shift)
+    return np.asarray(product, dtype=np.int64)

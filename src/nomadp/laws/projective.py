@@ -1,0 +1,203 @@
+"""Projective response: one number for a report, however many labels there are.
+
+Outputs are the points of a projective space over the integers modulo a prime q: rows of t
+coordinates, but for a common factor. Label x, whose t - 1 digits to the base q are x1, x2, ...,
+supports the points u with u0 + x1 u1 + x2 u2 + ... = 0: one in q, as near to 1 / (e^share + 1)
+as a prime allows (Feldman, Nelson, Nguyen and Talwar 2022). Any two labels support equally many
+points together. A point is numbered with its first coordinate that is not 0 made 1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws.channel import UNIT, Ints, Secret, heaviest, high_product
+from nomadp.laws.incidence import support_of
+from nomadp.laws.labels import LabelLaw
+
+__all__ = ["ProjectiveResponse", "best_space"]
+
+_PRIMES_NEARBY = 2
+"""Primes that are tried on each side of e^share + 1."""
+
+
+@dataclass(frozen=True)
+class ProjectiveResponse(LabelLaw):
+    """The points of the space with ``dimensions`` coordinates modulo the prime ``order``."""
+
+    size: int
+    order: int
+    dimensions: int
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        room = self.dimensions >= 2 and self.order ** (self.dimensions - 1) >= self.size
+        if not (room and _is_prime(self.order)):
+            raise ValueError(
+                f"a space for {self.size} labels must have a prime order and room for them, "
+                f"got order={self.order} and dimensions={self.dimensions}"
+            )
+        self._check()
+
+    @property
+    def entries(self) -> int:
+        return 1
+
+    @property
+    def entry_size(self) -> int:
+        return self.output_count
+
+    @cached_property
+    def output_count(self) -> int:
+        return self._points_of(self.dimensions)
+
+    def _points_of(self, dimensions: int) -> int:
+        return int((self.order**dimensions - 1) // (self.order - 1))
+
+    @cached_property
+    def levels(self) -> tuple[int, int]:
+        inside = self._points_of(self.dimensions - 1)
+        return inside, self.output_count - inside
+
+    @property
+    def together(self) -> Fraction:
+        return Fraction(self._points_of(self.dimensions - 2), self.levels[0])
+
+    @property
+    def ranges(self) -> tuple[Sequence[int], Sequence[int]]:
+        return (self.levels[0],), (self.order,) * (self.dimensions - 1)
+
+    @cached_property
+    def outputs(self) -> Ints:
+        self._check_enumerable()
+        return np.arange(self.output_count)
+
+    @property
+    def first_output(self) -> int:
+        return 0
+
+    def weights(self, secret: Secret) -> Ints:
+        labels = np.asarray(secret)
+        self._check_labels(labels)
+        point, digits = self.coordinates(self.outputs), self.digits(labels)
+        rest = (point[:, 0] + digits @ point[:, 1:].T) % self.order
+        return np.where(rest == 0, self.heavy, self.light)
+
+    def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
+        """Inside, one word picks u1, u2, ... as a point of a smaller space, and u0 follows.
+        Outside, each of them has a word, and u0 is what makes the equation give 1."""
+        inside, q = self._is_inside(words)[:, None], self.order
+        smaller = self.coordinates(
+            high_product(words[:, 1], self.levels[0]), self.dimensions - 1
+        )
+        free = high_product(words[:, 1:], q)
+        tail = np.where(inside, smaller, free)
+        head = np.where(inside[:, 0], 0, 1)
+        for digit, coordinate in zip(self.digits(labels).T, tail.T, strict=True):
+            head = (head - digit * coordinate) % q
+        return self._numbers(np.column_stack([head, tail]))[:, None]
+
+    def report(self, output: Ints | int) -> tuple[Ints | int, ...]:
+        return (output,)
+
+    def possible(self, reports: Ints) -> NDArray[np.bool_]:
+        if reports.shape[1] != 1:
+            return np.zeros(len(reports), dtype=bool)
+        inside: NDArray[np.bool_] = (reports[:, 0] >= 0) & (reports[:, 0] < self.output_count)
+        return inside
+
+    def support(self, values: Ints, counts: Ints) -> Ints:
+        return support_of(self.coordinates(values), counts, self.order, self.size)
+
+    def _output(self, report: Ints) -> int:
+        return int(report[0])
+
+    def digits(self, labels: Ints) -> Ints:
+        """Each label to the base q, along a new last axis."""
+        powers = self.order ** np.arange(self.dimensions - 2, -1, -1, dtype=np.int64)
+        found: Ints = labels[..., None] // powers % self.order
+        return found
+
+    def coordinates(self, numbers: Ints, dimensions: int | None = None) -> Ints:
+        """The points of such numbers, (..., t): those with k digits after their 1 follow all
+        that have fewer."""
+        count = self.dimensions if dimensions is None else dimensions
+        found = np.zeros((*numbers.shape, count), dtype=np.int64)
+        for free in range(count):
+            first = self._points_of(free)
+            there = (numbers >= first) & (numbers < self._points_of(free + 1))
+            found[there, count - 1 - free] = 1
+            rest = numbers[there] - first
+            for k in range(free):
+                found[there, count - 1 - k] = rest % self.order
+                rest //= self.order
+        return found
+
+    def _numbers(self, points: Ints) -> Ints:
+        q, count = self.order, self.dimensions
+        lead = (points != 0).argmax(axis=1)
+        scale = _inverses(points[np.arange(len(points)), lead], q)
+        number = np.zeros(len(points), dtype=np.int64)
+        for k in range(count):
+            digit = np.where(k > lead, points[:, k] * scale % q, 0)
+            number = number * q + digit
+        first = np.array([self._points_of(count - 1 - k) for k in range(count)])
+        return number + first[lead]
+
+
+def _inverses(values: Ints, prime: int) -> Ints:
+    """1 / value modulo the prime: its power prime - 2, by squaring; below 2^31."""
+    found, square, power = np.ones_like(values), values % prime, prime - 2
+    while power:
+        if power & 1:
+            found = found * square % prime
+        square, power = square * square % prime, power >> 1
+    return found
+
+
+def best_space(size: int, share: Fraction) -> ProjectiveResponse:
+    """The law of the least variance, of few candidates: primes next to e^share + 1, and for
+    every number of coordinates the smallest that has room; in whole numbers alone."""
+    middle = (heaviest(UNIT, share) + UNIT) // UNIT
+    orders = {*_primes(middle, 1), *_primes(middle - 1, -1)}
+    roots = (_root(size, power) for power in range(1, max(2, size.bit_length() + 1)))
+    orders |= {next(iter(_primes(root, 1))) for root in roots}
+    laws = [
+        ProjectiveResponse(size, order, _dimensions(size, order), share)
+        for order in sorted(orders)
+    ]
+    return min(laws, key=lambda law: law.variance)
+
+
+def _dimensions(size: int, order: int) -> int:
+    """As few as have room for all labels."""
+    needed = 2
+    while order ** (needed - 1) < size:
+        needed += 1
+    return needed
+
+
+def _root(size: int, power: int) -> int:
+    """The least number whose power is not below size."""
+    found = max(2, math.floor(size ** (1 / power)) - 1)
+    while found**power < size:
+        found += 1
+    return found
+
+
+def _primes(start: int, step: int) -> list[int]:
+    found: list[int] = []
+    while start >= 2 and len(found) < _PRIMES_NEARBY:
+        if _is_prime(start):
+            found.append(start)
+        start += step
+    return found
+
+
+def _is_prime(number: int) -> bool:
+    return number >= 2 and all(number % k for k in range(2, math.isqrt(number) + 1))

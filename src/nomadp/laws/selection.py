@@ -1,0 +1,145 @@
+"""Subset selection: some of all labels are reported, the true one likelier among them.
+
+A report is a set of ``count`` labels: the most exact answers to "how many are there of each"
+that a share allows (Ye and Barg 2018), where a report of so many labels may be sent.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.laws.channel import UNIT, Ints, Secret, heaviest, high_product
+from nomadp.laws.labels import LabelLaw
+
+__all__ = ["SubsetSelection", "best_count"]
+
+
+@dataclass(frozen=True)
+class SubsetSelection(LabelLaw):
+    """Every set of ``count`` of ``size`` labels, heavier if it holds the secret one.
+
+    As an output a set is a number whose bit k says that it holds label k; as a report it is
+    its labels, ascending.
+    """
+
+    size: int
+    count: int
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.count < self.size or self.size == self.count == 1):
+            raise ValueError(
+                f"count must be at least 1 and below size={self.size}, got {self.count}"
+            )
+        self._check()
+
+    @property
+    def entries(self) -> int:
+        return self.count
+
+    @property
+    def entry_size(self) -> int:
+        return self.size
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        return self.count, self.size - self.count
+
+    @property
+    def together(self) -> Fraction:
+        return Fraction(self.count - 1, max(1, self.size - 1))
+
+    @cached_property
+    def output_count(self) -> int:
+        return math.comb(self.size, self.count)
+
+    @property
+    def ranges(self) -> tuple[Sequence[int], Sequence[int]]:
+        # Floyd's: those of k of n others end at n.
+        n, k = self.size - 1, self.count
+        return range(n - k + 2, n + 1), range(max(1, n - k + 1), max(2, n + 1))
+
+    @cached_property
+    def outputs(self) -> Ints:
+        self._check_enumerable()  # so few that a set is at most 62 bits, or one of them
+        sets = combinations(range(self.size), self.count)
+        return np.array(sorted(sum(1 << k for k in one) for one in sets), dtype=np.int64)
+
+    @property
+    def first_output(self) -> int:
+        return (1 << self.count) - 1
+
+    def weights(self, secret: Secret) -> Ints:
+        labels = np.asarray(secret)
+        self._check_labels(labels)
+        holds = (self.outputs >> labels[..., None]) & 1
+        return np.where(holds, self.heavy, self.light)
+
+    def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
+        """Floyd's way to a uniform set of the others: the k-th word is among n - k, and a
+        label that was picked before stands for the last of them."""
+        inside = self._is_inside(words)
+        rows, chosen = np.arange(len(labels)), np.zeros((len(labels), self.size), dtype=bool)
+        first = self.size - 1 - self.count + inside
+        for k in range(self.count):
+            if k == self.count - 1:
+                rows = rows[~inside]
+            truth, last = labels[rows], first[rows] + k
+            picked = _without(truth, high_product(words[rows, 1 + k], last + 1))
+            again = chosen[rows, picked]
+            chosen[rows, np.where(again, _without(truth, last), picked)] = True
+        chosen[inside, labels[inside]] = True
+        return np.nonzero(chosen)[1].reshape(len(labels), self.count)
+
+    def report(self, output: Ints | int) -> tuple[Ints | int, ...]:
+        if isinstance(output, int):
+            digits = output.to_bytes(-(-self.size // 8), "little")
+            bits = np.unpackbits(np.frombuffer(digits, dtype=np.uint8), bitorder="little")
+            return tuple(np.flatnonzero(bits).tolist())
+        held = (np.asarray(output)[:, None] >> np.arange(self.size)) & 1
+        return tuple(np.nonzero(held)[1].reshape(-1, self.count).T)
+
+    def possible(self, reports: Ints) -> NDArray[np.bool_]:
+        if reports.shape[1] != self.count:
+            return np.zeros(len(reports), dtype=bool)
+        ascending: NDArray[np.bool_] = (np.diff(reports, axis=1) > 0).all(axis=1)
+        return ascending & (reports[:, 0] >= 0) & (reports[:, -1] < self.size)
+
+    def support(self, values: Ints, counts: Ints) -> Ints:
+        found = np.zeros(self.size, dtype=np.int64)
+        np.add.at(found, values, counts)
+        return found
+
+    def _output(self, report: Ints) -> int:
+        bits = np.zeros(self.size, dtype=np.uint8)
+        bits[report] = 1
+        return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+
+
+def _without(truth: Ints, numbers: Ints) -> Ints:
+    """The labels of those numbers, counted without the true one."""
+    return numbers + (numbers >= truth)
+
+
+def best_count(size: int, share: Fraction) -> int:
+    """How many labels to report for the least variance, in whole numbers alone.
+
+    It grows with (w heavy + (d - w) light)^2 / (w (d - w)), which falls up to
+    w = d light / (heavy + light) and rises from there.
+    """
+    if size == 1:
+        return 1
+    heavy = heaviest(UNIT, share)
+    least = size * UNIT // (heavy + UNIT)
+    near = {min(max(1, w), size - 1) for w in (least, least + 1)}
+
+    def variance(w: int) -> Fraction:
+        return Fraction((w * heavy + (size - w) * UNIT) ** 2, w * (size - w))
+
+    return min(sorted(near), key=variance)
