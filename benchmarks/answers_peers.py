@@ -1,18 +1,21 @@
 """How often each label is supported when many people answer one question, by several laws.
 
-Only the counts matter to an estimator, so only they are drawn, from their exact laws. Of OUE and
-of hashing by uniform functions the counts of different labels are independent binomials, of
-GRR they are multinomials. Subset selection has the same binomials, label by label; that its
+Only the counts matter to an estimator, so only they are drawn, from their exact laws. Of OUE
+and of hashing by uniform functions the counts of different labels are independent binomials,
+of GRR they are multinomials. Subset selection has the same binomials, label by label; that its
 reports are all of one size ties the counts of two labels together by -1/(d - 1) of their
 variance, which is left out.
 """
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+
+from nomadp.laws.selection import SubsetSelection, best_count
 
 __all__ = ["LAWS", "Answered", "grr", "olh", "oue", "projected", "subset"]
 
@@ -56,10 +59,10 @@ def olh(people: Ints, epsilon: float, rng: Generator) -> Answered:
 
 
 def subset(people: Ints, epsilon: float, rng: Generator) -> Answered:
-    """Subset selection (Ye and Barg 2018), of the size that makes the variance least."""
-    chances = (_subset_chances(len(people), size, epsilon) for size in range(1, len(people)))
-    truth, other = min(chances, key=lambda pair: _variance(len(people), *pair))
-    return _independent(people, truth, other, rng)
+    """Subset selection, by the law of our own questions."""
+    share = Fraction(epsilon)
+    law = SubsetSelection(len(people), best_count(len(people), share), share)
+    return _independent(people, float(law.true_chance), float(law.other_chance), rng)
 
 
 def grr(people: Ints, epsilon: float, rng: Generator) -> Answered:
@@ -80,15 +83,3 @@ def _independent(people: Ints, truth: float, other: float, rng: Generator) -> An
     total = int(people.sum())
     support = rng.binomial(people, truth) + rng.binomial(total - people, other)
     return Answered(support, total, truth, other)
-
-
-def _subset_chances(labels: int, size: int, epsilon: float) -> tuple[float, float]:
-    heavy = size * math.exp(epsilon)
-    truth = heavy / (heavy + labels - size)
-    return truth, (truth * (size - 1) + (1 - truth) * size) / (labels - 1)
-
-
-def _variance(labels: int, truth: float, other: float) -> float:
-    """Summed over labels, times the number of people."""
-    spread = labels * other * (1 - other) + (1 - truth - other) * (truth - other)
-    return spread / (truth - other) ** 2

@@ -1,8 +1,9 @@
 """The questions of benchmarks/answers.py: labels of trips, true shares, and scores.
 
-Density: the cell of a grid of 16 by 16 of a point. Trips: the pair of areas, of 4 by 4, between
-which it goes. Lengths: the bin of its distance in km. Only cells that hold a public location
-are labels. Hotspots are read from the density: of the 10 cells named, how many truly are.
+Density: the cell of a grid of 16 by 16 of a point. Hotspots: the same of 1024 by 1024, which
+is nearly the location itself; scored by how many of the 10 that are named truly are the most
+visited. Trips: the pair of areas, of 4 by 4, between which it goes. Lengths: the bin of its
+distance in km. Only cells that hold a public location are labels.
 """
 
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["QUESTIONS", "Population", "SCORES"]
+__all__ = ["QUESTIONS", "Population"]
 
-QUESTIONS = ("density", "trips", "lengths")
-SCORES = ("density", "hotspots", "trips", "lengths")
-DENSITY, AREAS, BINS, HOTSPOTS = "grid:16", "grid:4", 16, 10
+QUESTIONS = ("density", "hotspots", "trips", "lengths")
+ZONES = {"density": "grid:16", "hotspots": "grid:1024", "trips": "grid:4"}
+BINS, NAMED = 16, 10
 Ints = Any
 Floats = Any
 
@@ -45,26 +46,23 @@ class Population:
         return rng.multinomial(count, self.weights)
 
     @cached_property
-    def cells(self) -> Zones:
-        return zones_of(self.locations, DENSITY)
-
-    @cached_property
-    def areas(self) -> Zones:
-        return zones_of(self.locations, AREAS)
+    def zones(self) -> dict[str, Zones]:
+        return {question: zones_of(self.locations, rule) for question, rule in ZONES.items()}
 
     def size(self, question: str) -> int:
-        sizes = {"density": len(self.cells), "trips": len(self.areas) ** 2, "lengths": BINS}
-        return sizes[question]
+        if question == "lengths":
+            return BINS
+        return len(self.zones[question]) ** (2 if question == "trips" else 1)
 
     def labels(self, question: str, journeys: Ints) -> Ints:
         """Of each journey, (n, 1), or of each of its points, (n, 2), where one is told."""
-        if question == "density":
-            return self.cells.of[journeys]
-        first, last = journeys[:, 0], journeys[:, -1]
+        if question == "lengths":
+            ends = journeys[:, 0], journeys[:, -1]
+            return self._bins(self.locations.distances_between_km(*ends))[:, None]
+        zone = self.zones[question].of[journeys]
         if question == "trips":
-            return (self.areas.of[first] * len(self.areas) + self.areas.of[last])[:, None]
-        distance_km = self.locations.distances_between_km(first, last)
-        return self._bins(distance_km)[:, None]
+            return zone[:, :1] * len(self.zones["trips"]) + zone[:, -1:]
+        return zone
 
     def _bins(self, distance_km: Floats) -> Ints:
         """Narrower for short trips: bin k begins at (k / 16)^2 of the largest distance."""
@@ -99,12 +97,10 @@ class Population:
 
     def places(self, question: str) -> Ints:
         """How many locations, or pairs of them, have each label."""
-        if question == "density":
-            return np.bincount(self.cells.of)
-        if question == "trips":
-            held = np.bincount(self.areas.of)
-            return np.outer(held, held).reshape(-1)
-        return self._pairs
+        if question == "lengths":
+            return self._pairs
+        held = np.bincount(self.zones[question].of)
+        return np.outer(held, held).reshape(-1) if question == "trips" else held
 
     @cached_property
     def _pairs(self) -> Ints:
@@ -122,28 +118,29 @@ class Population:
 
     def levels(self, question: str) -> list[Ints]:
         """Coarser partitions of the labels, coarsest first."""
-        if question == "density":
-            return self.cells.levels()
         if question == "lengths":
             return [np.arange(BINS) * 2**k // BINS for k in range(1, 5)]
-        return [
-            (group[:, None] * (group.max() + 1) + group).reshape(-1)
-            for group in self.areas.levels()
-        ]
+        levels = self.zones[question].levels()
+        if question != "trips":
+            return levels
+        return [(group[:, None] * (group.max() + 1) + group).reshape(-1) for group in levels]
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:
-        """Distances to the truth, and the recall of hotspots."""
-        true = self.truth
-        apart = {name: float(np.abs(shares[name] - true[name]).sum()) for name in QUESTIONS}
-        return apart | {
-            "density": jensen_shannon(true["density"], shares["density"]),
-            "hotspots": _recall(true["density"], shares["density"]),
-        }
+        """How far from the truth; of hotspots, the part that was named rightly."""
+        found = {}
+        for question, true in self.truth.items():
+            if question == "density":
+                found[question] = jensen_shannon(true, shares[question])
+            elif question == "hotspots":
+                found[question] = _recall(true, shares[question])
+            else:
+                found[question] = float(np.abs(shares[question] - true).sum())
+        return found
 
 
 def _recall(true: Floats, found: Floats) -> float:
     """Of the cells named, those that truly are among the first; equals are drawn among."""
-    count = min(HOTSPOTS, len(true))
+    count = min(NAMED, len(true))
     limit = np.partition(found, -count)[-count]
     above, tied = found > limit, found == limit
     named = np.where(above, 1.0, tied * ((count - above.sum()) / tied.sum()))

@@ -1,12 +1,12 @@
 """LDPTrace (Du, Hu, Zhang, Fang, Chen, Zheng and Gao, PVLDB 16(8), 2023), for comparison.
 
-From the paper: a grid of 6 by 6; a journey is the row of neighbouring cells it passes; a tenth
-of epsilon for its length, told by OUE, of which the .9 quantile L is taken; the rest in L + 1 equal
-parts for the start, the end and up to L - 1 steps to one of 8 neighbours, each told by OUE;
-journeys are walked anew from these counts, ending held back on the first cells. Decided here:
-two points are joined by a straight row of cells; who has fewer steps says so (no bit is true),
-or the number of reports would tell the length; a length is at most that of a side; a cell is a public location of it at random,
-or the nearest where it has none.
+From the paper and its authors' program: a grid of 6 by 6; a journey is the row of neighbouring
+cells it passes; a tenth of epsilon for its length, told by OUE, of which the .9 quantile L is
+taken; the rest in L + 1 equal parts for the start, the end and up to L - 1 steps to one of 8
+neighbours, each told by OUE; journeys are walked anew from these counts, and an end is held
+back on the first cells. Decided here: two points are joined by a straight row of cells, so a
+length is at most a side; who has fewer steps says so (no bit is true), or the number of reports
+would tell the length; a cell becomes one of its public locations or the nearest one.
 """
 
 import math
@@ -27,7 +27,7 @@ LENGTH_SHARE = 0.1
 QUANTILE = 0.9
 NEIGHBOURS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
 EARLY_ENDS, MORE_EACH = 0.3, 0.2
-"""How likely an end is on the first cell, of what was counted, and how much more on each next."""
+"""How much an end counts on the first cell, and how much more on each next."""
 Ints = Any
 Floats = Any
 
