@@ -7,16 +7,14 @@ import numpy as np
 from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
+from nomadp.analysis.wishes import drawn_reports
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.fitting import Group
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.shares import estimated_shares, learned_from_groups, table_of
-from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 
 __all__ = ["AtlasReports"]
-
-_AT_ONCE = 256  # trips whose chances are held at a time
 
 
 class AtlasReports:
@@ -28,14 +26,7 @@ class AtlasReports:
 
     def drawn(self, people: Any, rng: Generator) -> Any:
         """How often each journey of the book is reported: multinomials, trip by trip."""
-        count = np.zeros(self.channel.atlas.size, dtype=np.int64)
-        for start in range(0, len(people), _AT_ONCE):
-            rows = slice(start, start + _AT_ONCE)
-            count += rng.multinomial(people[rows], self._chances(rows)).sum(axis=0)
-        return count
-
-    def _chances(self, rows: slice) -> Any:
-        return probabilities(self.channel, self.crowd.journeys[rows].T)
+        return drawn_reports(self.channel, self.crowd.journeys, people, rng)
 
     def counted(self, counts: Any) -> dict[str, Any]:
         return self.crowd.shares(self.channel.atlas.journeys, counts)

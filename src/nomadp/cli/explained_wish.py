@@ -1,0 +1,98 @@
+"""What ``nomadp explain --wish`` finds and prints: the better mechanism, and what to run."""
+
+from typing import Any
+
+import click
+
+from nomadp.analysis.wishes import LEARNING_STEPS, Advice, advise
+from nomadp.cli.output import Answer, print_table, progress_bar
+from nomadp.datasets.city import synthetic_city
+from nomadp.formats.tables import read_locations
+from nomadp.mechanisms.atlas import WholeJourney
+
+__all__ = ["explained_wish"]
+
+ANSWERS = {
+    "direct": "asked directly, smoothed",
+    "raw": "asked directly, raw (by its exact variance)",
+    "atlas": "ATLAS, estimated",
+    "no privacy": "no privacy (sampling alone)",
+    "flat": "flat (no information)",
+}
+ABOUT = {"hotspots": "visits", "flows": "trips"}
+
+
+def explained_wish(options: dict[str, Any]) -> Answer:
+    """Which mechanism to use for a wish, by how much, and with which commands."""
+    wish, epsilon, people = (options[name] for name in ("wish", "epsilon", "people"))
+    if epsilon is None:
+        raise click.UsageError("a wish needs --epsilon E")
+    if wish == "journeys":
+        content = {"wish": wish, "better": "atlas", "run": _commands("atlas", epsilon, None)}
+        return Answer(content, lambda: _print_journeys(content["run"]))
+    if people is None:
+        raise click.UsageError("hotspots and flows need --people N: errors fall with them")
+    source = options["locations"]
+    places = (
+        read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
+    )
+    atlas = WholeJourney(locations=places, epsilon=epsilon)
+    with progress_bar("simulating", LEARNING_STEPS) as bar:
+        found = advise(wish, atlas, people, options["zones"], bar.advance)
+    run = _commands(found.better, epsilon, found)
+    content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
+    return Answer(content, lambda: _print(found, run, generated=source is None))
+
+
+def _commands(better: str, epsilon: str, found: Advice | None) -> list[str]:
+    asked = "" if better == "atlas" else f" --mechanism {better} --zones {found.zones}"
+    perturb = (
+        f"nomadp perturb trips.csv --locations places.csv{asked} --epsilon {epsilon} "
+        "--out reports.parquet"
+    )
+    if found is None:
+        return [perturb, "nomadp decode reports.parquet --locations places.csv --out where.csv"]
+    ask = "nomadp ask reports.parquet --locations places.csv"
+    if better == "atlas":
+        ask += f" --question {found.question} --zones {found.zones}"
+    return [perturb, ask]
+
+
+def _print_journeys(run: list[str]) -> None:
+    click.echo(
+        "Journeys: atlas. It reports whole journeys, which no direct question tells; how far "
+        "off they are does not depend on how many people take part."
+    )
+    _print_run(run)
+    click.echo("In km: nomadp explain --epsilon E --locations places.csv")
+
+
+def _print(found: Advice, run: list[str], *, generated: bool) -> None:
+    click.echo(f"{found.wish.capitalize()}: {_sentence(found)}.\n")
+    print_table(
+        [f"of {found.people:,} people's {ABOUT[found.wish]}", "in a wrong zone, %"],
+        [[label, f"{100 * found.errors[name]:.2f}"] for name, label in ANSWERS.items()],
+    )
+    where = "a generated city, for want of --locations" if generated else "this map"
+    click.echo(
+        f"{found.labels} labels ({found.question}, {found.zones}). Simulated on public walks "
+        f"between places of a made-up popularity on {where}; no trajectory was read. Walks are "
+        "not people: ATLAS is told more about walks than about people, whom they do not "
+        "resemble in all; a direct question errs the same whoever answers.\n"
+    )
+    _print_run(run)
+
+
+def _sentence(found: Advice) -> str:
+    other = "atlas" if found.better != "atlas" else f"asking {found.question} directly"
+    better = "atlas" if found.better == "atlas" else f"ask directly ({found.question})"
+    said = f"{better}; {other} errs {found.times:.2g} times as much"
+    if not found.tells:
+        return f"{said}, but neither tells more than no report at all: more people or epsilon"
+    return said
+
+
+def _print_run(run: list[str]) -> None:
+    click.echo("Next:")
+    for command in run:
+        click.echo(f"  {command}")
