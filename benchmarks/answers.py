@@ -36,8 +36,12 @@ CITIES = {"city": 1, "new-town": 78_110_537}
 """The seed of the second was used for nothing else, and nothing was chosen on it."""
 SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
-TIMES = {3_000: 5, 30_000: 3, 300_000: 2, 3_000_000: 1}
-"""How often each number of people is drawn: the more they are, the less chance matters."""
+TIMES = dict.fromkeys(PEOPLE, 10)
+"""How often each number of people is drawn."""
+SLOW = {"ldptrace", "atlas"}
+SLOW_TIMES = {3_000: 3, 30_000: 2, 300_000: 1, 3_000_000: 1}
+"""The more people there are, the less chance matters."""
+QUICK_TIMES = {300: 2, 3_000: 1}
 SYNTHETIC = 200_000
 """Journeys that LDPTrace makes up."""
 LDPTRACE_GRIDS = (6, 16)
@@ -145,9 +149,9 @@ def done(name: str, epsilon: str, asked: argparse.Namespace) -> str:
     if not todo:
         return ""
     crowd = population(name, asked.data, quick=asked.quick)
-    numbers = {300: 2, 3_000: 1} if asked.quick else TIMES
     for kind in todo:
-        known[kind] = measure(crowd, epsilon, kind, numbers)
+        times = SLOW_TIMES if kind in SLOW else TIMES
+        known[kind] = measure(crowd, epsilon, kind, QUICK_TIMES if asked.quick else times)
         path.write_text(json.dumps(known, indent=1, sort_keys=True))
     return f"{name}, epsilon {epsilon}: {', '.join(todo)}"
 

@@ -67,13 +67,13 @@ def subset(people: Ints, epsilon: float, rng: Generator) -> Answered:
 
 def grr(people: Ints, epsilon: float, rng: Generator) -> Answered:
     """Generalised randomised response: the truth, or any other label."""
-    count = len(people)
+    count, total = len(people), int(people.sum())
     truth = math.exp(epsilon) / (math.exp(epsilon) + count - 1)
-    kept = rng.binomial(people, truth)
-    others = np.full((count, count), 1 / (count - 1))
-    np.fill_diagonal(others, 0.0)
-    support = kept + rng.multinomial(people - kept, others).sum(axis=0)
-    return Answered(support, int(people.sum()), truth, (1 - truth) / (count - 1))
+    other = (1 - truth) / (count - 1)
+    # The same law: some tell the truth, all others any label, be it the true one or not.
+    true = rng.binomial(people, truth - other)
+    support = true + rng.multinomial(total - true.sum(), np.full(count, 1 / count))
+    return Answered(support, total, truth, other)
 
 
 LAWS = {"subset": subset, "oue": oue, "olh": olh, "grr": grr}

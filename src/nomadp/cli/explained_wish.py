@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nomadp.analysis.wishes import LEARNING_STEPS, Advice, advise
+from nomadp.analysis.wishes import Advice, advise
 from nomadp.cli.output import Answer, print_table, progress_bar
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.tables import read_locations
@@ -37,7 +37,7 @@ def explained_wish(options: dict[str, Any]) -> Answer:
         read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
     )
     atlas = WholeJourney(locations=places, epsilon=epsilon)
-    with progress_bar("simulating", LEARNING_STEPS) as bar:
+    with progress_bar("simulating") as bar:
         found = advise(wish, atlas, people, options["zones"], bar.advance)
     run = _commands(found.better, epsilon, found)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
