@@ -15,7 +15,7 @@ __all__ = ["drawn"]
 
 SCORES = {
     "density": "density (JS distance)",
-    "hotspots": "hotspots (missed of 10)",
+    "hotspots": "hotspots (part missed)",
     "trips": "trips (L1)",
     "lengths": "lengths (L1)",
 }
@@ -43,7 +43,7 @@ def drawn(results: dict[Any, Any], names: dict[str, str]) -> str:
                 panel.plot(PEOPLE, line, label=names[name], **{"markersize": 5, **look})
             panel.set(xscale="log", title=f"{SCORES[question]}, ε = {epsilon}")
             panel.set(ylim=(0, None), xlabel="people")
-            panel.set_xticks(PEOPLE, [f"{people:,}" for people in PEOPLE])
+            panel.set_xticks(PEOPLE, ["3,000", "30,000", "300,000", "3 million"])
             panel.minorticks_off()
         lines, labels = panels[0].get_legend_handles_labels()
         figure.legend(lines, labels, loc="outside upper left", ncols=len(LOOKS))
