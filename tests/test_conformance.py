@@ -27,7 +27,7 @@ pytestmark = pytest.mark.parametrize("name", sorted(MECHANISMS))
 
 def coarse(name, locations, epsilon):
     """The mechanism with as few cells as an exact law can be walked with."""
-    few = {"resolution": 2, "grid": 2}
+    few = {"resolution": 2, "grid": 2, "zones": "grid:2"}
     options = {option: n for option, n in few.items() if hasattr(MECHANISMS[name], option)}
     return make_mechanism(name, locations, epsilon, **options)
 
@@ -124,6 +124,8 @@ def test_bulk_work_can_be_cut_anywhere(name):
 
 def test_a_large_epsilon_says_more_than_a_small_one(name):
     locations = scattered(20)
+    if MECHANISMS[name].asks:
+        pytest.skip("its reports are labels and no locations: their chances are exact")
 
     def mean_error_km(epsilon):
         mechanism = make_mechanism(name, locations, epsilon)

@@ -85,7 +85,7 @@ def draws_alike_for_all(make: Make) -> None:
 
 
 def reports_public_locations(make: Make) -> None:
-    """As many locations as came in, all of the set, and the same for the same words."""
+    """As many values as it says, all of its public set, and the same for the same words."""
     mechanism = make(_scattered(40), 3)
     for length in LENGTHS:
         first, again = (
@@ -93,9 +93,10 @@ def reports_public_locations(make: Make) -> None:
         )
         if first != again:
             raise AssertionError("the same words must give the same report")
-        inside = all(type(place) is int and 0 <= place < 40 for place in first)
-        if len(first) != length or not inside:
-            raise AssertionError(f"{length} indices into the public set must be reported")
+        size, entries = mechanism.report_size, mechanism.report_offsets(np.array([0, length]))
+        inside = all(type(place) is int and 0 <= place < size for place in first)
+        if len(first) != entries[-1] or not inside:
+            raise AssertionError(f"{entries[-1]} whole numbers below {size} must be reported")
 
 
 def is_a_value(make: Make) -> None:

@@ -5,15 +5,19 @@ not by `repr`, not by an error.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nomadp.errors import DomainError
-from nomadp.sequences import Sequences, joined
+from nomadp.sequences import Indices, Sequences, joined
 
-__all__ = ["TrajectorySet"]
+__all__ = ["HOURS", "TrajectorySet"]
+
+HOURS = 7 * 24
+"""Of a week."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +34,22 @@ class TrajectorySet(Sequences):
     >>> trips.lengths.tolist()
     [2, 1]
     """
+
+    hours: Indices | None = None  # (n_rows,)
+    """Of the week, when each begins: 0 is Monday from 0 to 1 h, local. None: nobody knows."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hours is None:
+            return
+        hours = np.array(self.hours, dtype=np.int64)
+        if hours.shape != (len(self),) or not ((hours >= 0) & (hours < HOURS)).all():
+            raise DomainError(
+                f"every trajectory must have one hour of the week, from 0 to {HOURS - 1}, and "
+                "some have not; they are withheld as private"
+            )
+        hours.flags.writeable = False
+        object.__setattr__(self, "hours", hours)
 
     @classmethod
     def from_lists(
@@ -64,7 +84,20 @@ class TrajectorySet(Sequences):
         position = [np.rint(np.linspace(0, size - 1, length)) for size in sizes]
         within = np.array(position, dtype=np.int64).reshape(-1, length)[kind]
         locations = self.locations[self.offsets[:-1, None] + within].ravel()
-        return TrajectorySet(np.arange(len(self) + 1) * length, locations, self.tids)
+        return replace(self, offsets=np.arange(len(self) + 1) * length, locations=locations)
+
+    def _columns(self, chosen: Indices) -> dict[str, Any]:
+        return {"hours": None if self.hours is None else self.hours[chosen]}
+
+    def __eq__(self, other: object) -> bool:
+        equal = super().__eq__(other)
+        if not isinstance(other, TrajectorySet) or equal is not True:
+            return equal
+        if self.hours is None or other.hours is None:
+            return self.hours is other.hours
+        return np.array_equal(self.hours, other.hours)
+
+    __hash__ = None  # content-equal and too large to hash
 
     def __repr__(self) -> str:
         return f"TrajectorySet({len(self)} trajectories, contents withheld)"

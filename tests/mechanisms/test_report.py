@@ -20,7 +20,7 @@ from nomadp.mechanisms import (
 NOT_PRIVATE = [*PUBLISHED, *EXPERIMENTAL]
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if not MECHANISMS[name].asks])
 def test_a_report_has_as_many_locations_and_names_its_mechanism(name):
     mechanism = make_mechanism(name, scattered(40), 3)
     report = mechanism.report([1, 2, 3])

@@ -6,6 +6,7 @@ no faster with distance than its public scale. The last one catches a doubled bu
 would hide in the slack of the exponential mechanism, and a scale taken from the secret.
 """
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -48,7 +49,7 @@ class StepWitness:
 
     def _examine(self, step: str, channel: Channel, secret: Secret) -> Floats:
         weight = np.atleast_2d(channel.weights(secret))
-        ratio = worst_ratio(weight)
+        ratio = _ratio(channel, weight)
         record = self.steps.setdefault(step, StepRecord(channel.share))
         record.laws += 1
         record.share = max(record.share, channel.share)
@@ -67,9 +68,22 @@ class StepWitness:
         return log_law
 
 
+def _ratio(channel: Channel, weight: Ints) -> Fraction | None:
+    """What one output costs: in words, or in weights and what several words may add."""
+    if channel.stretch is None:
+        return worst_ratio(weight)
+    total = weight.sum(axis=-1, keepdims=True).astype(object)
+    common = math.lcm(*total.ravel().tolist())
+    found = _worst(weight.astype(object) * (common // total))
+    return None if found is None else found * channel.stretch
+
+
 def worst_ratio(weight: Ints) -> Fraction | None:
     """The largest ratio of the words that draw one output for two inputs; None: infinite."""
-    owned = words_owned(weight)
+    return _worst(words_owned(weight))
+
+
+def _worst(owned: NDArray[np.object_]) -> Fraction | None:
     most, least = owned.max(axis=0), owned.min(axis=0)
     if np.any((least == 0) & (most > 0)):
         return None

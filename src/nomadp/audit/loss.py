@@ -9,7 +9,6 @@ are measured in floats from the same integer weights, and printed rounded up.
 import math
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from nomadp.mechanisms.base import Mechanism
 
 __all__ = [
     "Measurement",
-    "all_trajectories",
     "final_laws",
     "measure",
     "measure_loss",
@@ -54,11 +52,6 @@ class Measurement:
         return not self.flags
 
 
-def all_trajectories(locations: int, length: int) -> Ints:
-    """Every trajectory of a length over so many locations, one per column."""
-    return np.array(list(product(range(locations), repeat=length)), dtype=np.int64).T
-
-
 def measure(mechanism: Mechanism, length: int) -> Measurement:
     """Walk every choice for every input and compare all pairs."""
     witness = StepWitness()
@@ -68,7 +61,7 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
     for outcomes, _ in parts:
         costs = frozenset().union(*(outcome.spent for outcome in outcomes.values()))
         spent = {a + b for a in spent for b in costs}
-    final = _spread(_final_laws(mechanism, parts))
+    final = _spread(_final_laws(mechanism, parts)[1])
     flags = set(witness.flags)
     if spent != {mechanism.epsilon}:
         flags.add("budget")
@@ -87,12 +80,15 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
 
 
 def final_laws(mechanism: Mechanism, length: int) -> Floats:
-    """The law of the reported trajectory under every input, (inputs, trajectories)."""
-    return _final_laws(mechanism, _parts(mechanism, length, StepWitness()))
+    """The law of the report under every input, (inputs, rows of as many entries)."""
+    codes, law, count = _final_laws(mechanism, _parts(mechanism, length, StepWitness()))
+    dense = np.zeros((len(law), count))
+    dense[:, codes] = law
+    return dense
 
 
 def _parts(mechanism: Mechanism, length: int, witness: StepWitness) -> Parts:
-    inputs = all_trajectories(len(mechanism.locations), length)
+    inputs = mechanism.inputs(length)
     parts = []
     for program, secret in mechanism.parts(inputs):
         distinct, where = distinct_secrets(secret)
@@ -112,8 +108,11 @@ def _transcript_loss(parts: Parts) -> float:
     return _upper(float(total.max()))
 
 
-def _final_laws(mechanism: Mechanism, parts: Parts) -> Floats:
-    """All combinations of what was released, finished at once."""
+def _final_laws(mechanism: Mechanism, parts: Parts) -> tuple[list[int], Floats, int]:
+    """All combinations of what was released, finished at once.
+
+    Which reports there are, as numbers; their law under every input; of how many rows.
+    """
     combination = np.indices([len(outcomes) for outcomes, _ in parts]).reshape(len(parts), -1)
     released, chance = [], np.ones((len(parts[0][1]), combination.shape[1]))
     for (outcomes, where), index in zip(parts, combination, strict=True):
@@ -121,15 +120,16 @@ def _final_laws(mechanism: Mechanism, parts: Parts) -> Floats:
         chance *= table[:, where][index].T
         values = np.array(list(outcomes))[index]
         released.append(tuple(values.T) if values.ndim == 2 else values)
-    size = len(mechanism.locations)
-    final = np.zeros((chance.shape[0], 0))
+    found: dict[int, Floats] = {}
     for reported, toss in finished(mechanism.finish, released):
-        code = np.ravel_multi_index(tuple(reported), (size,) * len(reported))
-        if not final.shape[1]:
-            final = np.zeros((chance.shape[0], size ** len(reported)))
-        for row, weight in zip(final, chance * toss, strict=True):
-            row += np.bincount(code, weight, minlength=len(row))
-    return final
+        shape = (mechanism.report_size,) * len(reported)
+        codes, where = np.unique(
+            np.ravel_multi_index(tuple(reported), shape), return_inverse=True
+        )
+        laws = [np.bincount(where, weight, len(codes)) for weight in chance * toss]
+        for code, law in zip(codes.tolist(), np.transpose(laws), strict=True):
+            found[code] = found.get(code, 0.0) + law
+    return list(found), np.stack(list(found.values()), axis=1), math.prod(shape)
 
 
 def _spread(law: Floats) -> float:
@@ -180,7 +180,8 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
     (True, True)
     """
     size = len(mechanism.locations)
-    if length < 1 or size**length > INPUTS_MAX:
+    hours = mechanism.inputs(1).shape[1] // size  # that are told apart
+    if length < 1 or hours * size**length > INPUTS_MAX:
         raise DomainError(
             f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "
             f"locations and length={length}; measure it on fewer locations"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.audit.loss import all_trajectories, final_laws, number, told
+from nomadp.audit.loss import final_laws, number, told
 from nomadp.audit.sampler import ALPHA, noncentrality
 from nomadp.audit.walk import FirstBranch
 from nomadp.budget import exp_lower
@@ -21,7 +21,6 @@ from nomadp.errors import BudgetError
 from nomadp.extras import EXTRAS
 from nomadp.geometry import Floats
 from nomadp.laws import Channel, Exponential, Ints
-from nomadp.laws.channel import words_ratio
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, tables_up_to
 from nomadp.mechanisms.paths import NUMBA, REFERENCE, fastest, perturb_many
@@ -135,17 +134,18 @@ def check_path(mechanism: Mechanism, path: str, draws: int) -> PathRow:
 
 
 def _counts(mechanism: Mechanism, draws: int) -> Ints:
-    """How often each trajectory (row) was reported as each one (column)."""
-    size = len(mechanism.locations)
-    true = all_trajectories(size, LENGTH)
-    each = np.repeat(true.T, draws, axis=0)
-    offsets = np.arange(len(each) + 1) * LENGTH
-    several = TrajectorySet(offsets, each.ravel(), tuple(map(str, range(len(each)))))
+    """How often each input (row) was reported as each row of entries (column)."""
+    true = np.repeat(mechanism.inputs(LENGTH), draws, axis=1)
+    names = tuple(map(str, range(true.shape[1])))
+    hours = true[LENGTH] if mechanism.timed else None
+    offsets = np.arange(len(names) + 1) * LENGTH
+    several = TrajectorySet(offsets, true[:LENGTH].T.ravel(), names, hours=hours)
     words = SimulatedWords(0).bound_to(mechanism.identity)
     drawn = perturb_many(mechanism, several, words, fastest(mechanism)).locations
-    code = np.ravel_multi_index(tuple(drawn.reshape(-1, LENGTH).T), (size,) * LENGTH)
-    rows = code.reshape(true.shape[1], draws)
-    return np.stack([np.bincount(row, minlength=size**LENGTH) for row in rows])
+    entries = drawn.reshape(len(names), -1).T
+    shape = (mechanism.report_size,) * len(entries)
+    rows = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)
+    return np.stack([np.bincount(row, minlength=math.prod(shape)) for row in rows])
 
 
 def _ruled_out(law: Floats, freedom: int, alpha: float, draws: int) -> float:
@@ -195,8 +195,7 @@ def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
         return replace(row, refused=str(refusal))
     ratio, flags = Fraction(1), set()
     for _, channel in met.paid:
-        extremes = _widest(channel).extremes
-        one = None if extremes is None else words_ratio(*extremes)
+        one = _widest(channel).in_words
         if one is None or one > exp_lower(channel.share):
             flags.add("words")
         ratio *= one or 1

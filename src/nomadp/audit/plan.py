@@ -13,13 +13,15 @@ __all__ = ["AuditRequest", "Configuration", "configurations", "sampled"]
 
 DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 DEFAULT_LENGTHS = (1, 2, 3)
-_SMALL = {"resolution": 3, "grid": 2}
+_SMALL: dict[str, Any] = {"resolution": 3, "grid": 2, "zones": "grid:2"}
 """The bounds hold for any number of cells, so the audit may use few."""
 _GRANULARITIES = (2, 4, 6)
 _VARIANTS: dict[str, list[dict[str, Any]]] = {
     "brr": [{}, {"near_count": 2}],
     "l-srr": [{}, {"groups": 2}],
     "ngram": [{}, {"max_step_km": 5.0}],
+    "starts": [{}, {"when": "day-part"}],
+    "visits": [{}, {"when": "weekday"}],
 }
 
 

@@ -213,7 +213,7 @@ class FirstBranch:
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
         if channel.share:
             self.paid.append((step, channel))
-        return int(channel.outputs[0])
+        return channel.first_output
 
     def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
         return [program(secret, self) for program, secret in tasks]

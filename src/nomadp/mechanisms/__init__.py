@@ -25,6 +25,7 @@ from nomadp.mechanisms.plugins import load_plugins
 from nomadp.mechanisms.points.brr import BipartiteResponse
 from nomadp.mechanisms.points.exp import IndependentPoints, PointByPoint
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
+from nomadp.mechanisms.questions import Ends, Question, Starts, Trips, Visits
 
 __all__ = [
     "EXPERIMENTAL",
@@ -37,6 +38,7 @@ __all__ = [
     "Ngram",
     "PivotSampling",
     "PointByPoint",
+    "Question",
     "Report",
     "SimulatedReport",
     "StaircaseResponse",
@@ -58,6 +60,10 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         StaircaseResponse,
         Ngram,
         WholeJourney,
+        Trips,
+        Starts,
+        Ends,
+        Visits,
     )
 }
 """What may be used for people."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from nomadp.drawing import Choose, Drawing, Task
 from nomadp.errors import BudgetError, DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
+from nomadp.mechanisms.report import Report, Reported, SimulatedReport
 from nomadp.mechanisms.report_law import ReportLaw
 from nomadp.randomness import SimulatedWords, SystemWords, WordStream
 
@@ -42,59 +43,6 @@ MOST = 2**20
 """Of locations, of points in a trajectory, of journeys: so many weights add up in 63 bits."""
 Range = tuple[int, int] | tuple[Fraction, int] | tuple[float, float]
 """The least and the greatest value of an option; whole numbers if both are."""
-
-
-class Reported(NamedTuple):
-    """What several trajectories report, one after the other."""
-
-    locations: Ints
-    numbers: Ints | None
-    """One for each report, where a mechanism releases one (see `report_number`)."""
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """What one trajectory became."""
-
-    mechanism: "Mechanism"
-    locations: tuple[int, ...]
-    """Indices into the mechanism's public set, as many as the trajectory has."""
-    number: int | None = None
-    """What was released, where that is one number (ATLAS: a row of the atlas)."""
-
-    @property
-    def location_ids(self) -> tuple[str, ...]:
-        """The reported locations by their public ids."""
-        return tuple(self.mechanism.locations.ids[k] for k in self.locations)
-
-
-class Report(_Drawn):
-    """What one trajectory reports under its mechanism's epsilon: it may leave the device.
-
-    `Mechanism.report` makes it. It has ``mechanism``, ``locations`` (indices), ``location_ids``
-    and, for ATLAS, the ``number`` of the row that was released.
-
-    >>> import nomadp
-    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
-    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> report = exp.report(city.trajectories[0])
-    >>> len(report.location_ids) == len(city.trajectories[0])
-    True
-    """
-
-
-class SimulatedReport(_Drawn):
-    """The same, drawn from a seed or not private: for experiments, and no `Report`.
-
-    `Mechanism.simulate` makes it. Whoever knows the seed can test guesses of the trajectory.
-
-    >>> import nomadp
-    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
-    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> simulated = exp.simulate(city.trajectories[0], seed=1)
-    >>> isinstance(simulated, nomadp.Report)
-    False
-    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +69,8 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
+    asks: ClassVar[bool] = False
+    """True for a direct question: its reports are made of labels, not of locations."""
     ranges: ClassVar[Mapping[str, Range]] = {
         "epsilon": (MIN_EPSILON, MAX_EPSILON),
         "locations": (1, MOST),
@@ -178,24 +128,55 @@ class Mechanism(ABC):
         Released values may be arrays, one entry per case: the auditor finishes all at once.
         """
 
-    def report(self, trajectory: Trajectory) -> Report:
+    @property
+    def timed(self) -> bool:
+        """Whether the hour of a trajectory is read, too."""
+        return False
+
+    def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
+        """All that the program reads of one person: the trajectory, and nothing besides."""
+        return trajectory
+
+    def inputs(self, length: int) -> Trajectory:
+        """Everything that may be read of this length, one per column: what is compared."""
+        return np.indices((len(self.locations),) * length).reshape(length, -1)
+
+    @property
+    def report_size(self) -> int:
+        """How many values each entry of a report may take."""
+        return len(self.locations)
+
+    def report_offsets(self, offsets: Ints) -> Ints:
+        """Where the reports begin of trajectories that begin there: each is as long."""
+        return offsets
+
+    def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
+        """What a report of such values supports, where it is one of a direct question."""
+        raise DomainError(
+            f"a report of {self.name} holds locations and no labels; read its location_ids"
+        )
+
+    def report(self, trajectory: Trajectory, hour: int | None = None) -> Report:
         """One report for one trajectory, at the cost of epsilon; each call spends it again.
 
         The words are fresh ones of the system, and what runs is the audited program itself.
-        Raises `DomainError` for a location outside the set, which it does not show,
-        `NotPrivateError` for a form that is not private, and `RandomnessUnavailable`.
+        A question of when needs the ``hour`` of the week (0: Monday from 0 to 1 h). Raises
+        `DomainError` for a location outside the set, which it does not show, `NotPrivateError`
+        for a form that is not private, and `RandomnessUnavailable`.
         """
         if not self.private:
             raise NotPrivateError(
                 f"a report must be private, and {self.name} is for experiments only; "
                 f"{self.warning}; use another mechanism, or simulate()"
             )
-        return Report(self, *report_one(self, trajectory, SystemWords().stream(0)))
+        return Report(self, *report_one(self, trajectory, SystemWords().stream(0), hour))
 
-    def simulate(self, trajectory: Trajectory, seed: int) -> SimulatedReport:
+    def simulate(
+        self, trajectory: Trajectory, seed: int, hour: int | None = None
+    ) -> SimulatedReport:
         """What a report might be, the same for the same seed: for experiments only."""
         words = SimulatedWords(seed).bound_to(self.identity).stream(0)
-        return SimulatedReport(self, *report_one(self, trajectory, words))
+        return SimulatedReport(self, *report_one(self, trajectory, words, hour))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         """The reported trajectory: as many locations as the true one."""
@@ -235,14 +216,14 @@ class Mechanism(ABC):
 
 
 def perturb_one(
-    mechanism: Mechanism, trajectory: Trajectory, words: WordStream
+    mechanism: Mechanism, trajectory: Trajectory, words: WordStream, hour: int | None = None
 ) -> tuple[int, ...]:
     """Draw one report for one trajectory."""
-    return report_one(mechanism, trajectory, words)[0]
+    return report_one(mechanism, trajectory, words, hour)[0]
 
 
 def report_one(
-    mechanism: Mechanism, trajectory: Trajectory, words: WordStream
+    mechanism: Mechanism, trajectory: Trajectory, words: WordStream, hour: int | None = None
 ) -> tuple[tuple[int, ...], int | None]:
     """The same, and the number that was released, where a report is one."""
     indices = np.asarray(trajectory, dtype=np.int64)
@@ -253,4 +234,4 @@ def report_one(
             f"every location must be in the public set of {len(mechanism.locations)}; "
             "the value is withheld because it is private"
         )
-    return mechanism.reported(indices, Drawing(words))
+    return mechanism.reported(mechanism.read(indices, hour), Drawing(words))

@@ -23,6 +23,7 @@ from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.mechanisms.points.brr import BipartiteResponse
 from nomadp.mechanisms.points.exp import IndependentPoints
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
+from nomadp.mechanisms.questions import Ends, Starts, Trips, Visits
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -53,6 +54,7 @@ FAST: dict[type[Mechanism], str] = {
     AnchoredPivotSampling: "nomadp.mechanisms.pivot.many",
     Ngram: "nomadp.mechanisms.ngram.many",
     WholeJourney: "nomadp.mechanisms.atlas.many",
+    **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.questions.many"),
 }
 """The module whose `draw_many` is the fast path of each mechanism that has one."""
 _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables fit
@@ -99,15 +101,20 @@ def fastest(mechanism: Mechanism) -> str:
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
-    if kind in (IndependentPoints, Ngram):
+    if mechanism.asks or kind in (IndependentPoints, Ngram):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
 
 
+def _hours(trajectories: TrajectorySet) -> list[Any]:
+    known = trajectories.hours
+    return [None] * len(trajectories) if known is None else known.tolist()
+
+
 def _by_reference(mechanism: Mechanism, trajectories: TrajectorySet, words: Words) -> Reported:
     drawn = [
-        report_one(mechanism, trajectories[k], words.stream(k))
-        for k in range(len(trajectories))
+        report_one(mechanism, trajectories[k], words.stream(k), hour)
+        for k, hour in enumerate(_hours(trajectories))
     ]
     numbers = [number for _, number in drawn if number is not None]
     locations = np.concatenate([np.asarray(places) for places, _ in drawn]).astype(np.int64)

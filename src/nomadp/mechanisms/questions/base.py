@@ -1,0 +1,223 @@
+"""What every direct question is: one public label of a journey, by a law over all labels.
+
+The label is the zone, or the pair of zones, that the question is about, and, if it asks when,
+a part of the day or a weekday beside it. All of epsilon is spent on it. A report has the same
+size for journeys of every length, and tells of none.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.budget import Split, Step
+from nomadp.drawing import Choose, Task
+from nomadp.errors import DomainError
+from nomadp.laws import Ints, LabelLaw, law_of_labels
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.report_law import ReportLaw
+from nomadp.sequences import Sequences
+from nomadp.trajectory import HOURS, TrajectorySet
+from nomadp.zones import Zones, zones_of
+
+__all__ = ["WHEN", "LabelReports", "Question"]
+
+
+class Slots(NamedTuple):
+    """Parts of a week, each a run of hours that comes again and again."""
+
+    hours: int
+    """Of each part."""
+    names: tuple[str, ...]
+
+    def of(self, hour: Ints) -> Ints:
+        slot: Ints = hour // self.hours % len(self.names)
+        return slot
+
+
+WHEN = {
+    "day-part": Slots(6, ("0-6 h", "6-12 h", "12-18 h", "18-24 h")),
+    "weekday": Slots(24, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Mechanism):
+    """A label of each journey, reported by subset selection or projective response."""
+
+    asks: ClassVar[bool] = True
+
+    zones: str | Zones = "grid:16"
+    """The public partition: a rule such as grid:16 or h3:8, or zones that were made."""
+    when: str | None = None
+    """None, or what is asked besides: day-part or weekday."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        zones: Any = self.zones
+        if isinstance(zones, str):
+            object.__setattr__(self, "zones", zones_of(self.locations, zones))
+        elif not isinstance(zones, Zones) or zones.locations != self.locations:
+            raise DomainError(
+                "zones must be a rule such as grid:16, or Zones of the same location set"
+            )
+        if self.when is not None and self.when not in WHEN:
+            raise DomainError(
+                f"when must be {' or '.join(WHEN)}, or left out, got when={str(self.when)[:80]}"
+            )
+        self.channel  # noqa: B018 - refused now if there are more labels than a law takes
+
+    @property
+    def partition(self) -> Zones:
+        """The zones that are asked about."""
+        return self.zones  # type: ignore[return-value]  # a rule was followed at construction
+
+    @abstractmethod
+    def place(self, zones: Ints) -> Ints:
+        """What is asked, from the zones of the points of a journey (first axis)."""
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """How many answers there are to where."""
+
+    @abstractmethod
+    def place_name(self, place: int) -> str:
+        """How an answer to where is called."""
+
+    @property
+    def slots(self) -> Slots | None:
+        """The answers to when, if that is asked."""
+        return None if self.when is None else WHEN[self.when]
+
+    @property
+    def label_count(self) -> int:
+        return self.places * (1 if self.slots is None else len(self.slots.names))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All answers by name; label ``place * slots + slot`` is of a place and a slot."""
+        return tuple(self.label_name(k) for k in range(self.label_count))
+
+    def label_name(self, label: int) -> str:
+        if self.slots is None:
+            return self.place_name(label)
+        place, slot = divmod(label, len(self.slots.names))
+        return f"{self.place_name(place)}, {self.slots.names[slot]}"
+
+    def label(self, trajectory: Trajectory, hour: int | None = None) -> int:
+        """The true label of a journey: private."""
+        read = self.read(np.asarray(trajectory), hour)
+        return int(self._labels(read))
+
+    @property
+    def timed(self) -> bool:
+        return self.when is not None
+
+    def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
+        """The journey and, if the question is when, its hour as one more entry."""
+        if not self.timed:
+            return trajectory
+        if hour is None:
+            raise DomainError(
+                f"a question of when ({self.when}) must be told the hour of every trajectory, "
+                "and was told none; use data with times, or ask without when"
+            )
+        if isinstance(hour, bool) or int(hour) != hour or not 0 <= hour < HOURS:
+            raise DomainError(
+                f"an hour must be a whole number from 0 to {HOURS - 1}, of the week from "
+                "Monday on; its value is withheld because it is private"
+            )
+        return np.append(trajectory, int(hour))
+
+    def inputs(self, length: int) -> Trajectory:
+        every = super().inputs(length)
+        if self.slots is None:
+            return every
+        hours = self.slots.hours * np.arange(len(self.slots.names))
+        return np.vstack([np.tile(every, len(hours)), np.repeat(hours, every.shape[1])])
+
+    def _labels(self, read: Trajectory) -> Ints:
+        points, hour = (read[:-1], read[-1]) if self.timed else (read, None)
+        return self.labels_at(self.partition.of[points], hour)
+
+    def labels_at(self, zones: Ints, hours: Ints | None) -> Ints:
+        """The label, from the zones of points (first axis) and the hour if that is asked."""
+        place = self.place(zones)
+        if self.slots is None or hours is None:
+            return place
+        return place * len(self.slots.names) + self.slots.of(hours)
+
+    @cached_property
+    def channel(self) -> LabelLaw:
+        """The law of the report."""
+        return law_of_labels(self.label_count, self.epsilon)
+
+    def split(self, length: int) -> Split:
+        self.check_length(length)
+        return Split(self.epsilon, (Step("label", 0, 1, self.epsilon),))
+
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+        return [(self._report, self._labels(trajectory))]
+
+    def _report(self, label: Ints, choose: Choose) -> int:
+        return choose("label", self.channel, label)
+
+    def finish(self, released: Sequence[Any], choose: Choose) -> tuple[Any, ...]:
+        return self.channel.report(released[0])
+
+    @property
+    def report_size(self) -> int:
+        return self.channel.entry_size
+
+    def report_offsets(self, offsets: Ints) -> Ints:
+        return np.arange(len(offsets)) * self.channel.entries
+
+    def report_law(self, length: int) -> "LabelReports":
+        return LabelReports(self.locations, self.channel)
+
+    def support(self, reports: Sequences) -> Ints:
+        """In how many of these reports each label is supported: all that estimates need."""
+        return self.support_of(*np.unique(reports.locations, return_counts=True))
+
+    def support_of(self, values: Ints, counts: Ints) -> Ints:
+        """The same, of the values of all reports and how often each occurs (`Counts`)."""
+        return self.channel.support(values, counts)
+
+    def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
+        found = self.support_of(np.array(values), np.ones(len(values), dtype=np.int64))
+        return tuple(self.label_name(k) for k in np.flatnonzero(found).tolist())
+
+    def true_shares(self, trajectories: TrajectorySet) -> NDArray[np.float64]:
+        """What everybody would answer without any privacy: for experiments."""
+        first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
+        zones = self.partition.of[trajectories.locations[np.stack([first, last])]]
+        labels = self.labels_at(zones, self.hours_of(trajectories))
+        return np.bincount(labels, minlength=self.label_count) / len(labels)
+
+    def hours_of(self, trajectories: TrajectorySet) -> Ints | None:
+        """Their hours if the question reads them; refused where nobody knows."""
+        if self.timed and trajectories.hours is None:
+            self.read(trajectories.locations[:0])
+        return trajectories.hours if self.timed else None
+
+    def get_params(self) -> dict[str, Any]:
+        """The zones by their rule, which names those of polygons by their hash."""
+        return super().get_params() | {"zones": self.partition.rule}
+
+
+@dataclass(frozen=True, eq=False)
+class LabelReports(ReportLaw):
+    """A report is what the law of the labels releases, whatever the journey's length."""
+
+    locations: LocationSet
+    channel: LabelLaw
+    whole: ClassVar[bool] = False
+
+    def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
+        return np.where(self.channel.possible(places)[:, None], places, -1)

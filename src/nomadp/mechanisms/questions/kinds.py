@@ -1,0 +1,96 @@
+"""The questions: between which zones, from which, to which, and through which people go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.drawing import Choose, Task
+from nomadp.laws import Ints, Uniform
+from nomadp.mechanisms.base import Trajectory
+from nomadp.mechanisms.questions.base import Question
+from nomadp.trajectory import TrajectorySet
+from nomadp.zones import Zones
+
+__all__ = ["Ends", "Starts", "Trips", "Visits"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trips(Question):
+    """The pair of zones that a journey begins and ends in."""
+
+    name: ClassVar[str] = "trips"
+
+    zones: str | Zones = "grid:4"
+
+    def place(self, zones: Ints) -> Ints:
+        return zones[0] * len(self.partition) + zones[-1]
+
+    @property
+    def places(self) -> int:
+        return len(self.partition) ** 2
+
+    def place_name(self, place: int) -> str:
+        start, end = divmod(place, len(self.partition))
+        return f"{self.partition.names[start]} > {self.partition.names[end]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneZone(Question):
+    """One zone of a journey."""
+
+    @property
+    def places(self) -> int:
+        return len(self.partition)
+
+    def place_name(self, place: int) -> str:
+        return self.partition.names[place]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Starts(OneZone):
+    """The zone that a journey begins in."""
+
+    name: ClassVar[str] = "starts"
+
+    def place(self, zones: Ints) -> Ints:
+        return zones[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends(OneZone):
+    """The zone that a journey ends in."""
+
+    name: ClassVar[str] = "ends"
+
+    def place(self, zones: Ints) -> Ints:
+        return zones[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visits(OneZone):
+    """The zone of one point of a journey, which the device draws and tells nobody."""
+
+    name: ClassVar[str] = "visits"
+
+    def place(self, zones: Ints) -> Ints:
+        return zones[0]
+
+    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+        return [(self._visit, trajectory)]
+
+    def _visit(self, read: Trajectory, choose: Choose) -> int:
+        length = len(read) - self.timed
+        point = choose("point", Uniform(length), None)
+        rows = [point, length] if self.timed else [point]
+        return self._report(self._labels(read[rows]), choose)
+
+    def true_shares(self, trajectories: TrajectorySet) -> NDArray[np.float64]:
+        """Every point of a journey counts, and every journey once."""
+        hours, owner = self.hours_of(trajectories), trajectories.owner
+        zones = self.partition.of[trajectories.locations][None]
+        labels = self.labels_at(zones, None if hours is None else hours[owner])
+        weight = 1 / trajectories.lengths[owner]
+        return np.bincount(labels, weight, minlength=self.label_count) / len(trajectories)

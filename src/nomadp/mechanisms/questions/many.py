@@ -1,0 +1,41 @@
+"""Direct questions, many journeys at once: the very draws of one, with the same words."""
+
+import numpy as np
+
+from nomadp.laws import Ints, SubsetSelection
+from nomadp.laws.channel import high_product
+from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.questions.base import Question
+from nomadp.mechanisms.questions.kinds import Visits
+from nomadp.randomness import Words
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["draw_many"]
+
+_AT_ONCE = 1 << 25
+"""Words, and labels that may be in a set, in memory at a time."""
+
+
+def draw_many(mechanism: Question, trajectories: TrajectorySet, words: Words) -> Reported:
+    law, count = mechanism.channel, len(trajectories)
+    labels = law.size if isinstance(law, SubsetSelection) else 0
+    step = max(1, _AT_ONCE // (law.word_count + labels))
+    reports = np.empty((count, law.entries), dtype=np.int64)
+    for first in range(0, count, step):
+        these = np.arange(first, min(first + step, count))
+        reports[these] = _drawn(mechanism, trajectories, words, these)
+    return Reported(reports.ravel(), None)
+
+
+def _drawn(mechanism: Question, trajectories: TrajectorySet, words: Words, these: Ints) -> Ints:
+    law, hours = mechanism.channel, mechanism.hours_of(trajectories)
+    first, last = trajectories.offsets[these], trajectories.offsets[these + 1] - 1
+    if isinstance(mechanism, Visits):
+        rows = words.rows(these, 1 + law.word_count)
+        points, rows = (first + high_product(rows[:, 0], last + 1 - first))[None], rows[:, 1:]
+    else:
+        rows = words.rows(these, law.word_count)
+        points = np.stack([first, last])
+    zones = mechanism.partition.of[trajectories.locations[points]]
+    labels = mechanism.labels_at(zones, None if hours is None else hours[these])
+    return law.drawn(labels, rows)
