@@ -153,3 +153,31 @@ def test_resampling_keeps_what_has_the_length_and_repeats_what_is_shorter():
     assert len(TrajectorySet.from_lists([], size=4).resampled(3)) == 0
     with pytest.raises(DomainError, match="at least 1, got length=0"):
         trajectories.resampled(0)
+
+
+def test_hours_go_along_with_their_trajectories():
+    week = TrajectorySet.from_lists([[0, 1], [2], [1, 1, 1]], size=3, hours=np.array([5, 0, 9]))
+    assert week.select([2, 0]).hours.tolist() == [9, 5]
+    assert week.between(1, 3).hours.tolist() == [0, 9]
+    assert week.resampled(4).hours.tolist() == [5, 0, 9]
+    assert week.select([]).hours.tolist() == []
+
+
+def test_sets_with_other_hours_are_not_equal():
+    rows = [[0, 1], [2]]
+    known = TrajectorySet.from_lists(rows, size=3, hours=np.array([5, 167]))
+    assert known == TrajectorySet.from_lists(rows, size=3, hours=np.array([5, 167]))
+    assert known != TrajectorySet.from_lists(rows, size=3, hours=np.array([5, 0]))
+    assert known != TrajectorySet.from_lists(rows, size=3)
+
+
+@pytest.mark.parametrize("hours", [[5], [5, 168], [-1, 0], [[1, 2]]])
+def test_refuses_hours_that_are_none_without_showing_them(hours):
+    with pytest.raises(DomainError, match="one hour of the week, from 0 to 167") as refusal:
+        TrajectorySet.from_lists([[0], [1]], size=3, hours=np.array(hours))
+    assert "withheld" in str(refusal.value)
+
+
+def test_hours_are_never_shown():
+    known = TrajectorySet.from_lists([[0]], size=3, hours=np.array([113]))
+    assert repr(known) == "TrajectorySet(1 trajectories, contents withheld)"

@@ -25,7 +25,8 @@ class TrajectorySet(Sequences):
     """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed.
 
     `from_lists` makes one of indices into a set of ``size`` locations and, if there are any,
-    the ``tids`` that name the trajectories. Raises `DomainError` for a location outside.
+    the ``tids`` that name the trajectories and the ``hours`` of the week when they begin.
+    Raises `DomainError` for a location outside.
 
     >>> import nomadp
     >>> trips = nomadp.TrajectorySet.from_lists([[0, 1], [2]], ["to work", "home"], size=3)
@@ -53,7 +54,12 @@ class TrajectorySet(Sequences):
 
     @classmethod
     def from_lists(
-        cls, trajectories: Sequence[ArrayLike], tids: Sequence[str] | None = None, *, size: int
+        cls,
+        trajectories: Sequence[ArrayLike],
+        tids: Sequence[str] | None = None,
+        *,
+        size: int,
+        hours: Indices | None = None,
     ) -> "TrajectorySet":
         """Sequences of indices into a set of `size` locations, named by position by default."""
         offsets, locations = joined(trajectories)
@@ -63,7 +69,7 @@ class TrajectorySet(Sequences):
                 f"every trajectory must have one tid, got {len(tids)} for {count}"
             )
         names = map(str, range(count)) if tids is None else tids
-        found = cls(offsets, locations, tuple(names))
+        found = cls(offsets, locations, tuple(names), hours)
         found.check_size(size)
         return found
 

@@ -36,7 +36,8 @@ class UnitSquare:
         """How wide and how high the box is, shape (2,), as wide as at its middle latitude."""
         low, width = self._box
         shrink = np.cos(np.radians(low[1] + width[1] / 2))
-        return np.radians(width) * EARTH_RADIUS_KM * np.array([shrink, 1.0])
+        size: Floats = np.radians(width) * EARTH_RADIUS_KM * np.array([shrink, 1.0])
+        return size
 
     def cells(self, grid: int) -> Ints:
         """The number of each location's cell in a grid of ``grid`` by ``grid`` of them."""

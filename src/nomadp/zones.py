@@ -69,6 +69,9 @@ class Zones:
     def __repr__(self) -> str:
         return f"Zones({len(self)} by {self.rule}, sha256={self.sha256[:6]}...)"
 
+    def __str__(self) -> str:
+        return self.rule
+
     def __eq__(self, other: object) -> bool:
         return self.sha256 == other.sha256 if isinstance(other, Zones) else NotImplemented
 
@@ -157,7 +160,7 @@ def _parsed(rule: str) -> tuple[str, int]:
             return kind, number
     raise DomainError(
         f"zones must be grid:N with N from 1 to {GRID_MAX}, or h3:R with R from 0 to {H3_MAX}, "
-        f"got {rule[:80]}"
+        f"got {rule[:80]}; polygons are given by a .geojson file"
     )
 
 

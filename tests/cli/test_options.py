@@ -1,14 +1,19 @@
 """Options several commands share: numbers after one option, and choices left alone."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from worlds import scattered
 
 from nomadp.cli import main
-from nomadp.cli.options import VARIANTS, ManyNumbers, chosen_options
+from nomadp.cli.files import reading_of
+from nomadp.cli.options import VARIANTS, ManyNumbers, chosen_options, variant_option
+from nomadp.formats.json_files import feature, write_features
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED
+from nomadp.zones import zones_of
 
 
 @click.command(cls=ManyNumbers)
@@ -62,3 +67,38 @@ def test_the_options_are_those_of_the_mechanisms() -> None:
     options = {field.name for kind in kinds for field in fields(kind)}
     left_to_the_api = {"locations", "epsilon", "resolution"}
     assert VARIANTS.keys() == options - left_to_the_api
+
+
+def test_zones_are_those_of_the_map_that_is_given(tmp_path: Path) -> None:
+    world = scattered(30)
+    by_rule = chosen_options({"zones": "grid:3", "when": "weekday"}, world)
+    assert by_rule == {"zones": zones_of(world, "grid:3"), "when": "weekday"}
+    assert chosen_options({"zones": "grid:3"}) == {"zones": "grid:3"}
+    west = [[-88, 41], [-87.5, 41], [-87.5, 42], [-88, 42], [-88, 41]]
+    file = tmp_path / "areas.geojson"
+    write_features(file, [feature("Polygon", [west], name="west")])
+    assert chosen_options({"zones": file}, world)["zones"].names == ("west", "elsewhere")
+
+
+def test_polygons_without_a_map_are_refused() -> None:
+    with pytest.raises(click.UsageError, match="add --locations FILE"):
+        chosen_options({"zones": Path("areas.geojson")})
+
+
+@pytest.mark.parametrize(("when", "asked"), [(None, False), ("day-part", True)])
+def test_hours_are_read_only_where_somebody_asks_when(when: str | None, *, asked: bool) -> None:
+    said = {"time_zone": None, "columns": (), "from_preset": "nomadp", "split_hours": None}
+    assert reading_of({**said, "when": when}).wishes.hours is asked
+    assert reading_of(said).wishes.hours is False
+
+
+@click.command()
+@variant_option("zones", required=True)
+def asking(zones: object) -> None:
+    click.echo(repr(zones))
+
+
+@pytest.mark.parametrize("said", ["grid:16", "h3:8", "areas.geojson"])
+def test_zones_are_a_rule_or_a_file(said: str) -> None:
+    expected = repr(Path(said) if "." in said else said)
+    assert CliRunner().invoke(asking, ["--zones", said]).output == f"{expected}\n"

@@ -1,5 +1,7 @@
 """Batches: a report depends on the key, the tid and the trajectory, and on nothing else."""
 
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from many import drawn_many, fast_path
 
-from nomadp.engine.batches import perturb_batch
-from nomadp.errors import DomainError
+from nomadp.engine.batches import asks_hours, perturb_batch
+from nomadp.engine.stream import Job, open_job
+from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import (
     EXPERIMENTAL,
     MECHANISMS,
     PUBLISHED,
+    IndependentPoints,
     Mechanism,
     make_mechanism,
     perturb_one,
@@ -104,3 +108,34 @@ def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.Record
     assert reports["location_ids"] == linked["location_ids"]
     tids = tuple(batch["tid"].to_pylist())
     assert reports["tid"].to_pylist() == list(report_ids(words, mechanism, tids))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed(IndependentPoints):
+    """Asks when, as questions do."""
+
+    when: str | None = None
+
+
+@pytest.mark.parametrize(("when", "asked"), [(None, False), ("weekday", True)])
+def test_clocks_are_looked_at_only_for_a_mechanism_that_asks_when(
+    when: str | None, square: LocationSet, batch: pa.RecordBatch, *, asked: bool
+) -> None:
+    mechanism = Timed(locations=square, epsilon=Fraction(1), when=when)
+    assert asks_hours(mechanism) is asked
+    broken = batch.append_column("datetime", pa.array(["SECRET"] * batch.num_rows))
+    if asked:
+        with pytest.raises(SchemaError, match="datetime must be an ISO 8601") as refusal:
+            batched(mechanism, SimulatedWords(1), broken)
+        assert "SECRET" not in str(refusal.value)
+    else:
+        assert batched(mechanism, SimulatedWords(1), broken).num_rows == batch.num_rows
+
+
+def test_a_file_without_times_is_refused_before_a_question_when_is_drawn(
+    trips: Path, square: LocationSet, tmp_path: Path
+) -> None:
+    mechanism = Timed(locations=square, epsilon=Fraction(1), when="weekday")
+    job = Job(mechanism, trips, tmp_path / "reports.parquet")
+    with pytest.raises(SchemaError, match="must say in a column datetime"), open_job(job):
+        pass

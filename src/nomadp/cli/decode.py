@@ -151,7 +151,7 @@ def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", 
     from nomadp.mechanisms import make_mechanism
     from nomadp.reports.files import has_header, read_reports
 
-    chosen = chosen_options(options)
+    chosen = chosen_options(options, world)
     path, name, epsilon = options["reports"], options["mechanism"], options["epsilon"]
     if has_header(path):
         reports = read_reports(path, world)

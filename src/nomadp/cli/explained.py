@@ -94,7 +94,8 @@ def _explain_goal(goal: Goal, options: dict[str, Any]) -> Answer:
 
 def _on_this_map(options: dict[str, Any], epsilon: str) -> Mechanism:
     world = read_locations(options["locations"])
-    return make_mechanism(options["mechanism"], world, epsilon, **chosen_options(options))
+    chosen = chosen_options(options, world)
+    return make_mechanism(options["mechanism"], world, epsilon, **chosen)
 
 
 def _print(told: Explanation) -> None:

@@ -173,7 +173,7 @@ def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
                 f"{options['time_zone']}"
             ) from None
     columns = parse_columns(options["columns"])
-    wishes = Wishes(zone, progress)
+    wishes = Wishes(zone, progress, hours=options.get("when") is not None)
     return Reading(options["from_preset"], columns, wishes, options["split_hours"])
 
 

@@ -6,9 +6,12 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from nomadp.locations import LocationSet
 
 __all__ = [
     "DEFAULT_MECHANISM",
@@ -26,6 +29,7 @@ __all__ = [
     "kilometres",
     "locations_option",
     "mechanism_option",
+    "variant_option",
     "variant_options",
 ]
 
@@ -135,6 +139,11 @@ class Variant(NamedTuple):
 
 _MANY = Whole(1, 1_000_000)
 
+
+def _rule_or_file(text: str) -> str | Path:
+    return Path(text) if text.endswith((".geojson", ".json")) else text
+
+
 VARIANTS = {
     "granularity": Variant(
         click.Choice(["table", "formula", "2", "4", "6", "12"]),
@@ -175,6 +184,14 @@ VARIANTS = {
     "step_bound": Variant(
         finite, "C", "cgm: how far one step leads, in parts of the set's width."
     ),
+    "zones": Variant(
+        _rule_or_file, "ZONES", "trips, starts, ends, visits: grid:N, h3:R or FILE.geojson."
+    ),
+    "when": Variant(
+        click.Choice(["day-part", "weekday"]),
+        None,
+        "trips, starts, ends, visits: by six hours of the day, or by weekday, too.",
+    ),
 }
 """The choices inside a mechanism, by the name of its field; a default stays with it."""
 
@@ -189,10 +206,16 @@ def variant_options(command: Decorated) -> Decorated:
         metavar="NAME=VALUE",
         help="An option of another package's mechanism; repeatable.",
     )(command)
-    for name, (kind, metavar, what) in reversed(VARIANTS.items()):
-        flag = "--atlas" if name == "pinned" else f"--{name.replace('_', '-')}"
-        command = click.option(flag, name, type=kind, metavar=metavar, help=what)(command)
+    for name in reversed(VARIANTS):
+        command = variant_option(name)(command)
     return command
+
+
+def variant_option(name: str, **more: Any) -> Callable[[Decorated], Decorated]:
+    """One of the choices inside a mechanism."""
+    kind, metavar, what = VARIANTS[name]
+    flag = "--atlas" if name == "pinned" else f"--{name.replace('_', '-')}"
+    return click.option(flag, name, type=kind, metavar=metavar, **{"help": what} | more)
 
 
 def _other_options(
@@ -221,7 +244,9 @@ def _plain(text: str) -> Any:
     return value if isinstance(value, bool | int | float | str) else text
 
 
-def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
+def chosen_options(
+    options: dict[str, Any], world: "LocationSet | None" = None
+) -> dict[str, Any]:
     """Only what was asked for, so that every default stays where its mechanism states it."""
     chosen = {name: options[name] for name in VARIANTS if options.get(name) is not None}
     if str(chosen.get("granularity", "")).isdigit():
@@ -230,6 +255,12 @@ def chosen_options(options: dict[str, Any]) -> dict[str, Any]:
         from nomadp.formats.atlas_files import read_atlas
 
         chosen["pinned"] = read_atlas(chosen["pinned"])
+    if world is not None and "zones" in chosen:
+        from nomadp.formats.zone_files import zones_by
+
+        chosen["zones"] = zones_by(chosen["zones"], world)
+    elif isinstance(chosen.get("zones"), Path):
+        raise click.UsageError("polygons belong to a map; add --locations FILE")
     others: dict[str, Any] = options.get("others", {})
     return chosen | others
 

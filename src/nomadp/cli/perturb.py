@@ -134,13 +134,13 @@ def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    variant = chosen_options(options)
     reading_of(options)  # what is wrong with it is said, whether or not it is needed
     master = _master(options["engine"], options["master"])
     if options["key_file"] is not None and options["seed"] is not None:
         raise click.UsageError("--key-file and --seed exclude each other, got both")
     streaming = master is None and _is_streamed(options)
     world = read_locations(options["locations"])
+    variant = chosen_options(options, world)
     mechanism = make_mechanism(options["mechanism"], world, options["epsilon"], **variant)
     check_private(mechanism, accepted=options["accept_not_private"])
     if master is None and not streaming:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nomadp.engine.local import Progress
 from nomadp.errors import SchemaError
 from nomadp.formats.nested_files import NestedFile, repeated_tids
-from nomadp.formats.trajectory_batches import trajectories_of
+from nomadp.formats.trajectory_batches import WHEN, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
@@ -21,7 +21,7 @@ from nomadp.reports.batches import batch_of
 from nomadp.reports.table import report_ids
 from nomadp.sequences import Sequences
 
-__all__ = ["Survey", "perturb_batch", "survey"]
+__all__ = ["Survey", "asks_hours", "perturb_batch", "survey"]
 
 
 def perturb_batch(
@@ -34,12 +34,17 @@ def perturb_batch(
     only the caller, who sees all of them, can make sure of that. Reports bear the tids if
     ``linked``, else random ids.
     """
-    true = trajectories_of(batch, mechanism.locations)
+    true = trajectories_of(batch, mechanism.locations, hours=asks_hours(mechanism))
     named = words.bound_to(mechanism.identity).named(true.tids)
     drawn = perturb_many(mechanism, true, named, path)
     names = true.tids if linked else report_ids(words, mechanism, true.tids)
     rows = Sequences(true.offsets, drawn.locations, names)
     return batch_of(rows, mechanism.locations, drawn.numbers)
+
+
+def asks_hours(mechanism: Mechanism) -> bool:
+    """Whether its reports depend on when a trajectory begins; else no clock is looked at."""
+    return getattr(mechanism, "when", None) is not None
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ def survey(
     points = single = 0
     for row, batch in source.batches():
         found = source.trajectories(row, batch, locations)
+        if source.hours and found.hours is None:
+            raise SchemaError(
+                f"{source.path} must say in a column {WHEN} when each trajectory begins, and "
+                "does not; add it, or ask without --when"
+            )
         points += len(found.locations)
         single += int(np.count_nonzero(found.lengths == 1))
         if progress is not None:

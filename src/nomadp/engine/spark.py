@@ -22,7 +22,7 @@ from typing import Any
 
 from nomadp import errors
 from nomadp.analysis import Evaluation
-from nomadp.engine.batches import Survey
+from nomadp.engine.batches import Survey, asks_hours
 from nomadp.engine.spark_tasks import (
     ESTIMATE_COLUMNS,
     ROWS,
@@ -36,6 +36,7 @@ from nomadp.engine.spark_tasks import (
     tallying,
 )
 from nomadp.extras import require
+from nomadp.formats.trajectory_batches import WHEN
 from nomadp.inference import Prior
 from nomadp.inference.decode import groups_from
 from nomadp.inference.estimate import check_level
@@ -68,6 +69,7 @@ SETTINGS = {
     "spark.app.name": "nomadp",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS),
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",  # else a timestamp's hour depends on the machine
 }
 LOCAL_SETTINGS = {
     "spark.ui.enabled": "false",  # a page about the job, open to the whole network
@@ -104,7 +106,8 @@ def perturb(
     # As many as one machine would count, so that it would take the same path.
     path = path_of(mechanism, frame.count())
     mapper = perturbing(mechanism, words, path, linked=keep_tids)
-    reports = _trajectories(frame).mapInArrow(mapper, report_columns(mechanism))
+    true = _trajectories(frame, hours=asks_hours(mechanism))
+    reports = true.mapInArrow(mapper, report_columns(mechanism))
     return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
 
 
@@ -186,15 +189,16 @@ def survey(frame: Frame) -> Survey:
     return Survey(row["trajectories"], row["points"], row["single"])
 
 
-def _trajectories(frame: Frame) -> Frame:
-    """The two columns that may leave the engine for a worker: no user ids, no times."""
+def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
+    """The columns that may leave the engine for a worker: no user ids, no unasked times."""
     missing = {"tid", "location_ids"} - set(frame.columns)
     if missing:
         raise errors.SchemaError(
             "trajectories on a cluster must have the columns tid and location_ids, one row to "
             f"a trajectory, and {' and '.join(sorted(missing))} is not there"
         )
-    return frame.select("tid", "location_ids")
+    when = [WHEN] if hours and WHEN in frame.columns else []
+    return frame.select("tid", "location_ids", *when)
 
 
 def _reports(frame: Frame) -> Frame:

@@ -73,6 +73,8 @@ class Times:
 
     values: Indices
     are_positions: bool
+    local_us: Indices | None = None
+    """What the clocks showed, where it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Wishes:
     """What a moment without a time zone means; None refuses it."""
     progress: Callable[[int, int], None] | None = None
     """Told how many bytes were read, of how many."""
+    hours: bool = False
+    """Whether to keep the hour of the week at which a trajectory begins."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,14 +160,16 @@ def wholes(values: Sequence[str]) -> Indices:
 class Moments:
     """Microseconds since 1970 UTC, or plain positions if the first value is an integer."""
 
-    def __init__(self, zone: tzinfo | None = None, *, may_be_absent: bool = False) -> None:
-        self._zone = zone
+    def __init__(self, wishes: Wishes | None = None, *, may_be_absent: bool = False) -> None:
+        self._wishes = wishes or Wishes()
+        self._local_us: list[Indices] = []
         self._positions: bool | None = None
         self._absent = None if may_be_absent else False
 
     def times(self, values: Indices) -> Times | None:
         """What the values that were added together are."""
-        return None if self._absent else Times(values, bool(self._positions))
+        local_us = np.concatenate(self._local_us) if self._local_us else None
+        return None if self._absent else Times(values, bool(self._positions), local_us)
 
     def add(self, values: Sequence[str]) -> Indices:
         if self._absent is None and values:
@@ -181,21 +187,25 @@ class Moments:
         )
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
-                if self._zone is None:
+                if self._wishes.zone is None:
                     raise BadValue(k, NAIVE)
-                moments[k] = moment.replace(tzinfo=self._zone)
+                moments[k] = moment.replace(tzinfo=self._wishes.zone)
         microsecond = timedelta(microseconds=1)
-        return np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
+        found = np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
+        if self._wishes.hours:
+            ahead = [each.utcoffset() // microsecond for each in moments]
+            self._local_us.append(found + np.array(ahead, dtype=np.int64))
+        return found
 
 
 class Growing:
     """A column of one kind whose values arrive as text, in pieces."""
 
-    def __init__(self, kind: Kind, zone: tzinfo | None = None) -> None:
+    def __init__(self, kind: Kind, wishes: Wishes) -> None:
         self._coder = TextCoder() if kind is Kind.TEXT else None
         clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
         absent = kind is Kind.MAYBE_MOMENT
-        self._clock = Moments(zone, may_be_absent=absent) if clock else None
+        self._clock = Moments(wishes, may_be_absent=absent) if clock else None
         plain = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
         read: Any = self._coder or self._clock
         self._read = read.add if read else plain[kind]

@@ -160,7 +160,7 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(f"{path} is empty; its first line must name the columns")
-        growing = {name: Growing(kind, wishes.zone) for name, kind in choose(header).items()}
+        growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
         while piece := list(islice(records, PIECE_ROWS)):
             rows = [row for row in piece if row]
             try:

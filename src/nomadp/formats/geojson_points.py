@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Growing, Moments, Table, moment_texts
+from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
 from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
@@ -62,7 +62,7 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
-        growing = Growing(KINDS[ours], reading.wishes.zone)
+        growing = Growing(KINDS[ours], reading.wishes)
         growing.add(_texts(listed, theirs))
         column[ours] = growing.column()
     place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
@@ -88,14 +88,16 @@ def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> P
     if outside.any():
         owner = np.repeat(np.arange(len(lengths)), lengths)
         raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
+    times = _together(listed, lambda k, f: _times(k, f, place[k], reading), _joined_times)
     return Points(
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
         flat[:, 0],
         tid or numbers(len(listed)),
         uid,
-        _together(listed, lambda k, f: _times(k, f, place[k], reading)),
-        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), join=chained),
+        times and times.values,
+        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), chained),
+        times and times.local_us,
     )
 
 
@@ -130,8 +132,10 @@ def _is_finite(number: Any) -> bool:
     return plain and bool(np.isfinite(number))
 
 
-def _times(row: int, feature: Feature, place: list[list[float]], reading: Reading) -> Any:
-    """Microseconds, or None if the feature has no clock."""
+def _times(
+    row: int, feature: Feature, place: list[list[float]], reading: Reading
+) -> Times | None:
+    """None if the feature has no clock."""
     name = next((name for name in TIMES if name in feature["properties"]), None)
     if name is None:
         if any(len(position) < 4 for position in place):
@@ -139,17 +143,28 @@ def _times(row: int, feature: Feature, place: list[list[float]], reading: Readin
         seconds = np.array([position[3] for position in place], dtype=np.float64)
         if np.abs(seconds).max() > LATEST_S:
             raise BadValue(row, "the fourth number of a position must be seconds since 1970")
-        return np.round(seconds * 1e6).astype(np.int64)
+        moment_us = np.round(seconds * 1e6).astype(np.int64)
+        local_us = moment_us if reading.wishes.hours else None
+        return Times(moment_us, are_positions=False, local_us=local_us)
     listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
     if len(listed) != len(place):
         raise BadValue(row, f"{name} must have one entry per position")
-    moments = Moments(reading.wishes.zone)
+    moments = Moments(reading.wishes)
     try:
         found = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:
         raise BadValue(row, f"{name} {bad.rule}") from None
-    return None if found is None or found.are_positions else found.values
+    return None if found is None or found.are_positions else found
+
+
+def _joined_times(each: Sequence[Times]) -> Times:
+    local_us = [times.local_us for times in each if times.local_us is not None]
+    return Times(
+        np.concatenate([times.values for times in each]),
+        are_positions=False,
+        local_us=np.concatenate(local_us) if len(local_us) == len(each) else None,
+    )
 
 
 def _place_ids(row: int, feature: Feature, count: int) -> Any:
@@ -164,7 +179,7 @@ def _place_ids(row: int, feature: Feature, count: int) -> Any:
 def _together(
     listed: Sequence[Feature],
     read: Callable[[int, Feature], Any],
-    join: Callable[[Any], Any] = np.concatenate,
+    join: Callable[[Any], Any],
 ) -> Any:
     """What all features have, or None if none has it."""
     pieces = [read(k, feature) for k, feature in enumerate(listed)]

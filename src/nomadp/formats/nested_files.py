@@ -22,7 +22,7 @@ from nomadp.formats.files import check_readable, columns_or_refusal, file_path, 
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, texts, trajectories_of
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, WHEN, texts, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -49,8 +49,9 @@ def is_nested(path: Path) -> bool:
 class NestedFile:
     """A file of trajectories that never is in memory as a whole."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, hours: bool = False) -> None:
         self.path = path
+        self.hours = hours  # whether to look when trajectories begin
         self._state = self._now()
         self._footer = _opened(self.path).metadata
         self.rows: int = self._footer.num_rows
@@ -79,9 +80,10 @@ class NestedFile:
         """Pieces from row ``first`` on, each with the number of its own first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
-        read = _opened(self.path).iter_batches(
-            self.piece_rows, row_groups=groups, columns=COLUMNS
-        )
+        file = _opened(self.path)
+        timed = self.hours and WHEN in file.schema_arrow.names
+        columns = [*COLUMNS, WHEN] if timed else COLUMNS
+        read = file.iter_batches(self.piece_rows, row_groups=groups, columns=columns)
         while (batch := self._next(read)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
             if skipped < batch.num_rows:
@@ -91,7 +93,7 @@ class NestedFile:
     def trajectories(self, row: int, batch: pa.RecordBatch, locations: LocationSet) -> Any:
         """The trajectories of a piece; a refusal says in which rows to look."""
         try:
-            return trajectories_of(batch, locations)
+            return trajectories_of(batch, locations, hours=self.hours)
         except NomadpError as error:
             refusal = type(error)(
                 f"{self.path}, rows {row + 1} to {row + batch.num_rows}: {error}"
@@ -164,9 +166,9 @@ def repeated_tids(source: NestedFile) -> int:
 _hash = hash  # Python's own: 64 bits, under a key that changes from process to process
 
 
-def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:
+def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> TrajectorySet:
     """All trajectories of a file at once."""
-    file = NestedFile(path)
+    file = NestedFile(path, hours=hours)
     pieces = [file.trajectories(row, batch, locations) for row, batch in file.batches()]
     tids = tuple(tid for piece in pieces for tid in piece.tids)
     repeated = len(tids) - len(set(tids))
@@ -174,11 +176,20 @@ def read_nested(path: Path, locations: LocationSet) -> TrajectorySet:
         raise SchemaError(f"{path}: tid must be unique, got {repeated} repeated of {len(tids)}")
     lengths = np.concatenate([piece.lengths for piece in pieces])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return TrajectorySet(offsets, np.concatenate([p.locations for p in pieces]), tids)
+    when = [piece.hours for piece in pieces if piece.hours is not None]
+    return TrajectorySet(
+        offsets,
+        np.concatenate([piece.locations for piece in pieces]),
+        tids,
+        np.concatenate(when) if len(when) == len(pieces) else None,
+    )
 
 
 def nest_file(source: AnyPath, target: AnyPath) -> int:
-    """Write `tid,location_ids` from `tid,seq,location_id`; how many trajectories there were."""
+    """Write `tid,location_ids` from `tid,seq,location_id`; how many trajectories there were.
+
+    A uid is kept beside each, and of a datetime that of the first point.
+    """
     found, made = file_path(source), file_path(target)
     if not (is_parquet(found) and is_parquet(made)):
         raise SchemaError(f"{found} and {made} must both be Parquet files")
@@ -220,10 +231,11 @@ def _pieces(path: Path) -> Iterator[Any]:
     file = _opened(path)
     names = file.schema_arrow.names
     columns = list(columns_or_refusal(path, names, BY_ID))
-    columns += ["uid"] if "uid" in names else []
+    columns += [name for name in ("uid", WHEN) if name in names]
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
         table = pa.Table.from_batches([batch])
-        missing = sum(column.null_count for column in table.columns)
+        # A clock is only looked at by those who ask for it.
+        missing = sum(table[name].null_count for name in columns if name != WHEN)
         if missing:
             raise SchemaError(f"{path}: no value may be missing, and {missing} are")
         if not pa.types.is_integer(table["seq"].type):
@@ -248,10 +260,11 @@ def _starts(path: Path, points: Any, first: int) -> Any:
 def _lists(points: Any, starts: Any) -> pa.RecordBatch:
     """A list from each start to the next; what follows the last start is left out."""
     owner = [name for name in ("tid", "uid") if name in points.column_names]
-    texts = [
-        points[name].take(pa.array(starts[:-1])).combine_chunks().cast(pa.string())
-        for name in owner
-    ]
+    first = points.take(pa.array(starts[:-1])).combine_chunks()
+    texts = [first[name].combine_chunks().cast(pa.string()) for name in owner]
     whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
-    return pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
+    made = pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
+    if WHEN not in first.column_names:
+        return made
+    return made.append_column(WHEN, first[WHEN].combine_chunks())

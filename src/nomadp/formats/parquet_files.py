@@ -19,7 +19,15 @@ from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
 from nomadp.geometry import Floats
 
-__all__ = ["damaged", "from_wkb", "read_metadata", "read_parquet", "to_wkb", "write_parquet"]
+__all__ = [
+    "damaged",
+    "from_wkb",
+    "moments_of",
+    "read_metadata",
+    "read_parquet",
+    "to_wkb",
+    "write_parquet",
+]
 
 METADATA_KEY = b"nomadp"
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
@@ -40,8 +48,7 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise damaged(path)
-    zone = wishes.zone
-    column = {name: _column(path, table, name, kind, zone) for name, kind in kinds.items()}
+    column = {name: _column(path, table, name, kind, wishes) for name, kind in kinds.items()}
     return Table(str(path), table.num_rows, column, lambda row: f"row {row + 1}")
 
 
@@ -67,9 +74,9 @@ def write_parquet(
     pq.write_table(table, path)
 
 
-def _column(path: Path, table: Any, name: str, kind: Kind, zone: tzinfo | None) -> Any:
+def _column(path: Path, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any:
     try:
-        return _converted(table[name], kind, zone)
+        return _converted(table[name], kind, wishes)
     except BadValue as bad:
         place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
         refusal = SchemaError(f"{path}: {place}{name} {bad.rule}")
@@ -77,15 +84,15 @@ def _column(path: Path, table: Any, name: str, kind: Kind, zone: tzinfo | None) 
     raise refusal
 
 
-def _converted(chunks: Any, kind: Kind, zone: tzinfo | None) -> Any:
+def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not nothing:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
         raise BadValue(first, "must not be missing")
     if kind is Kind.MOMENT:
-        return _moments(chunks, zone)
+        return moments_of(chunks, wishes)
     if kind is Kind.MAYBE_MOMENT:
-        return _maybe_moments(chunks, zone)
+        return _maybe_moments(chunks, wishes)
     convert: Any = {Kind.TEXT: _text, Kind.DECIMAL: _decimals, Kind.WHOLE: _wholes}
     return convert.get(kind, _points)(chunks)
 
@@ -127,25 +134,34 @@ def _wholes(chunks: Any) -> Any:
     return chunks.to_numpy().astype(np.int64)
 
 
-def _moments(chunks: Any, zone: tzinfo | None) -> Times | None:
+def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
+    """From a column of timestamps, text or positions."""
     kind = chunks.type
     if pa.types.is_timestamp(kind):
+        local_us = None
+        if wishes.hours:
+            shown = chunks if kind.tz is None else pc.local_timestamp(chunks)
+            local_us = _microseconds(shown.cast(pa.timestamp("us"), safe=False))
         if kind.tz is None:
-            chunks = _placed(chunks, zone)
+            chunks = _placed(chunks, wishes.zone)
         micro = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
-        return Times(micro.cast(pa.int64()).to_numpy(), are_positions=False)
+        return Times(_microseconds(micro), are_positions=False, local_us=local_us)
     if pa.types.is_integer(kind):
         return Times(_wholes(chunks), are_positions=True)
-    moments, text = Moments(zone), _text(chunks)
+    moments, text = Moments(wishes), _text(chunks)
     return moments.times(moments.add([text.values[code] for code in text.codes]))
 
 
-def _maybe_moments(chunks: Any, zone: tzinfo | None) -> Times | None:
+def _microseconds(stamps: Any) -> Any:
+    return stamps.cast(pa.int64()).to_numpy()
+
+
+def _maybe_moments(chunks: Any, wishes: Wishes) -> Times | None:
     text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
     empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
     if chunks.null_count or empty:
         return None
-    return _moments(chunks, zone)
+    return moments_of(chunks, wishes)
 
 
 def _placed(chunks: Any, zone: tzinfo | None) -> Any:

@@ -24,7 +24,7 @@ from nomadp.formats.files import is_parquet
 from nomadp.formats.geojson_points import read_geojson_points, write_geojson_points
 from nomadp.formats.location_files import read_locations
 from nomadp.formats.measured_file import AnyPath
-from nomadp.formats.points import People, Points
+from nomadp.formats.points import People, Points, clock_at
 from nomadp.formats.presets import PRESETS, Reading
 from nomadp.formats.table_points import points_of, read_table_points, write_table_points
 from nomadp.formats.track_points import read_geolife_points, read_gpx_points, read_porto_points
@@ -110,13 +110,13 @@ def _read(found: Path, how: Reading, locations: LocationSet | None) -> Points:
             f"{found} must end in {', '.join(READABLE)}, or be read with a preset of its own, "
             "to say what it is"
         )
-    if (whole := _nested_points(found, locations)) is None:
+    if (whole := _nested_points(found, how, locations)) is None:
         return read_table_points(found, how, locations)
     how.check_columns(found, ())
     return whole
 
 
-def _nested_points(path: Path, locations: LocationSet | None) -> Points | None:
+def _nested_points(path: Path, how: Reading, locations: LocationSet | None) -> Points | None:
     """The points of a Parquet file with one row to a trajectory, None for any other file."""
     if not is_parquet(path):
         return None
@@ -126,8 +126,8 @@ def _nested_points(path: Path, locations: LocationSet | None) -> Points | None:
         return None
     if locations is None:
         raise SchemaError(f"{path} names places, so their locations are needed")
-    whole, uids = read_nested(path, locations), NestedFile(path).uids()
-    at = whole.locations
+    whole = read_nested(path, locations, hours=how.wishes.hours)
+    at, uids = whole.locations, NestedFile(path).uids()
     return Points(
         whole.offsets,
         locations.lat[at],
@@ -135,6 +135,7 @@ def _nested_points(path: Path, locations: LocationSet | None) -> Points | None:
         whole.tids,
         None if uids is None else tuple(uids),
         location_ids=tuple(locations.ids[k] for k in at),
+        local_us=None if whole.hours is None else clock_at(whole.hours[whole.owner]),
     )
 
 
@@ -167,7 +168,11 @@ def _checkins(path: Path, reading: Reading) -> Points:
     )
     column = {
         "uid": Text(read.uid, read.user_ids),
-        "datetime": Times(read.moment_us, are_positions=False),
+        "datetime": Times(
+            read.moment_us,
+            are_positions=False,
+            local_us=read.moment_us if reading.wishes.hours else None,
+        ),
         "lat": read.lat,
         "lng": read.lng,
         "location_id": Text(read.place, read.place_ids),
@@ -219,8 +224,9 @@ def read_trajectories(
     [2]
     """
     how = reading or Reading()
-    # Times never leave. They are read only where they are needed, for order or gaps.
-    points = read_points(paths, replace(how, clock=how.split_hours is not None), locations)
+    # Times never leave. They are read only where they are needed: for order, gaps or hours.
+    clock = how.split_hours is not None or how.wishes.hours
+    points = read_points(paths, replace(how, clock=clock), locations)
     trajectories, snapped = placed(points, locations, max_snap_km)
     return trajectories, ReadSummary(snapped, points.people)
 
@@ -246,7 +252,8 @@ def placed(
             max_km=float(moved_km.max()),
             moved_over_1km_share=float(np.mean(moved_km > 1)),
         )
-    return TrajectorySet(points.offsets, location, points.names()), summary
+    found = TrajectorySet(points.offsets, location, points.names(), points.hours())
+    return found, summary
 
 
 def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Floats]:

@@ -15,8 +15,20 @@ from numpy.typing import NDArray
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import Floats
 from nomadp.sequences import Indices, Pieces
+from nomadp.trajectory import HOURS
 
-__all__ = ["People", "Points", "chained", "grouped", "numbers", "split_at_gaps"]
+__all__ = [
+    "People",
+    "Points",
+    "chained",
+    "clock_at",
+    "grouped",
+    "hours_of",
+    "numbers",
+    "split_at_gaps",
+]
+
+HOUR_US = 3_600_000_000
 
 
 def numbers(count: int) -> tuple[str, ...]:
@@ -52,9 +64,11 @@ class Points(Pieces):
     """UTC; None where only the order is known."""
     location_ids: tuple[str, ...] | None = None
     """Of each point, where the source names places."""
+    local_us: Indices | None = None
+    """What the clock showed where a point was; None where nobody asked or knew."""
 
     def __post_init__(self) -> None:
-        each = (self.lat, self.lng, self.moment_us, self.location_ids)
+        each = (self.lat, self.lng, self.moment_us, self.location_ids, self.local_us)
         counts = {len(column) for column in each if column is not None}
         owners = {len(column) for column in (self.tids, self.uids) if column is not None}
         if counts != {int(self.offsets[-1])} or owners != {len(self.offsets) - 1}:
@@ -81,6 +95,10 @@ class Points(Pieces):
     def names(self) -> tuple[str, ...]:
         """The tids if they tell the trajectories apart, otherwise numbers. Never a uid."""
         return self.tids if len(set(self.tids)) == len(self.tids) else numbers(len(self.tids))
+
+    def hours(self) -> Indices | None:
+        """Of the week, local, when each trajectory begins: 0 is Monday from 0 to 1 h."""
+        return None if self.local_us is None else hours_of(self.local_us[self.offsets[:-1]])
 
     @property
     def people(self) -> People | None:
@@ -123,7 +141,7 @@ class Points(Pieces):
                 "trajectories can be split at gaps only where times are known, and they are not"
             )
         owner, rows = self.owner, np.arange(len(self))
-        start = split_at_gaps(owner, self.moment_us, round(gap_hours * 3_600_000_000))
+        start = split_at_gaps(owner, self.moment_us, round(gap_hours * HOUR_US))
         offsets = np.append(start, len(self))
         return self._rearranged(offsets, rows, owner[start], numbers(len(start)))
 
@@ -138,7 +156,18 @@ class Points(Pieces):
             _at(self.uids, owner),
             None if self.moment_us is None else self.moment_us[rows],
             _at(self.location_ids, rows),
+            None if self.local_us is None else self.local_us[rows],
         )
+
+
+def hours_of(local_us: Indices) -> Indices:
+    """Of the week, that a clock shows; the year 1970 began on a Thursday."""
+    return (local_us // HOUR_US + 3 * 24) % HOURS
+
+
+def clock_at(hours: Indices) -> Indices:
+    """What a clock shows at these hours of some week."""
+    return (hours - 3 * 24) * HOUR_US
 
 
 def chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

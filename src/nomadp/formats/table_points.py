@@ -71,6 +71,7 @@ def points_of(table: Table, locations: LocationSet | None = None) -> Points:
         None if uid is None else uid.at(first),
         None if times is None or times.are_positions else times.values[order],
         None if place is None else place.at(order),
+        None if times is None or times.local_us is None else times.local_us[order],
     )
 
 

@@ -9,6 +9,7 @@ of a file the moment it starts here, so neither is read: trips are numbered.
 
 import json
 import logging
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def _gpx_points(path: Path, track: _Track, wishes: Wishes) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
         raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")
-    moments = Moments(wishes.zone, may_be_absent=True)
+    moments = Moments(wishes, may_be_absent=True)
     try:
         lat, lng = degrees(track.lat, track.lng)
         times = moments.times(moments.add(track.times))
@@ -135,7 +136,8 @@ def _gpx_points(path: Path, track: _Track, wishes: Wishes) -> Points:
         )
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         moment_us = None if times is None or times.are_positions else times.values
-        return Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
+        found = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
+        return replace(found, local_us=None if times is None else times.local_us)
     raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")
 
 
@@ -158,7 +160,8 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
     uid = table.column["TAXI_ID"].at(kept)
     moment_us = start_us + seq * STEP_US
-    return Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
+    found = Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
+    return replace(found, local_us=moment_us) if wishes.hours else found
 
 
 def _polylines(table: Table) -> list[list[Any]]:
@@ -204,7 +207,7 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
         if wishes.progress is not None:
             wishes.progress(k + 1, len(found))
     lat, lng, moment_us = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    return Points(
+    points = Points(
         np.concatenate([[0], np.cumsum([len(piece[0]) for piece in pieces])]),
         lat,
         lng,
@@ -212,6 +215,7 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
         tuple(_user(file) for file in found),
         moment_us,
     )
+    return replace(points, local_us=moment_us) if wishes.hours else points
 
 
 def _user(file: Path) -> str:
@@ -233,7 +237,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
         if torn:
             raise BadValue(torn[0], f"must have {FIELDS} fields")
         lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
-        moment_us = Moments(UTC).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
+        moment_us = Moments(Wishes(UTC)).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
     except BadValue as bad:
         row, rule = bad.row, bad.rule
     else:

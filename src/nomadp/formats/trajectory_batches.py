@@ -4,6 +4,7 @@ No refusal quotes a batch: what is wrong is counted. This module imports Arrow, 
 so only what needs it imports this module.
 """
 
+from datetime import UTC
 from functools import lru_cache
 from typing import Any
 
@@ -12,17 +13,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.columns import BadValue, Wishes
+from nomadp.formats.parquet_files import moments_of
+from nomadp.formats.points import hours_of
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["TRAJECTORY_SCHEMA", "as_text", "flat", "ids_of", "texts", "trajectories_of"]
+__all__ = ["TRAJECTORY_SCHEMA", "WHEN", "as_text", "flat", "ids_of", "texts", "trajectories_of"]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
 """What comes in. Whole numbers are read as text; other kinds of strings and lists will do."""
+WHEN = "datetime"
+"""When a trajectory begins: a column that may come in, too, and that only some look at."""
 
 
-def trajectories_of(batch: pa.RecordBatch, locations: LocationSet) -> TrajectorySet:
-    """The trajectories of a batch, in its order."""
+def trajectories_of(
+    batch: pa.RecordBatch, locations: LocationSet, *, hours: bool = False
+) -> TrajectorySet:
+    """The trajectories of a batch, in its order.
+
+    With ``hours``, a column `datetime` says when each begins, by the clock it was read from.
+    """
     tids = texts("tid", _column(batch, "tid"))
     empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
     if empty:
@@ -36,7 +48,23 @@ def trajectories_of(batch: pa.RecordBatch, locations: LocationSet) -> Trajectory
             f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
             "location file that belongs to them"
         )
-    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()))
+    when = _hours(batch) if hours else None
+    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), when)
+
+
+def _hours(batch: pa.RecordBatch) -> Indices | None:
+    """None where nobody kept a clock, or only positions."""
+    if WHEN not in batch.schema.names or batch.column(WHEN).null_count == batch.num_rows:
+        return None
+    try:
+        # No zone is asked for: a clock that does not say where it stood was there.
+        times = moments_of(pa.chunked_array([_column(batch, WHEN)]), Wishes(UTC, hours=True))
+    except BadValue as bad:
+        rule = bad.rule
+    else:
+        return hours_of(times.local_us) if times and times.local_us is not None else None
+    # Raised outside the handler: the original may quote the batch.
+    raise SchemaError(f"{WHEN} {rule}")
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Any:

@@ -6,7 +6,7 @@ the sorted locations. All of it is public, made with numpy alone, and linear in 
 locations: about 100 bytes for each.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
 
@@ -64,7 +64,7 @@ class SortedPlaces:
 
     def ranked(self, trajectories: TrajectorySet) -> TrajectorySet:
         ranks = self.rank[trajectories.locations]
-        return TrajectorySet(trajectories.offsets, ranks, trajectories.tids)
+        return replace(trajectories, locations=ranks)
 
 
 def sorted_places(locations: LocationSet) -> SortedPlaces:

@@ -1,0 +1,115 @@
+"""Zones from GeoJSON: polygons with names, and clear refusals of anything else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nomadp.errors import DomainError, SchemaError
+from nomadp.formats import zone_files
+from nomadp.formats.zone_files import read_zones, zones_by
+from nomadp.locations import LocationSet
+from nomadp.zones import polygon_zones, zones_of
+
+WORLD = LocationSet.from_columns(list("abcd"), [1, 2, 6, 8], [1, 2, 6, 8])
+SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]
+HOLE = [[1.5, 1.5], [1.5, 2.5], [2.5, 2.5], [2.5, 1.5], [1.5, 1.5]]
+FAR = [[5, 5], [9, 5], [9, 9], [5, 9], [5, 5]]
+
+
+def area(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    geometry = {"type": kind, "coordinates": coordinates}
+    return {"type": "Feature", "geometry": geometry, "properties": properties}
+
+
+def written(folder: Path, *features: Any, **more: Any) -> Path:
+    path = folder / "areas.geojson"
+    content = {"type": "FeatureCollection", "features": features, **more}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_polygons_are_zones_by_their_names(tmp_path):
+    path = written(
+        tmp_path, area("Polygon", [SQUARE, HOLE], name="north"), area("Polygon", [FAR], id=7)
+    )
+    zones = read_zones(path, WORLD)
+    assert [zones.names[k] for k in zones.of] == ["north", "elsewhere", "7", "7"]
+    expected = polygon_zones(WORLD, [[SQUARE, HOLE], [FAR]], ["north", "7"])
+    assert (zones, zones.rule) == (expected, expected.rule)
+
+
+def test_the_parts_of_a_multipolygon_are_one_zone(tmp_path):
+    both = area("MultiPolygon", [[SQUARE, HOLE], [FAR]], name="both")
+    zones = read_zones(written(tmp_path, both), WORLD)
+    assert [zones.names[k] for k in zones.of] == ["both", "elsewhere", "both", "both"]
+
+
+def test_another_property_can_be_the_name_and_a_feature_has_an_id_of_its_own(tmp_path):
+    feature = area("Polygon", [SQUARE], name="x", borough="Queens")
+    assert read_zones(written(tmp_path, feature), WORLD, "borough").names[0] == "Queens"
+    plain = {**area("Polygon", [SQUARE]), "id": 12}
+    assert read_zones(written(tmp_path, plain), WORLD).names[0] == "12"
+
+
+def test_heights_are_left_behind(tmp_path):
+    high = [[*position, 100.0] for position in SQUARE]
+    zones = read_zones(written(tmp_path, area("Polygon", [high], name="a")), WORLD)
+    assert zones.of.tolist() == [0, 0, 1, 1]
+
+
+def test_what_is_no_polygon_is_left_out_and_counted(tmp_path, caplog):
+    label = area("Point", [1, 1], name="label")
+    path = written(tmp_path, label, area("Polygon", [SQUARE], name="a"))
+    with caplog.at_level("INFO", logger="nomadp"):
+        assert read_zones(path, WORLD).names == ("a", "elsewhere")
+    assert "1 features are no polygons" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("feature", "said"),
+    [
+        (area("Point", [1, 1], name="a"), "must have a Polygon or MultiPolygon, and none of"),
+        (area("Polygon", [SQUARE]), "feature 1 must have a text or a whole number as name"),
+        (area("Polygon", [SQUARE], name=True), "feature 1 must have a text"),
+        (area("Polygon", [SQUARE], name=""), "feature 1 must have a text"),
+        (area("Polygon", [], name="a"), "feature 1 must have coordinates"),
+        (area("MultiPolygon", [[]], name="a"), "feature 1 must have coordinates"),
+        (area("Polygon", None, name="a"), "feature 1 must have coordinates"),
+        (area("Polygon", SQUARE, name="a"), "feature 1 must have rings of positions"),
+        (area("Polygon", [["0", "0"]] * 4, name="a"), "feature 1 must have rings of positions"),
+        (area("Polygon", [SQUARE[:3]], name="a"), "feature 1 must have rings of 4 positions"),
+        (area("Polygon", [[[583960, 4507523]] * 4], name="a"), "feature 1 .*WGS84.* EPSG:4326"),
+        (area("Polygon", [[[float("nan"), 0]] * 4], name="a"), "feature 1 .*WGS84.*"),
+    ],
+)
+def test_refuses_what_is_no_zone(tmp_path, feature, said):
+    with pytest.raises(SchemaError, match=said):
+        read_zones(written(tmp_path, feature), WORLD)
+
+
+def test_refuses_other_coordinates_and_areas_beyond_the_map(tmp_path):
+    crs = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::2263"}}
+    feature = area("Polygon", [SQUARE], name="a")
+    with pytest.raises(SchemaError, match="EPSG:4326"):
+        read_zones(written(tmp_path, feature, crs=crs), WORLD)
+    beyond = [[50, 50], [51, 50], [51, 51], [50, 50]]
+    with pytest.raises(DomainError, match="none does"):
+        read_zones(written(tmp_path, area("Polygon", [beyond], name="a")), WORLD)
+
+
+def test_refuses_a_file_that_is_too_large(tmp_path, monkeypatch):
+    path = written(tmp_path, area("Polygon", [SQUARE], name="a"))
+    monkeypatch.setattr(zone_files, "CORNERS_MAX", 4)
+    with pytest.raises(SchemaError, match="at most 4 corners, got 5; simplify"):
+        read_zones(path, WORLD)
+    monkeypatch.setattr(zone_files, "BYTES_MAX", 10)
+    with pytest.raises(SchemaError, match="MB"):
+        read_zones(path, WORLD)
+
+
+def test_zones_are_asked_for_by_a_rule_or_a_file(tmp_path):
+    path = written(tmp_path, area("Polygon", [SQUARE], name="a"))
+    assert zones_by(path, WORLD) == read_zones(path, WORLD)
+    assert zones_by("grid:2", WORLD) == zones_of(WORLD, "grid:2")
