@@ -26,7 +26,7 @@ from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.questions import Question
-from nomadp.zones import zones_of
+from nomadp.zones import Zones, zones_of
 
 __all__ = ["PEOPLE_MAX", "WISHES", "Advice", "advise", "drawn_reports"]
 
@@ -80,7 +80,7 @@ def advise(
     wish: str,
     atlas: WholeJourney,
     people: int,
-    zones: str | None = None,
+    zones: str | Zones | None = None,
     progress: Progress | None = None,
 ) -> Advice:
     """Compare a direct question with ATLAS, both at the same epsilon, on the same map."""

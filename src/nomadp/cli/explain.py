@@ -83,6 +83,8 @@ def explain(**options: Any) -> Answer:
         from nomadp.cli.explained_wish import explained_wish
 
         return explained_wish(options)
+    if options["people"] is not None:
+        raise click.UsageError("--people belongs to a wish; add --wish hotspots or flows")
     if options["locations"] is not None:
         options["length"] = options["length"] or USUAL_LENGTH
     return explained(options)

@@ -5,9 +5,11 @@ from typing import Any
 import click
 
 from nomadp.analysis.wishes import Advice, advise
+from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.tables import read_locations
+from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
 
 __all__ = ["explained_wish"]
@@ -33,15 +35,18 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     if people is None:
         raise click.UsageError("hotspots and flows need --people N: errors fall with them")
     source = options["locations"]
-    places = (
-        read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
-    )
+    places = read_locations(source) if source else _generated()
+    zones = chosen_options({"zones": options["zones"]}, places).get("zones")
     atlas = WholeJourney(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
-        found = advise(wish, atlas, people, options["zones"], bar.advance)
+        found = advise(wish, atlas, people, zones, bar.advance)
     run = _commands(found.better, epsilon, found)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
     return Answer(content, lambda: _print(found, run, generated=source is None))
+
+
+def _generated() -> LocationSet:
+    return synthetic_city(places=1000, trips=1).locations
 
 
 def _commands(better: str, epsilon: str, found: Advice | None) -> list[str]:
