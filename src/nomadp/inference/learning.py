@@ -1,9 +1,9 @@
 """Where people go, learned from their reports with the exact law.
 
-How far to go is not guessed but tried, from knowing nothing to places that differ widely: one
-half of the reports foretells the other, and a bolder claim is made only if it foretells better,
-beyond chance. So a crowd that goes everywhere alike, or reports too noisy to say, leave all
-places as popular as each other.
+How far to go is not guessed but tried, from knowing nothing over places that differ to journeys
+that do: one half of the reports foretells the other, and a bolder claim is made only if it
+foretells better, beyond chance. So a crowd that goes everywhere alike, or reports too noisy to
+say, leave all places as popular as each other, and the more reports, the less is assumed.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,14 +11,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nomadp.inference.estimate import Floats
+from nomadp.inference.evidence import Evidence
 from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
-from nomadp.inference.prior import Features, Prior
+from nomadp.inference.prior import Features, Prior, softmax
+from nomadp.inference.sharpening import pools, sharpened
+from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
 __all__ = ["Group", "Learner", "Progress", "learn"]
 
-SPREADS = (0.0, 0.05, 0.1, 0.2)
-"""Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
+SPREADS = (0.0, 0.05, 0.1)
+"""Standard deviations of the log-appeal of a cell, on each level, that are tried in turn. Wider
+ones foretell reports better and people worse: they tell apart places that no report does."""
+WORTHS = tuple(4.0**-k for k in range(-1, 7))
+"""What the fitted prior is worth in reports, as a part of those there are, tried in turn."""
 SURE = 2.0
 """A bolder claim must foretell better by so many standard deviations."""
 FEWEST = 30
@@ -29,6 +35,7 @@ Progress = Callable[[int], None]
 """Told of every piece of learning that is done."""
 _Halves = tuple[list[Floats], list[Floats]]
 _Pair = tuple[Fit, Fit]
+_Sharp = tuple[tuple[Ints, Floats], ...]
 
 
 def learn(
@@ -62,22 +69,27 @@ class Learner:
         self._told = progress or (lambda pieces: None)
         self._rows = [prepared(self._features, group.evidence) for group in groups]
         self._counts = [group.counts for group in groups]
+        self._pools = pools([group.evidence for group in groups])
+        self._worths: list[float] = [np.inf] * len(self._pools)
         self.spread: float | None = spread
         self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
+        self._sharp = self._sharpened(self._fit, self._counts)
 
     def learn(self, groups: Sequence[Group] | None = None) -> Prior:
         """From the counts of the groups themselves, or from others of the same reports."""
-        fit = self._fit
+        fit, sharp = self._fit, self._sharp
         if groups is not None and self.spread is not None:
-            fit = self._fitted([group.counts for group in groups], self.spread, fit)
-        return self._prior(fit, fit.scores)
+            counts = [group.counts for group in groups]
+            fit = self._fitted(counts, self.spread, fit)
+            sharp = self._sharpened(fit, counts)
+        return self._prior(fit, fit.scores, sharp)
 
     def alike(self) -> Prior:
         """The same with all places as popular as each other: only steps are learned."""
         return self._prior(self._fit, self._fit.ground)
 
     def _chosen(self) -> Fit:
-        """What foretells best; also sets the spread that it takes."""
+        """What foretells best; also sets the spread that it takes, and what it is worth."""
         halves = _halves(self._counts)
         walk = Fit(*np.zeros((2, len(self._features))))
         if sum(float(count.sum()) for count in self._counts) < FEWEST:
@@ -87,13 +99,52 @@ class Learner:
         if _better(found := self._foretold((anywhere, anywhere)), told, halves):
             best, told = anywhere, found
         starts: _Pair | None = None
+        by_halves = walk, walk
         for spread in SPREADS:
             starts = self._by_halves(halves, spread, starts)
             if _better(found := self._foretold(starts), told, halves):
-                self.spread, told = spread, found
+                self.spread, told, by_halves = spread, found, starts
             elif spread > 0:
                 break
-        return best if self.spread is None else self._fitted(self._counts, self.spread)
+        if self.spread is None:
+            return best
+        for k, pool in enumerate(self._pools):
+            self._worths[k] = self._worth(pool, halves, by_halves)
+        return self._fitted(self._counts, self.spread)
+
+    def _worth(self, pool: list[int], halves: _Halves, fits: _Pair) -> float:
+        """How many reports a fit is worth, for one pool: the fewest that foretell better."""
+        evidence = [self._rows[k].evidence for k in pool]
+        one, other = ([half[k] for k in pool] for half in halves)
+        bases = [self._base(pool, fit) for fit in fits]
+        weights, worth = bases, np.inf
+        told = _log_chances(evidence, weights)
+        reports = sum(float(self._counts[k].sum()) for k in pool)
+        for part in WORTHS if reports >= FEWEST else ():
+            weights = [
+                sharpened(evidence, counts, base, part * reports, start)
+                for counts, base, start in zip((one, other), bases, weights, strict=True)
+            ]
+            self._told(1)
+            found = _log_chances(evidence, weights)
+            if not _better(found, told, (one, other)):
+                break
+            worth, told = part * reports, found
+        return worth
+
+    def _base(self, pool: list[int], fit: Fit) -> Floats:
+        return softmax(self._rows[pool[0]].matrix @ fit.scores)
+
+    def _sharpened(self, fit: Fit, counts: list[Floats]) -> _Sharp:
+        """The weights of the truths of every pool that has its own."""
+        found = []
+        for pool, worth in zip(self._pools, self._worths, strict=True):
+            if worth < np.inf:
+                evidence = [self._rows[k].evidence for k in pool]
+                some = [counts[k] for k in pool]
+                weights = sharpened(evidence, some, self._base(pool, fit), worth)
+                found.append((evidence[0].support, weights))
+        return tuple(found)
 
     def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
         one, other = starts or (None, None)
@@ -110,9 +161,9 @@ class Learner:
             [chances for fit in fits for chances in log_chances(self._rows, fit.scores)]
         )
 
-    def _prior(self, fit: Fit, scores: Floats) -> Prior:
+    def _prior(self, fit: Fit, scores: Floats, sharp: _Sharp = ()) -> Prior:
         centred = self._features.centred(scores)
-        return Prior(self._features, centred, fit.history, fit.settled, self.spread)
+        return Prior(self._features, centred, fit.history, fit.settled, self.spread, sharp)
 
 
 def _halves(counts: list[Floats]) -> _Halves:
@@ -120,6 +171,11 @@ def _halves(counts: list[Floats]) -> _Halves:
     rng = np.random.default_rng(_SPLIT_SEED)
     one = [rng.binomial(count.astype(np.int64), 0.5).astype(np.float64) for count in counts]
     return one, [count - some for count, some in zip(counts, one, strict=True)]
+
+
+def _log_chances(evidence: Sequence[Evidence], weights: Sequence[Floats]) -> Floats:
+    """Of all reports of a pool by each of two weights, one after the other."""
+    return np.log(np.concatenate([each.chances(w) for w in weights for each in evidence]))
 
 
 def _better(found: Floats, before: Floats, halves: _Halves) -> bool:
