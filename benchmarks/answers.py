@@ -42,7 +42,7 @@ SLOW = {"ldptrace", "atlas"}
 SLOW_TIMES = {3_000: 3, 30_000: 2, 300_000: 1, 3_000_000: 1}
 """The more people there are, the less chance matters."""
 QUICK_TIMES = {300: 2, 3_000: 1}
-SYNTHETIC = 200_000
+SYNTHETIC = 100_000
 """Journeys that LDPTrace makes up."""
 LDPTRACE_GRIDS = (6, 16)
 

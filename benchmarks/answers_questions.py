@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.analysis.hotspots import jensen_shannon
+from nomadp.inference.direct import Levels, pair_levels
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
@@ -116,14 +117,22 @@ class Population:
         places = {question: self.places(question) for question in QUESTIONS}
         return {question: held / held.sum() for question, held in places.items()}
 
-    def levels(self, question: str) -> list[Ints]:
-        """Coarser partitions of the labels, coarsest first."""
+    def levels(self, question: str) -> Levels:
+        """Coarser partitions of the labels, and what is public of them."""
         if question == "lengths":
-            return [np.arange(BINS) * 2**k // BINS for k in range(1, 5)]
-        levels = self.zones[question].levels()
-        if question != "trips":
-            return levels
-        return [(group[:, None] * (group.max() + 1) + group).reshape(-1) for group in levels]
+            groups = tuple(np.arange(BINS) * 2**k // BINS for k in range(1, 5))
+        else:
+            groups = tuple(self.zones[question].levels())
+        if question == "trips":
+            groups = pair_levels(groups, self.apart)
+        return Levels(groups, self.flat[question], np.arange(self.size(question)))
+
+    @cached_property
+    def apart(self):
+        z = self.zones["trips"]
+        c = z._centres_km
+        d = np.linalg.norm(c[:, None] - c[None], axis=-1)
+        return np.where(d > 0, 1 + np.digitize(d, np.quantile(d[d > 0], [0.25, 0.5, 0.75])), 0)
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:
         """How far from the truth; of hotspots, the part that was named rightly."""
