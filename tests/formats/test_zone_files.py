@@ -104,8 +104,8 @@ def test_refuses_a_file_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr(zone_files, "CORNERS_MAX", 4)
     with pytest.raises(SchemaError, match="at most 4 corners, got 5; simplify"):
         read_zones(path, WORLD)
-    monkeypatch.setattr(zone_files, "BYTES_MAX", 10)
-    with pytest.raises(SchemaError, match="MB"):
+    monkeypatch.setattr(zone_files, "MEGABYTES_MAX", 0)
+    with pytest.raises(SchemaError, match="at most 0 MB"):
         read_zones(path, WORLD)
 
 

@@ -20,8 +20,8 @@ _VARIANTS: dict[str, list[dict[str, Any]]] = {
     "brr": [{}, {"near_count": 2}],
     "l-srr": [{}, {"groups": 2}],
     "ngram": [{}, {"max_step_km": 5.0}],
-    "starts": [{}, {"when": "day-part"}],
-    "visits": [{}, {"when": "weekday"}],
+    "starts": [{}, {"when": "weekday", "zones": "grid:1"}],
+    "visits": [{}, {"when": "day-part", "zones": "grid:1"}],
 }
 
 

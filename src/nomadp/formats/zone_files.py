@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from os import fspath
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,14 @@ from nomadp.formats.json_files import features
 from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
-from nomadp.zones import Polygon, Zones, polygon_zones, zones_of
+from nomadp.zones import Zones, polygon_zones, zones_of
 
 __all__ = ["GEOJSON", "read_zones", "zones_by"]
 
 log = logging.getLogger(__name__)
 
 GEOJSON = (".geojson", ".json")
-BYTES_MAX = 200_000_000
+MEGABYTES_MAX = 200
 CORNERS_MAX = 1_000_000
 NAMES = ("name", "id")
 
@@ -34,40 +33,38 @@ def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -
     """
     found = file_path(path, GEOJSON)
     check_readable(found)
-    if found.stat().st_size > BYTES_MAX:
-        raise SchemaError(
-            f"{found} must have at most {BYTES_MAX // 10**6} MB, got "
-            f"{found.stat().st_size // 10**6}; simplify its polygons"
-        )
-    polygons: list[Polygon] = []
-    names: list[str] = []
+    _check_most(found, found.stat().st_size / 1e6, MEGABYTES_MAX, "MB")
     listed = features(found)
-    left_out = 0
     try:
-        for row, each in enumerate(listed):
-            parts = _polygons(row, each["geometry"])
-            polygons += parts
-            names += [_name(row, each, name)] * len(parts) if parts else []
-            left_out += not parts
+        parts = [_polygons(row, each["geometry"]) for row, each in enumerate(listed)]
+        names = [
+            _name(row, each, name)
+            for row, each in enumerate(listed)
+            for _ in parts[row]  # as often as it has polygons
+        ]
     except BadValue as bad:
         raise SchemaError(f"{found}: feature {bad.row + 1} {bad.rule}") from None
+    polygons = [polygon for each in parts for polygon in each]
     if not polygons:
         raise SchemaError(
             f"{found} must have a Polygon or MultiPolygon, and none of its {len(listed)} "
             "features is one"
         )
-    corners = sum(len(np.asarray(ring)) for polygon in polygons for ring in polygon)
-    if corners > CORNERS_MAX:
-        raise SchemaError(
-            f"{found} must have at most {CORNERS_MAX} corners, got {corners}; simplify its "
-            "polygons"
-        )
+    corners = sum(len(ring) for polygon in polygons for ring in polygon)
+    _check_most(found, corners, CORNERS_MAX, "corners")
     zones = polygon_zones(locations, polygons, names)
     log.info(
-        f"{fspath(found)}: {len(set(names))} zones by {name or ' or '.join(NAMES)}, of which "
-        f"{len(zones)} hold a location; {left_out} features are no polygons and left out"
+        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)} make {len(zones)} "
+        f"zones with a location; {parts.count([])} features are no polygons and left out"
     )
     return zones
+
+
+def _check_most(path: Path, count: float, most: int, what: str) -> None:
+    if count > most:
+        raise SchemaError(
+            f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons"
+        )
 
 
 def zones_by(asked: str | Path, locations: LocationSet) -> Zones:
@@ -89,7 +86,7 @@ def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
     return str(found)
 
 
-def _polygons(row: int, geometry: Mapping[str, Any]) -> list[Polygon]:
+def _polygons(row: int, geometry: Mapping[str, Any]) -> list[list[Floats]]:
     """None for a geometry of another kind."""
     kind = geometry.get("type")
     place: Any = geometry.get("coordinates")

@@ -10,12 +10,13 @@ noise. That guards against noise, not against people who move unlike the public 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from nomadp.inference.estimate import Floats
+from nomadp.inference.estimate import Floats, check_level
 from nomadp.inference.learning import Group, Learner, Progress
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
@@ -45,6 +46,13 @@ class Shares:
     """What somebody without reports would say."""
     kept: float
     """How much was kept of what was learned about places: 0 is nothing, 1 all of it."""
+
+    def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
+        """From where to where each share may be, to hold the truth with this probability."""
+        check_level(level)
+        reach = NormalDist().inv_cdf((1 + level) / 2) if level < 1 else np.inf
+        half = np.where(self.deviation > 0, reach, 0.0) * self.deviation
+        return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

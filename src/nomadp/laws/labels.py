@@ -196,7 +196,7 @@ class LabelLaw(Channel):
             raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
 
     def _check_enumerable(self) -> None:
-        few = self.output_count <= _ENUMERATED
+        few = self.output_count <= _ENUMERATED and self.size <= 62  # bits of a number
         if not few or self.output_count * self.heavy >= 2**63:
             raise ValueError(
                 f"{self.output_count} outputs are too many to be enumerated; its bound and "

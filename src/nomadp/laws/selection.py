@@ -67,7 +67,7 @@ class SubsetSelection(LabelLaw):
 
     @cached_property
     def outputs(self) -> Ints:
-        self._check_enumerable()  # so few that a set is at most 62 bits, or one of them
+        self._check_enumerable()
         sets = combinations(range(self.size), self.count)
         return np.array(sorted(sum(1 << k for k in one) for one in sets), dtype=np.int64)
 

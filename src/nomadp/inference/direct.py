@@ -1,0 +1,171 @@
+"""Shares of labels that people were asked for directly, at several resolutions at once.
+
+A report supports the true label with one known chance and any other with another, so shares
+are estimated without bias and with a variance that is known exactly. What is released is
+drawn towards flat as far as chance demands: from coarse groups of labels to fine ones, the
+share of each is split among its parts (`splits.py`). So it adds up to 1 and nothing is below
+0, an empty region costs nothing, and with many reports it is what was counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.inference.estimate import Floats
+from nomadp.inference.intervals import share_interval
+from nomadp.inference.shares import Shares
+from nomadp.inference.splits import posterior, unlearned
+from nomadp.laws import Ints
+
+__all__ = ["DirectShares", "Levels", "direct_shares", "pair_levels"]
+
+_LEAST = 1e-12
+"""A group with less than this share is split as is public."""
+
+
+@dataclass(frozen=True, eq=False)
+class DirectShares(Shares):
+    """Shares among those who reported, with what was counted and how exact that is.
+
+    ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
+    """
+
+    unbiased: Floats
+    at_none: Floats
+    """The variance of ``unbiased`` where the share is 0."""
+    per_share: Floats
+    """How much more it is where the share is 1."""
+
+    def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
+        """From where to where each share may be, around what is unbiased."""
+        return share_interval(self.unbiased, self.at_none, self.per_share, level)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """What is known of labels in public: ever finer groups of them, and how likely each is."""
+
+    groups: tuple[Ints, ...]
+    """A group number for each label, coarsest first; each level cuts up the one before."""
+    flat: Floats
+    """What somebody without reports would say of each label."""
+    asked: Ints
+    """Which share is asked for each label belongs to: each its own, or several together."""
+
+
+def direct_shares(
+    support: Ints,
+    total: int,
+    true_chance: float,
+    other_chance: float,
+    levels: Levels | Sequence[Ints],
+) -> DirectShares:
+    """What ``total`` reports tell, of which ``support`` support each label.
+
+    If ``levels`` are groups alone, every label is as likely as any other, and asked for.
+    """
+    if not isinstance(levels, Levels):
+        size = len(support)
+        levels = Levels(tuple(levels), np.full(size, 1 / size), np.arange(size))
+    _check(support, total, true_chance - other_chance, levels)
+    asked, gap = levels.asked, true_chance - other_chance
+    per_label = (support / total - other_chance) / gap
+    unbiased = _sums(asked, per_label)
+    none, one = _variances(np.bincount(asked), len(support), true_chance, other_chance)
+    at_none, per_share = none / (total * gap**2), (one - none) / (total * gap**2)
+    flat = _sums(asked, levels.flat / levels.flat.sum())
+    noise = other_chance * (1 - other_chance) / (total * gap**2)
+    more = (1 - true_chance - other_chance) / (total * gap)
+    values = _split_down(per_label, levels, noise, more)
+    deviation = np.sqrt(np.maximum(at_none + per_share * values, 0.0))
+    moved, said = values - flat, unbiased - flat
+    kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
+    return DirectShares(values, deviation, flat, kept, unbiased, at_none, per_share)
+
+
+def pair_levels(levels: Sequence[Ints], apart: Ints) -> tuple[Ints, ...]:
+    """Ever finer groups of pairs of zones, from those of zones; pair ``i * zones + j``.
+
+    First by a public class of how far they are ``apart``, (zones, zones): near ones are alike.
+    Then by where they begin and where they end, in turn.
+    """
+    zones = len(apart)
+    start, end = np.divmod(np.arange(zones**2), zones)
+    found = [_numbered(apart.reshape(-1))]
+    for level in (*levels, np.arange(zones)):
+        for side in (start, end):
+            found.append(_numbered(found[-1] * zones + level[side]))
+    return tuple(found)
+
+
+def _sums(group: Ints, values: Floats) -> Floats:
+    return np.bincount(group, values).astype(np.float64)
+
+
+def _numbered(group: Ints) -> Ints:
+    _, number = np.unique(group, return_inverse=True)
+    return number.astype(np.int64)
+
+
+def _variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Floats]:
+    """Of how many of so many labels a report supports, without and with the true one.
+
+    Exact for subset selection, where how many labels a report supports is always the same.
+    """
+    held = p + (size - 1) * q
+    with_true = p * (held - 1) / max(size - 1, 1) - p * q
+    two_others = (held - 1) * (held - 2 * p) / max((size - 1) * (size - 2), 1) - q * q
+    others = labels - 1
+    none = labels * (q * (1 - q) + others * two_others)
+    one = p * (1 - p) + others * (q * (1 - q) + 2 * with_true + (others - 1) * two_others)
+    return np.maximum(none, 0.0), np.maximum(one, 0.0)
+
+
+def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> Floats:
+    """The shares that are asked for: each group's is split among its parts, coarse to fine.
+
+    Labels err independently of each other, but for what is known of their group's share.
+    """
+    above, share = np.zeros(len(unbiased), dtype=np.int64), np.ones(1)
+    spread = unlearned()
+    for level in (*levels.groups, levels.asked):
+        _, first, group = np.unique(level, return_index=True, return_inverse=True)
+        parent = above[first]
+        if not np.array_equal(parent[group], above):
+            raise ValueError("every level must cut up the groups of the one before")
+        found, public = _sums(group, unbiased), _sums(group, levels.flat)
+        public /= _sums(parent, public)[parent]
+        whole = share[parent]
+        variance = np.maximum(np.bincount(group) * noise + more * whole * public, _LEAST**2)
+        part_of = variance / _sums(parent, variance)[parent]
+        found += part_of * (whole - _sums(parent, found)[parent])
+        variance *= 1 - part_of
+        cut = np.flatnonzero((np.bincount(parent)[parent] > 1) & (whole > _LEAST))
+        if len(cut):
+            scale = whole[cut]
+            public[cut], spread = posterior(
+                found[cut] / scale, variance[cut] / scale**2, public[cut], spread
+            )
+            public /= _sums(parent, public)[parent]
+        share, above = whole * public, group
+    return share
+
+
+def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
+    if total < 1:
+        raise DomainError("shares need at least one report, got none")
+    if not len(support) or support.min() < 0 or support.max() > total:
+        raise DomainError(
+            f"every label must be supported by 0 to {total} reports, and some are not"
+        )
+    if not gap > 0:
+        raise DomainError("a report must support the true label more often than any other")
+    every = np.unique(levels.asked)
+    if (
+        any(len(each) != len(support) for each in (*levels.groups, levels.flat, levels.asked))
+        or not (levels.flat > 0).all()
+        or not np.array_equal(every, np.arange(len(every)))
+    ):
+        raise ValueError("each label must have a group in every level, and a flat share")

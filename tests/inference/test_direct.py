@@ -1,0 +1,184 @@
+"""Shares of labels asked for directly: unbiased, of known error, and drawn towards flat."""
+
+from itertools import combinations
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+from asked import chances, supports
+
+from nomadp.errors import DomainError
+from nomadp.inference.direct import Levels, direct_shares, pair_levels
+
+HALVES = [np.arange(16) // 8, np.arange(16) // 4, np.arange(16) // 2]
+CITY = np.array([40, 1, 1, 1, 20, 10, 0, 0, 0, 0, 0, 0, 12, 12, 2, 1]) / 100
+"""Shares of sixteen zones in a row: a centre, a suburb, and fields where nobody is."""
+
+
+def asked_of(city, total, epsilon, seed, levels=HALVES):
+    """What people with these shares (counted in whole people) are estimated to have."""
+    rng = np.random.default_rng(seed)
+    people = rng.multinomial(total, city)
+    count, p, q = chances(len(city), epsilon)
+    support = supports(people, count, p, rng)
+    return direct_shares(support, total, p, q, levels), people / total
+
+
+def exact_moments(groups, true):
+    """Mean and variance of each group's estimate from one report, by enumeration."""
+    size, count = len(groups), 2
+    _, p, q = chances(size, 1.0, count)
+    values, weights = [], []
+    for chosen in combinations(range(size), count):
+        inside = true in chosen
+        outcomes = comb(size - 1, count - 1) if inside else comb(size - 1, count)
+        support = np.isin(np.arange(size), chosen).astype(np.int64)
+        levels = Levels((), np.full(size, 1 / size), groups)
+        values.append(direct_shares(support, 1, p, q, levels).unbiased)
+        weights.append((p if inside else 1 - p) / outcomes)
+    mean = np.average(values, axis=0, weights=weights)
+    return mean, np.average((values - mean) ** 2, axis=0, weights=weights)
+
+
+@pytest.mark.parametrize("groups", [np.arange(5), np.array([0, 0, 1, 1, 1]), np.zeros(5, int)])
+@pytest.mark.parametrize("true", range(5))
+def test_the_estimate_is_unbiased_and_its_variance_is_the_stated_one(groups, true):
+    mean, variance = exact_moments(groups, true)
+    share = np.bincount(groups, np.arange(5) == true)
+    _, p, q = chances(5, 1.0, 2)
+    support = np.ones(5, dtype=np.int64)
+    levels = Levels((), np.full(5, 0.2), groups)
+    stated = direct_shares(support, 1, p, q, levels)
+    assert mean == pytest.approx(share)
+    assert stated.at_none + stated.per_share * share == pytest.approx(variance, abs=1e-12)
+
+
+def test_the_variance_of_a_label_is_that_of_the_specification():
+    _, p, q = chances(16, 2.0)
+    found = direct_shares(np.full(16, 40), 100, p, q, [])
+    share = 0.3
+    stated = (q * (1 - q) + share * (1 - p - q) * (p - q)) / (100 * (p - q) ** 2)
+    assert found.at_none + found.per_share * share == pytest.approx(np.full(16, stated))
+
+
+def test_the_variance_is_met_by_reports():
+    """A sample variance of n normal values strays by sqrt(2 / n): three of that is 1 %."""
+    rng, (_, p, q) = np.random.default_rng(1), chances(16, 2.0)
+    people, draws = (CITY * 2000).astype(np.int64), 180_000
+    hits = rng.binomial(people, p, (draws, 16)) + rng.binomial(2000 - people, q, (draws, 16))
+    found = (hits / 2000 - q) / (p - q)
+    stated = direct_shares(hits[0], 2000, p, q, [])
+    wanted = stated.at_none + stated.per_share * CITY
+    assert np.abs(found.var(axis=0) / wanted - 1).max() < 0.01
+    assert 3 * sqrt(2 / draws) < 0.0101
+
+
+def test_values_add_up_and_none_is_below_zero():
+    for epsilon in (0.5, 2, 6):
+        found, _ = asked_of(CITY, 500, epsilon, seed=1)
+        assert found.values.sum() == pytest.approx(1)
+        assert (found.values >= 0).all()
+        assert found.unbiased.sum() == pytest.approx(1)
+
+
+def test_one_label_has_everything():
+    found = direct_shares(np.array([7]), 7, 1.0, 0.0, [])
+    assert found.values.tolist() == [1.0]
+    low, high = found.interval()
+    assert (low[0], high[0]) == (pytest.approx(1), pytest.approx(1))
+
+
+def test_reports_that_tell_nothing_leave_what_is_public():
+    _, p, q = chances(4, 0.1)
+    public = np.array([0.4, 0.3, 0.2, 0.1])
+    levels = Levels((np.array([0, 0, 1, 1]),), public, np.arange(4))
+    support = np.round(100 * (q + public * (p - q))).astype(np.int64)
+    found = direct_shares(support, 100, p, q, levels)
+    assert found.values == pytest.approx(public, rel=0.02)
+    assert (found.kept, found.flat) == (pytest.approx(0, abs=0.05), pytest.approx(public))
+
+
+def test_many_reports_are_taken_as_they_are():
+    found, true = asked_of(CITY, 1_000_000, 8, seed=1)
+    assert np.abs(found.values - true).max() < 4 * found.deviation.max()
+    assert found.kept > 0.99
+    assert found.values[6:12].sum() < 1e-3  # the fields
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
+def test_few_reports_are_on_average_not_worse_than_flat(epsilon):
+    """Beyond three standard errors of the mean difference, over fixed seeds."""
+    city = np.full(16, 1 / 16) + np.tile([0.01, -0.01], 8)
+    worse = []
+    for seed in range(60):
+        found, true = asked_of(city, 200, epsilon, seed)
+        errors = [((each - true) ** 2).sum() for each in (found.values, found.flat)]
+        worse.append(errors[0] - errors[1])
+    assert np.mean(worse) < 3 * np.std(worse) / sqrt(60)
+
+
+def test_resolutions_help_against_labels_alone():
+    errors = []
+    for levels in (HALVES, []):
+        found = [asked_of(CITY, 3000, 1, seed, levels) for seed in range(30)]
+        errors.append(np.mean([np.abs(each.values - true).sum() for each, true in found]))
+    assert errors[0] < 0.95 * errors[1]
+
+
+def test_an_asked_group_is_answered_as_one():
+    _, p, q = chances(4, 3.0)
+    support = np.array([60, 30, 20, 10])
+    levels = Levels((), np.full(4, 0.25), np.array([0, 0, 1, 1]))
+    found = direct_shares(support, 100, p, q, levels)
+    alone = direct_shares(support, 100, p, q, [])
+    assert found.unbiased == pytest.approx([alone.unbiased[:2].sum(), alone.unbiased[2:].sum()])
+    assert len(found.values) == len(found.flat) == 2
+
+
+def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
+    apart = np.array([[0, 1, 2, 2], [1, 0, 1, 2], [2, 1, 0, 1], [2, 2, 1, 0]])
+    levels = pair_levels([np.array([0, 0, 1, 1])], apart)
+    assert levels[0].tolist() == apart.reshape(-1).tolist()
+    counts = [len(np.unique(level)) for level in levels]
+    assert counts == [3, 6, 8, 14, 16]
+    found = direct_shares(np.full(16, 5), 10, 0.6, 0.4, levels)  # nested, or it is refused
+    assert len(found.values) == 16
+
+
+@pytest.mark.parametrize(
+    ("support", "total", "message"),
+    [
+        ([1, 2], 0, "at least one report, got none"),
+        ([1, 12], 10, "supported by 0 to 10 reports"),
+        ([-1, 2], 10, "supported by 0 to 10 reports"),
+    ],
+)
+def test_impossible_counts_are_refused(support, total, message):
+    with pytest.raises(DomainError, match=message):
+        direct_shares(np.array(support), total, 0.6, 0.4, [])
+
+
+def test_levels_that_are_not_nested_are_refused():
+    with pytest.raises(ValueError, match="cut up the groups"):
+        direct_shares(
+            np.array([1, 2, 3]), 5, 0.6, 0.4, [np.array([0, 0, 1]), np.array([0, 1, 1])]
+        )
+
+
+@pytest.mark.parametrize("short", ["groups", "flat", "asked"])
+def test_levels_of_other_labels_are_refused(short):
+    parts = {"groups": (np.array([0, 1, 1]),), "flat": np.ones(3), "asked": np.arange(3)}
+    parts[short] = (np.array([0, 1]),) if short == "groups" else parts[short][:2]
+    with pytest.raises(ValueError, match="each label must have a group"):
+        direct_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, Levels(**parts))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "total"), [(1, 3000), (4, 3000), (4, 30_000), (8, 3000)])
+def test_intervals_of_all_zones_hold_the_truth_as_often_as_they_say(epsilon, total):
+    held = []
+    for seed in range(200):
+        found, true = asked_of(CITY, total, epsilon, seed)
+        low, high = found.interval(0.9)
+        held.append((low <= true) & (true <= high))
+    assert 0.88 <= np.mean(held) <= 0.92
