@@ -30,6 +30,7 @@ ELSEWHERE = "elsewhere"
 """The zone of locations that are in no polygon."""
 GRID_MAX = 1024
 H3_MAX = 15
+OCTAVES = 5
 PAIRS_AT_ONCE = 1 << 22
 """Of a location and an edge: what is in memory at a time."""
 
@@ -98,6 +99,16 @@ class Zones:
                 level[group] = number
             found.append(level)
         return found
+
+    def apart(self) -> Ints:
+        """How far any two zones are apart, (len(self), len(self)), in halves of the farthest.
+
+        The upper half of all distances is `OCTAVES`, the next quarter one less and so on.
+        """
+        gaps_km = self._centres_km[:, np.newaxis] - self._centres_km
+        km = np.hypot(gaps_km[..., 0], gaps_km[..., 1])
+        edges_km = km.max() * 2.0 ** np.arange(-OCTAVES, 0)
+        return np.searchsorted(edges_km, km).astype(np.int64)
 
     @cached_property
     def _centres_km(self) -> Floats:

@@ -21,7 +21,7 @@ from nomadp.reports.batches import batch_of
 from nomadp.reports.table import report_ids
 from nomadp.sequences import Sequences
 
-__all__ = ["Survey", "asks_hours", "perturb_batch", "survey"]
+__all__ = ["Survey", "perturb_batch", "survey"]
 
 
 def perturb_batch(
@@ -34,17 +34,12 @@ def perturb_batch(
     only the caller, who sees all of them, can make sure of that. Reports bear the tids if
     ``linked``, else random ids.
     """
-    true = trajectories_of(batch, mechanism.locations, hours=asks_hours(mechanism))
+    true = trajectories_of(batch, mechanism.locations, hours=mechanism.timed)
     named = words.bound_to(mechanism.identity).named(true.tids)
     drawn = perturb_many(mechanism, true, named, path)
     names = true.tids if linked else report_ids(words, mechanism, true.tids)
-    rows = Sequences(true.offsets, drawn.locations, names)
-    return batch_of(rows, mechanism.locations, drawn.numbers)
-
-
-def asks_hours(mechanism: Mechanism) -> bool:
-    """Whether its reports depend on when a trajectory begins; else no clock is looked at."""
-    return getattr(mechanism, "when", None) is not None
+    rows = Sequences(mechanism.report_offsets(true.offsets), drawn.locations, names)
+    return batch_of(rows, None if mechanism.asks else mechanism.locations, drawn.numbers)
 
 
 @dataclass(frozen=True)

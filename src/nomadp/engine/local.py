@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from nomadp.engine.workers import assigned, worker_pool
+from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
@@ -96,12 +97,19 @@ def perturb_set(
     check_names(trajectories.tids)
     source = SystemWords() if words is None else words
     kept = how.get("transcripts", False)
+    if kept and mechanism.asks:
+        raise DomainError(
+            f"a report of {mechanism.name} must be all that is kept of a direct question, and "
+            "transcripts were asked for; leave them out"
+        )
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
     task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
     columns = _joined(_drawn_all(task, trajectories, jobs, how.get("progress")), kept=kept)
     linked = how.get("keep_tids", False)
     header = Header.of(mechanism, words, linked=linked, path=path)
-    rows = Sequences(trajectories.offsets, columns.pop("locations"), trajectories.tids)
+    offsets = mechanism.report_offsets(trajectories.offsets)
+    rows = Sequences(offsets, columns.pop("locations"), trajectories.tids)
+    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from nomadp import errors
 from nomadp.analysis import Evaluation
-from nomadp.engine.batches import Survey, asks_hours
+from nomadp.engine.batches import Survey
 from nomadp.engine.spark_tasks import (
     ESTIMATE_COLUMNS,
     ROWS,
@@ -45,7 +45,8 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedWords, Words
-from nomadp.reports.counts import COLUMNS, Counts, check_readable
+from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
+from nomadp.reports.rows import VALUES
 
 __all__ = [
     "Frame",
@@ -106,7 +107,7 @@ def perturb(
     # As many as one machine would count, so that it would take the same path.
     path = path_of(mechanism, frame.count())
     mapper = perturbing(mechanism, words, path, linked=keep_tids)
-    true = _trajectories(frame, hours=asks_hours(mechanism))
+    true = _trajectories(frame, hours=mechanism.timed)
     reports = true.mapInArrow(mapper, report_columns(mechanism))
     return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
 
@@ -115,9 +116,11 @@ def decode(
     reports: Frame, mechanism: Mechanism, prior: Prior | None = None, *, level: float = 0.9
 ) -> Frame:
     """The estimate of every report, with a column `radius_km` beside its locations."""
-    check_readable(mechanism)
+    check_decodable(mechanism)
     check_level(level)
-    return _reports(reports).mapInArrow(decoding(mechanism, prior, level), ESTIMATE_COLUMNS)
+    return _reports(reports, mechanism).mapInArrow(
+        decoding(mechanism, prior, level), ESTIMATE_COLUMNS
+    )
 
 
 def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
@@ -132,7 +135,7 @@ def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
 def counted(reports: Frame, mechanism: Mechanism) -> Counts:
     """The same as counts, which add to those of other days or frames."""
     check_readable(mechanism)
-    tallies = _reports(reports).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
+    tallies = _reports(reports, mechanism).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
     with refusals():
         table = tallies.groupBy("law", "length", "value").agg({"count": "sum"}).toArrow()
     return Counts.from_arrow(table.rename_columns(list(COLUMNS)))
@@ -201,8 +204,10 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
     return frame.select("tid", "location_ids", *when)
 
 
-def _reports(frame: Frame) -> Frame:
+def _reports(frame: Frame, mechanism: Mechanism) -> Frame:
     """The columns that say what was released."""
+    if mechanism.asks and VALUES in frame.columns:
+        return frame.select("tid", VALUES)
     more = ["number"] if "number" in frame.columns else []
     _trajectories(frame)
     return frame.select("tid", "location_ids", *more)

@@ -30,6 +30,7 @@ from nomadp.randomness import KeyedWords
 from nomadp.reports.batches import batch_of, is_numbered, rows_of
 from nomadp.reports.counts import Counts, possible
 from nomadp.reports.header import Header
+from nomadp.reports.rows import VALUES, public_of
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
@@ -55,6 +56,7 @@ Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
 
 REPORT_COLUMNS = "tid string, location_ids array<string>"
+VALUE_COLUMNS = f"tid string, {VALUES} array<bigint>"
 ESTIMATE_COLUMNS = f"{REPORT_COLUMNS}, radius_km array<double>"
 TALLY_COLUMNS = "law string, length bigint, value bigint, count bigint"
 SUM_COLUMNS = (
@@ -114,13 +116,16 @@ def tallying(mechanism: Mechanism) -> Mapper:
 
 def report_columns(mechanism: Mechanism) -> str:
     """The columns of its reports, as an engine wants them named."""
+    if mechanism.asks:
+        return VALUE_COLUMNS
     return f"{REPORT_COLUMNS}, number bigint" if is_numbered(mechanism) else REPORT_COLUMNS
 
 
 def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
-    rows = rows_of(batch, mechanism.locations)
+    rows = rows_of(batch, public_of(mechanism))
     header = Header.made_by(mechanism)
-    columns = {"numbers": rows.numbers, "refused": rows.refused}
+    columns: dict[str, Any] = {"numbers": rows.numbers, "refused": rows.refused}
+    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
     return reports_as(header, mechanism.locations, rows.rows, **columns)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nomadp.engine.batches import Survey, asks_hours, perturb_batch, survey
+from nomadp.engine.batches import Survey, perturb_batch, survey
 from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
 from nomadp.engine.unfinished import Unfinished
@@ -152,7 +152,7 @@ def open_job(
     ``accept`` may refuse by raising. ``progress`` hears of the look at all trajectories, which
     a job that is taken up had already.
     """
-    source = NestedFile(job.source, hours=asks_hours(job.mechanism))
+    source = NestedFile(job.source, hours=job.mechanism.timed)
     wanted = _pinned(job, source)
     with Unfinished(job.target, shuffled=not job.keep_tids) as unfinished:
         if unfinished.is_begun():

@@ -20,7 +20,7 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.report_law import ReportLaw
-from nomadp.reports.counts import Counts, released_values
+from nomadp.reports.counts import Counts, check_decodable, released_values
 from nomadp.reports.table import AnyReports
 
 __all__ = ["Decoders", "can_decode", "decode", "groups_from", "groups_of", "learn_prior"]
@@ -37,6 +37,7 @@ class Decoders:
 
     def __post_init__(self) -> None:
         check_level(self.level)
+        check_decodable(self.mechanism)
 
     def decode(self, reports: AnyReports, progress: Progress | None = None) -> Estimate:
         """The location with the smallest expected error for every reported point, in order."""
@@ -58,6 +59,7 @@ class Decoders:
 
 def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
     """The distinct reports of one mechanism by their law, for `nomadp.inference`."""
+    check_decodable(mechanism)
     return [
         Group(_evidence(mechanism.report_law(length), values), often.astype(np.float64))
         for length, values, often in counts.by_length(mechanism)
@@ -67,7 +69,7 @@ def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
 def can_decode(mechanism: Mechanism) -> bool:
     """Whether reported points alone tell what was released, and a table of them fits."""
     law = mechanism.report_law(1)
-    return law is not None and (law.whole or fits_table(law))
+    return law is not None and not mechanism.asks and (law.whole or fits_table(law))
 
 
 def _evidence(law: Any, values: Ints) -> Any:

@@ -1,4 +1,7 @@
-"""How often places and cells of a grid are visited, and where people go from where."""
+"""How often places and zones are visited, and where people go from where.
+
+Asked of reports of journeys or points, or of those of direct questions, in the same way.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
 from nomadp.inference.decode import groups_of
 from nomadp.inference.learning import Progress
 from nomadp.inference.shares import (
@@ -17,8 +21,10 @@ from nomadp.inference.shares import (
 )
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
+from nomadp.mechanisms.questions import Question
 from nomadp.reports.table import AnyReports
 from nomadp.unit_square import UnitSquare
+from nomadp.zones import Zones
 
 __all__ = ["cell_shares", "flows", "hotspots", "learned_from", "location_shares", "trip_shares"]
 
@@ -26,31 +32,37 @@ __all__ = ["cell_shares", "flows", "hotspots", "learned_from", "location_shares"
 def hotspots(
     mechanism: Mechanism,
     reports: AnyReports,
-    granularity: int | None = None,
+    zones: str | Zones | None = None,
     *,
+    at: str | None = None,
     progress: Progress | None = None,
 ) -> Shares:
-    """The share of visits at each location, or in each cell of a grid, with its uncertainty.
+    """The share of visits at each location, or in each of some ``zones``, with its uncertainty.
 
-    It is learned from the ``reports`` of ``mechanism``, which costs nothing more. ``values``
-    add up to 1, ``deviation`` are their standard deviations, and ``flat`` is what somebody
+    It is what the ``reports`` of ``mechanism`` tell, which costs nothing more. ``values`` add
+    up to 1, ``interval(0.9)`` holds each with that probability, and ``flat`` is what somebody
     without reports would say; nothing is claimed beyond it that reports do not tell from
-    chance. With a ``granularity`` there are that many rows and columns of cells.
-    ``progress`` is told of every piece of learning that is done. Raises `DomainError` as
-    `decode` does.
+    chance. Zones are a rule such as grid:16, or `Zones`; a direct question has its own, and
+    tells of larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of
+    trips their starts, if it is left out. ``progress`` is told of every piece of learning that
+    is done. Raises `DomainError` for what reports do not tell of, and as `decode` does.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
-    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> visits = nomadp.hotspots(brr, reports, granularity=3)
-    >>> len(visits.values), f"{visits.values.sum():.3f}"
+    >>> visits = nomadp.make_mechanism("visits", city.locations, epsilon=4, zones="grid:3")
+    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SimulatedWords(1))
+    >>> shares = nomadp.hotspots(visits, reports)
+    >>> len(shares.values), f"{shares.values.sum():.3f}"
     (9, '1.000')
     """
-    learned = learned_from(mechanism, reports, progress)
-    if granularity is None:
-        return location_shares(learned)
-    return cell_shares(learned, granularity)
+    if isinstance(mechanism, Question):
+        return asked_hotspots(mechanism, reports, zones_for(mechanism, zones), at)
+    if at not in (None, *_POINTS):
+        raise DomainError(f"at must be one of {', '.join(_POINTS)}, got {str(at)[:80]}")
+    zone = np.arange(len(mechanism.locations))
+    if zones is not None:
+        zone = zones_on(mechanism.locations, zones).of
+    return _point_shares(learned_from(mechanism, reports, progress), zone, at or "visits")
 
 
 def learned_from(
@@ -68,49 +80,77 @@ def location_shares(learned: Learned) -> Shares:
 
     Of a long trajectory, its control points are the visits.
     """
-    size = len(learned.locations)
-    every = np.ones(size, dtype=np.int64)
-    return estimated_shares(learned, lambda rows: table_of(rows, size), every)
+    return _point_shares(learned, np.arange(len(learned.locations)))
 
 
 def cell_shares(learned: Learned, granularity: int) -> Shares:
     """The share of visits in each cell of a grid; flat is as dense as the set itself."""
     cell = UnitSquare(learned.locations).cells(granularity)
-    size = granularity**2
-    places = np.bincount(cell, minlength=size)
-    return estimated_shares(learned, lambda rows: table_of(cell[rows], size), places)
+    return _point_shares(learned, cell, size=granularity**2)
+
+
+_POINTS = {"visits": slice(None), "starts": slice(0, 1), "ends": slice(-1, None)}
+
+
+def _point_shares(
+    learned: Learned, zone: Ints, at: str = "visits", *, size: int | None = None
+) -> Shares:
+    """The share of these points of journeys in each zone; flat is as dense as the set."""
+    size = int(zone.max()) + 1 if size is None else size
+    points = _POINTS[at]
+    if at != "visits":
+        learned = _journeys(learned)
+    places = np.bincount(zone, minlength=size)
+    return estimated_shares(learned, lambda rows: table_of(zone[rows[:, points]], size), places)
 
 
 def flows(
     mechanism: Mechanism,
     reports: AnyReports,
-    granularity: int,
+    zones: str | Zones | None = None,
     *,
     progress: Progress | None = None,
 ) -> Shares:
-    """The share of trips from each cell of a grid to each, with its uncertainty.
+    """The share of trips from each zone to each, with its uncertainty.
 
-    A trip goes from the first to the last point of a journey, over ``granularity`` rows and
-    columns of cells: entry ``i * granularity**2 + j`` of ``values`` is from cell i to cell j.
-    ``mechanism``, ``reports`` and ``progress`` are as in `hotspots`. Raises `DomainError` for
-    reports that do not tell of whole journeys: only ATLAS' do.
+    A trip goes from the first to the last point of a journey: entry ``i * len(zones) + j`` of
+    ``values`` is from zone i to zone j. ``mechanism``, ``reports``, ``zones`` (grid:4 if there
+    are none of its own) and ``progress`` are as in `hotspots`. Raises `DomainError` for reports
+    that do not tell of whole journeys: those of ATLAS and of the direct question trips do.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
-    >>> trips = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
-    >>> atlas = nomadp.make_mechanism("atlas", places, epsilon=8, size=200)
-    >>> reports = nomadp.perturb_set(atlas, trips, nomadp.SimulatedWords(1))
-    >>> nomadp.flows(atlas, reports, granularity=2).values.reshape(4, 4).shape
+    >>> people = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
+    >>> trips = nomadp.make_mechanism("trips", places, epsilon=8, zones="grid:2")
+    >>> reports = nomadp.perturb_set(trips, people, nomadp.SimulatedWords(1))
+    >>> nomadp.flows(trips, reports).values.reshape(4, 4).shape
     (4, 4)
     """
-    return trip_shares(learned_from(mechanism, reports, progress), granularity)
+    if isinstance(mechanism, Question):
+        return asked_trips(mechanism, reports, zones_for(mechanism, zones))
+    asked = zones_on(mechanism.locations, zones or "grid:4")
+    return _pair_shares(learned_from(mechanism, reports, progress), asked.of)
 
 
 def trip_shares(learned: Learned, granularity: int) -> Shares:
-    """The share of trips from each cell (first point) to each (last point), flattened.
+    """The share of trips from each cell of a grid (first point) to each (last), flattened."""
+    cell = UnitSquare(learned.locations).cells(granularity)
+    return _pair_shares(learned, cell, granularity**2)
 
-    Only reports of whole journeys tell of trips. Flat: both ends anywhere, independently.
-    """
+
+def _pair_shares(learned: Learned, zone: Ints, size: int | None = None) -> Shares:
+    """Only reports of whole journeys tell. Flat: both ends anywhere, independently."""
+    zones = int(zone.max()) + 1 if size is None else size
+    places = np.bincount(zone, minlength=zones)
+
+    def tally(rows: Ints) -> Any:
+        return table_of(zones * zone[rows[:, :1]] + zone[rows[:, -1:]], zones**2)
+
+    return estimated_shares(_journeys(learned), tally, np.outer(places, places).reshape(-1))
+
+
+def _journeys(learned: Learned) -> Learned:
+    """The same, asked about whole journeys only."""
     moving = [
         k for k, group in enumerate(learned.groups) if group.evidence.support.shape[1] > 1
     ]
@@ -119,18 +159,6 @@ def trip_shares(learned: Learned, granularity: int) -> Shares:
             "trips need reports of whole journeys of at least 2 locations, got none; "
             "mechanisms that perturb each point on its own do not report any"
         )
-    cell = UnitSquare(learned.locations).cells(granularity)
-    cells = granularity**2
-    places = np.bincount(cell, minlength=cells)
-
-    def tally(rows: Ints) -> Any:
-        return table_of(cells * cell[rows[:, :1]] + cell[rows[:, -1:]], cells**2)
-
-    return estimated_shares(_only(learned, moving), tally, np.outer(places, places).reshape(-1))
-
-
-def _only(learned: Learned, chosen: list[int]) -> Learned:
-    """The same, asked about some of its groups."""
-    again = tuple((tuple(groups[k] for k in chosen), prior) for groups, prior in learned.again)
-    groups = tuple(learned.groups[k] for k in chosen)
+    again = tuple((tuple(groups[k] for k in moving), prior) for groups, prior in learned.again)
+    groups = tuple(learned.groups[k] for k in moving)
     return replace(learned, groups=groups, again=again)

@@ -27,7 +27,8 @@ def support_of(points: Ints, counts: Ints, order: int, size: int) -> Ints:
     listed = len(points) * -(-size // order)
     transformed = len(points) * order + table * math.log2(table)
     cheaper = transformed < listed and table <= _TABLE_MAX
-    return (by_transform if cheaper else by_listing)(points, counts, order, size)
+    count = by_transform if cheaper else by_listing
+    return count(points, counts, order, size)
 
 
 def by_listing(points: Ints, counts: Ints, order: int, size: int) -> Ints:
@@ -54,7 +55,8 @@ def by_listing(points: Ints, counts: Ints, order: int, size: int) -> Ints:
 
 def _counted(numbers: Ints, often: Ints, least: int = 0) -> Ints:
     weight = np.broadcast_to(often, numbers.shape).ravel()
-    return np.rint(np.bincount(numbers.ravel(), weight, least)).astype(np.int64)
+    found: Ints = np.rint(np.bincount(numbers.ravel(), weight, least)).astype(np.int64)
+    return found
 
 
 def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
@@ -67,4 +69,5 @@ def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
         multiple = points * factor % order
         np.add.at(table, multiple[:, 1:] @ powers, counts * turns[multiple[:, 0]])
     sums = np.fft.fftn(table.reshape((order,) * digits)).real.ravel()[:size]
-    return np.rint((sums + counts.sum()) / order).astype(np.int64)
+    found: Ints = np.rint((sums + counts.sum()) / order).astype(np.int64)
+    return found

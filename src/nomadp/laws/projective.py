@@ -147,7 +147,8 @@ class ProjectiveResponse(LabelLaw):
             digit = np.where(k > lead, points[:, k] * scale % q, 0)
             number = number * q + digit
         first = np.array([self._points_of(count - 1 - k) for k in range(count)])
-        return number + first[lead]
+        found: Ints = number + first[lead]
+        return found
 
 
 def _inverses(values: Ints, prime: int) -> Ints:
@@ -184,7 +185,7 @@ def _dimensions(size: int, order: int) -> int:
 
 def _root(size: int, power: int) -> int:
     """The least number whose power is not below size."""
-    found = max(2, math.floor(size ** (1 / power)) - 1)
+    found = max(2, math.floor(math.pow(size, 1 / power)) - 1)
     while found**power < size:
         found += 1
     return found

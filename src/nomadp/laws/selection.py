@@ -111,7 +111,7 @@ class SubsetSelection(LabelLaw):
     def possible(self, reports: Ints) -> NDArray[np.bool_]:
         if reports.shape[1] != self.count:
             return np.zeros(len(reports), dtype=bool)
-        ascending: NDArray[np.bool_] = (np.diff(reports, axis=1) > 0).all(axis=1)
+        ascending = np.asarray((np.diff(reports, axis=1) > 0).all(axis=1))
         return ascending & (reports[:, 0] >= 0) & (reports[:, -1] < self.size)
 
     def support(self, values: Ints, counts: Ints) -> Ints:

@@ -107,6 +107,7 @@ def fastest(mechanism: Mechanism) -> str:
 
 
 def _hours(trajectories: TrajectorySet) -> list[Any]:
+    """The hour of each; None where nobody knows."""
     known = trajectories.hours
     return [None] * len(trajectories) if known is None else known.tolist()
 

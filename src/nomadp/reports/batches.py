@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,11 +17,20 @@ from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, flat, 
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.reports.rows import NO_NUMBER, NOTHING, Rows, readable, transcript_of
+from nomadp.reports.rows import (
+    NO_NUMBER,
+    NOTHING,
+    VALUES,
+    Public,
+    Rows,
+    readable,
+    transcript_of,
+)
 from nomadp.sequences import Sequences
 
 __all__ = ["batch_of", "is_numbered", "rows_of"]
 
+VALUE_SCHEMA = pa.schema([("tid", pa.string()), (VALUES, pa.list_(pa.int64()))])
 NUMBER = pa.field("number", pa.int64())
 TEXT = pa.field("transcript", pa.string())
 
@@ -33,17 +43,20 @@ def is_numbered(mechanism: Mechanism) -> bool:
 
 def batch_of(
     rows: Sequences,
-    locations: LocationSet,
+    locations: LocationSet | None,
     numbers: Ints | None = None,
     transcripts: Sequence[tuple[int, ...]] | None = None,
 ) -> pa.RecordBatch:
-    """One row to a report, in their order."""
-    rows.check_size(len(locations))
-    location_ids = ids_of(locations).take(pa.array(rows.locations))
+    """One row to a report, in their order; without locations they are numbers."""
+    if locations is None:
+        kind, values = VALUE_SCHEMA, pa.array(rows.locations, pa.int64())
+    else:
+        rows.check_size(len(locations))
+        kind, values = TRAJECTORY_SCHEMA, ids_of(locations).take(pa.array(rows.locations))
     offsets = pa.array(rows.offsets, pa.int32())  # more than 2^31 points are refused
-    lists = pa.ListArray.from_arrays(offsets, location_ids)
+    lists = pa.ListArray.from_arrays(offsets, values)
     columns = [pa.array(rows.names, pa.string()), lists]
-    batch = pa.RecordBatch.from_arrays(columns, schema=TRAJECTORY_SCHEMA)
+    batch = pa.RecordBatch.from_arrays(columns, schema=kind)
     if numbers is not None:
         batch = batch.append_column(NUMBER, pa.array(numbers, pa.int64()))
     if transcripts is not None:
@@ -52,23 +65,22 @@ def batch_of(
     return batch
 
 
-def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
+def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     """The reports of a batch that can be read, in its order."""
-    for name in TRAJECTORY_SCHEMA.names:
+    column = VALUES if isinstance(public, int) else "location_ids"
+    for name in ("tid", column):
         if batch.schema.names.count(name) != 1:
             raise SchemaError(f"reports must have one column {name}")
-    lists = batch["location_ids"]
+    lists = batch[column]
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     if not any(is_kind(lists.type) for is_kind in kinds):
-        raise SchemaError(f"location_ids must be a column of lists of ids, got {lists.type}")
+        raise SchemaError(f"{column} must be a column of lists, got {lists.type}")
     there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
     there = pc.fill_null(there, fill_value=False)
     empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
     batch = batch.filter(there)
-    offsets, items = flat(batch["location_ids"])
-    items = as_text("location_ids", items)
-    known = ids_of(locations).cast(items.type)
-    found = pc.fill_null(pc.index_in(items, value_set=known, skip_nulls=True), -1).to_numpy()
+    offsets, items = flat(batch[column])
+    found = _found(items, public)
     names = tuple(as_text("tid", batch["tid"]).to_pylist())
     numbers, bad = _numbers(batch)
     said = None
@@ -77,6 +89,20 @@ def rows_of(batch: pa.RecordBatch, locations: LocationSet) -> Rows:
     rows = readable(Sequences(offsets, found, names), numbers, said, bad)
     refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
     return rows._replace(refused=refused)
+
+
+def _found(items: Any, public: Public) -> Ints:
+    """Each as an index or a value; -1 where it is none."""
+    if isinstance(public, int):
+        if not pa.types.is_integer(items.type):
+            raise SchemaError(f"{VALUES} must be lists of whole numbers, got {items.type}")
+        inside = pc.and_(pc.greater_equal(items, 0), pc.less(items, public))
+        values = pc.fill_null(pc.if_else(inside, items, None).cast(pa.int64()), -1)
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    items = as_text("location_ids", items)
+    known = ids_of(public).cast(items.type)
+    found = pc.index_in(items, value_set=known, skip_nulls=True)
+    return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
 
 
 def _numbers(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:

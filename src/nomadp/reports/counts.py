@@ -25,6 +25,7 @@ __all__ = [
     "IMPOSSIBLE",
     "Counts",
     "Values",
+    "check_decodable",
     "check_readable",
     "possible",
     "released_values",
@@ -65,6 +66,16 @@ def check_readable(mechanism: Mechanism) -> None:
             f"point on its own, got {mechanism.name}, whose reported points do not tell what "
             "was released"
         )
+
+
+def check_decodable(mechanism: Mechanism) -> None:
+    """Refuse reports that are of no journeys, and those that do not tell what was released."""
+    if mechanism.asks:
+        raise DomainError(
+            f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
+            'answers to a direct question; use "nomadp ask"'
+        )
+    check_readable(mechanism)
 
 
 def released_values(

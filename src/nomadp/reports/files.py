@@ -5,40 +5,34 @@ a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomad
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
 from nomadp.formats.atomic import written_whole
-from nomadp.formats.columns import Kind, Text
 from nomadp.formats.files import (
     beside,
-    columns_or_refusal,
     file_path,
     is_parquet,
-    read_table,
     write_described,
 )
 from nomadp.formats.location_files import point_columns
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms import Mechanism, kind_of
+from nomadp.reports.counts import possible
 from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
+from nomadp.reports.point_rows import MORE, VALUE, rows_by_point
 from nomadp.reports.rows import (
-    AMBIGUOUS,
-    NO_NUMBER,
+    VALUES,
+    Public,
     Rows,
     concatenated,
-    readable,
-    transcript_of,
     unique,
 )
 from nomadp.reports.table import AnyReports, Reports, reports_as
-from nomadp.sequences import Sequences
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,8 +48,6 @@ __all__ = [
 
 ABOUT = "_nomadp.json"
 """The header of a folder; readers of Parquet pass over names like this."""
-POINTS = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
-MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
 def write_reports(path: AnyPath, reports: AnyReports) -> None:
@@ -121,7 +113,26 @@ def read_reports(
             f"{found} must say how its reports were made, and does not; name their mechanism "
             "and epsilon"
         )
-    return reports_as(header, locations, **_rows(found, locations)._asdict())
+    asked = _question(header, locations, made_by)
+    if asked is None:
+        return reports_as(header, locations, **_rows(found, locations)._asdict())
+    size = asked.report_size
+    read = _rows(found, size)._asdict()
+    return possible(asked, reports_as(header, locations, **read, entry_size=size))
+
+
+def _question(
+    header: Header, locations: LocationSet, made_by: Mechanism | None
+) -> Mechanism | None:
+    """The direct question that reports answer; None where they are journeys."""
+    if made_by is not None:
+        return made_by if made_by.asks else None
+    try:
+        if not kind_of(header.mechanism).asks:
+            return None
+    except DomainError:  # of a package that is not here: it has no questions
+        return None
+    return header.mechanism_for(locations)
 
 
 def has_header(path: AnyPath) -> bool:
@@ -161,12 +172,17 @@ def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
     from nomadp.formats.parquet_files import write_parquet  # slow to import: Arrow
     from nomadp.reports.batches import batch_of
 
-    batch = batch_of(reports, reports.world, reports.numbers, reports.transcripts)
+    world = reports.world if reports.entry_size is None else None
+    batch = batch_of(reports, world, reports.numbers, reports.transcripts)
     write_parquet(part, {name: batch[name] for name in batch.schema.names}, about)
 
 
 def _by_point(reports: AnyReports) -> dict[str, Any]:
-    row, column = reports.owner, point_columns(reports, reports.world)
+    row = reports.owner
+    if reports.entry_size is not None:
+        names = [reports.names[k] for k in row]
+        return {"tid": names, "seq": reports.seq, VALUE: reports.locations}
+    column = point_columns(reports, reports.world)
     if reports.numbers is not None:
         column["number"] = reports.numbers[row]
     if reports.transcripts is not None:
@@ -175,22 +191,24 @@ def _by_point(reports: AnyReports) -> dict[str, Any]:
     return column
 
 
-def _rows(path: Path, locations: LocationSet) -> Rows:
+def _rows(path: Path, public: Public) -> Rows:
+    nested = VALUES if isinstance(public, int) else "location_ids"
     if path.is_dir() or is_parquet(path):
         tables = [_table(file) for file in _files(path)]
-        if all("location_ids" in table.schema.names for table in tables):
+        if all(nested in table.schema.names for table in tables):
             from nomadp.reports.batches import rows_of
 
             batches = (each for t in tables for each in t.combine_chunks().to_batches())
-            pieces = [rows_of(batch, locations) for batch in batches]
+            pieces = [rows_of(batch, public) for batch in batches]
         else:
-            pieces = [_of_points(file, locations) for file in _files(path)]
+            pieces = [rows_by_point(file, public) for file in _files(path)]
     else:
-        pieces = [_of_points(path, locations)]
+        pieces = [rows_by_point(path, public)]
     found = unique(concatenated(pieces))
     if not len(found.rows):
+        over = f"{public} values" if isinstance(public, int) else len(public)
         raise DomainError(
-            f"{path} must hold reports over the location set of {len(locations)}, and all "
+            f"{path} must hold reports over the location set of {over}, and all "
             f"{sum(found.refused.values())} were left out; use the location file that belongs "
             "to them"
         )
@@ -212,46 +230,13 @@ def _table(path: Path) -> "pa.Table":
 
     try:
         with pq.ParquetFile(path) as file:
-            wanted = {"tid", "location_ids", *MORE}
+            wanted = {"tid", "location_ids", VALUES, *MORE}
             return file.read(
                 columns=[name for name in file.schema_arrow.names if name in wanted]
             )
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
     raise SchemaError(f"{path} must be a Parquet file, and {reason}")
-
-
-def _of_points(path: Path, locations: LocationSet) -> Rows:
-    """From one row to a point, in any order."""
-    table = read_table(path, lambda header: _columns(path, header))
-    tid: Text = table.column["tid"]
-    place: Text = table.column["location_id"]
-    seq = table.column["seq"]
-    order = np.lexsort((seq, tid.codes))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(tid.codes))])
-    index, known = locations.find_known(place.values)
-    index = np.where(known, index, -1)[place.codes]
-    rows = Sequences(offsets, index[order], tid.values)
-    again = np.diff(seq[order], prepend=-1) == 0
-    again[offsets[:-1]] = False
-    bad = {AMBIGUOUS: np.add.reduceat(again, offsets[:-1]) > 0}
-    numbers = said = None
-    if "number" in table.column:
-        each = table.column["number"][order]
-        numbers = each[offsets[:-1]]
-        bad[NO_NUMBER] = (
-            np.add.reduceat(each != np.repeat(numbers, rows.lengths), offsets[:-1]) > 0
-        )
-    if "transcript" in table.column:
-        text: Text = table.column["transcript"]
-        read = [transcript_of(value) for value in text.values]
-        said = [read[code] for code in text.codes[order][offsets[:-1]]]
-    return readable(rows, numbers, said, bad)
-
-
-def _columns(path: Path, header: Sequence[str]) -> Mapping[str, Kind]:
-    more = {name: kind for name, kind in MORE.items() if name in header}
-    return columns_or_refusal(path, header, {**POINTS, **more})
 
 
 def _header_bytes(path: Path) -> bytes | None:

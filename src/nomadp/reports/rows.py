@@ -13,11 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
 from nomadp.sequences import Sequences
 
-__all__ = ["Rows", "concatenated", "readable", "transcript_of", "unique"]
+__all__ = [
+    "VALUES",
+    "Public",
+    "Rows",
+    "concatenated",
+    "public_of",
+    "readable",
+    "transcript_of",
+    "unique",
+]
 
-UNKNOWN_PLACE = "a location is not in the set"
+VALUES = "values"
+"""The column of what is reported, where that is no locations."""
+Public = LocationSet | int
+"""What is reported of: locations, or whole numbers below a public one."""
+
+UNKNOWN_PLACE = "a location or value is not in the set"
 NOTHING = "they are empty"
 AMBIGUOUS = "a position comes twice"
 NO_NUMBER = "their number is missing"
@@ -36,6 +52,11 @@ class Rows(NamedTuple):
     numbers: Ints | None
     transcripts: Transcripts | None
     refused: Mapping[str, int]
+
+
+def public_of(mechanism: Mechanism) -> Public:
+    """What this mechanism's reports are made of."""
+    return mechanism.report_size if mechanism.asks else mechanism.locations
 
 
 def readable(

@@ -24,7 +24,10 @@ __all__ = ["AnyReports", "Reports", "SimulatedReports", "report_ids", "reports_a
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AnyReports(Sequences):
-    """Reported locations over public ones, by report; `names` are the ids of the reports."""
+    """Reported locations over public ones, by report; `names` are the ids of the reports.
+
+    Reports of a direct question have values of their own where others have locations.
+    """
 
     header: Header
     world: LocationSet
@@ -34,10 +37,12 @@ class AnyReports(Sequences):
     """Everything that the steps of the program released, where that was kept."""
     refused: Mapping[str, int] = field(default_factory=dict)
     """How many reports were left out, by reason."""
+    entry_size: int | None = None
+    """Of a direct question: below which number all its values are. Else they are locations."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_size(len(self.world))
+        self.check_size(len(self.world) if self.entry_size is None else self.entry_size)
         check_locations(self.header.location_set_sha256, self.world)
         for column in (self.numbers, self.transcripts):
             if column is not None and len(column) != len(self):

@@ -78,7 +78,7 @@ class Question(Mechanism):
         return self.zones  # type: ignore[return-value]  # a rule was followed at construction
 
     @abstractmethod
-    def place(self, zones: Ints) -> Ints:
+    def place(self, zones: Ints) -> Any:
         """What is asked, from the zones of the points of a journey (first axis)."""
 
     @property
@@ -148,7 +148,7 @@ class Question(Mechanism):
 
     def labels_at(self, zones: Ints, hours: Ints | None) -> Ints:
         """The label, from the zones of points (first axis) and the hour if that is asked."""
-        place = self.place(zones)
+        place: Ints = self.place(zones)
         if self.slots is None or hours is None:
             return place
         return place * len(self.slots.names) + self.slots.of(hours)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Trips(Question):
 
     zones: str | Zones = "grid:4"
 
-    def place(self, zones: Ints) -> Ints:
+    def place(self, zones: Ints) -> Any:
         return zones[0] * len(self.partition) + zones[-1]
 
     @property
@@ -55,7 +55,7 @@ class Starts(OneZone):
 
     name: ClassVar[str] = "starts"
 
-    def place(self, zones: Ints) -> Ints:
+    def place(self, zones: Ints) -> Any:
         return zones[0]
 
 
@@ -65,7 +65,7 @@ class Ends(OneZone):
 
     name: ClassVar[str] = "ends"
 
-    def place(self, zones: Ints) -> Ints:
+    def place(self, zones: Ints) -> Any:
         return zones[-1]
 
 
@@ -75,7 +75,7 @@ class Visits(OneZone):
 
     name: ClassVar[str] = "visits"
 
-    def place(self, zones: Ints) -> Ints:
+    def place(self, zones: Ints) -> Any:
         return zones[0]
 
     def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:

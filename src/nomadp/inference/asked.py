@@ -1,0 +1,129 @@
+"""What direct questions answer: the zones that people are in, come from and go to.
+
+A question about trips also tells where they start and end, one about small zones tells of
+large ones that are made of them, and one about times tells of all times together.
+"""
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.inference.direct import DirectShares, Levels, direct_shares, pair_levels
+from nomadp.inference.estimate import Floats
+from nomadp.laws import Ints
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.questions import Question
+from nomadp.reports.counts import possible
+from nomadp.reports.table import AnyReports
+from nomadp.zones import Zones, zones_of
+
+__all__ = ["asked_hotspots", "asked_trips", "zones_for", "zones_on"]
+
+
+def zones_for(question: Question, zones: str | Zones | None) -> Zones:
+    """The zones an answer is about: those of the question, or larger ones made of them."""
+    own = question.partition
+    if zones is None:
+        return own
+    wanted = zones_on(own.locations, zones)
+    _zone_of_zone(own, wanted)
+    return wanted
+
+
+def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
+    """Zones of this location set, or those that a rule makes of it."""
+    made = zones_of(locations, zones) if isinstance(zones, str) else zones
+    if made.locations != locations:
+        raise DomainError("zones must be of the location set that reports were made with")
+    return made
+
+
+def asked_hotspots(
+    question: Question,
+    reports: AnyReports,
+    zones: Zones,
+    at: str | None = None,
+    *,
+    timed: bool = False,
+) -> DirectShares:
+    """The share of people in each zone; of every slot of a zone if ``timed``, slots last.
+
+    A question about trips tells of ``starts``, which is taken if nothing is said, and ``ends``.
+    """
+    zone = _zone_of_zone(question.partition, zones)
+    place, _ = _label_parts(question)
+    if question.name == "trips":
+        start, end = np.divmod(place, len(question.partition))
+        sides = {"starts": start, "ends": end}
+        place = sides.get(at or "starts", start)
+    else:
+        sides = {question.name: place}
+    if at is not None and at not in sides:
+        raise DomainError(
+            f"{at} must have been asked for, and reports of {question.name} tell of "
+            f"{' and '.join(sides)} only"
+        )
+    groups = [level[zone[place]] for level in zones.levels()]
+    return _shares(question, reports, groups, zone[place], timed=timed)
+
+
+def asked_trips(
+    question: Question, reports: AnyReports, zones: Zones, *, timed: bool = False
+) -> DirectShares:
+    """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
+    if question.name != "trips":
+        raise DomainError(
+            "the zones that trips go between must have been asked for together, and reports of "
+            f"{question.name} tell of one zone each; ask with trips"
+        )
+    zone = _zone_of_zone(question.partition, zones)
+    place, _ = _label_parts(question)
+    start, end = np.divmod(place, len(question.partition))
+    pair = zone[start] * len(zones) + zone[end]
+    groups = [level[pair] for level in pair_levels(zones.levels(), zones.apart())]
+    return _shares(question, reports, groups, pair, timed=timed)
+
+
+def _shares(
+    question: Question, reports: AnyReports, groups: list[Ints], asked: Ints, *, timed: bool
+) -> DirectShares:
+    kept = possible(question, reports)
+    _, slot = _label_parts(question)
+    if timed:
+        groups, asked = [*groups, asked], asked * (slot.max() + 1) + slot
+    law = question.channel
+    return direct_shares(
+        question.support(kept),
+        len(kept),
+        float(law.true_chance),
+        float(law.other_chance),
+        Levels(tuple(groups), _flat(question), asked),
+    )
+
+
+def _label_parts(question: Question) -> tuple[Ints, Ints]:
+    """The place and the slot of each label."""
+    slots = 1 if question.slots is None else len(question.slots.names)
+    place, slot = np.divmod(np.arange(question.label_count), slots)
+    return place, slot
+
+
+def _flat(question: Question) -> Floats:
+    """Any location is as likely, and any time; both ends of a trip independently."""
+    held = np.bincount(question.partition.of).astype(np.float64)
+    if question.name == "trips":
+        held = np.outer(held, held).reshape(-1)
+    place, _ = _label_parts(question)
+    flat: Floats = held[place] / held[place].sum()
+    return flat
+
+
+def _zone_of_zone(own: Zones, wanted: Zones) -> Ints:
+    """In which of the wanted zones each zone lies."""
+    _, first = np.unique(own.of, return_index=True)
+    zone: Ints = wanted.of[first]
+    if not np.array_equal(zone[own.of], wanted.of):
+        raise DomainError(
+            f"zones must be those that were asked for ({own.rule}) or larger ones made of "
+            f"them, got {wanted.rule}, which cuts some up; name others or ask again"
+        )
+    return zone
