@@ -26,9 +26,9 @@ from answers_peers import LAWS, projected
 from answers_questions import QUESTIONS, Population
 from estimates import PAPER_SETS, subject
 from ldptrace import LdpTrace, Paths
-from nomadp.inference.direct import direct_shares
 
 from nomadp.datasets.city import synthetic_city
+from nomadp.inference.direct import direct_shares
 
 EPSILONS = ("1", "2", "4", "8")
 PEOPLE = (3_000, 30_000, 300_000, 3_000_000)

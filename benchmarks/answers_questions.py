@@ -124,15 +124,8 @@ class Population:
         else:
             groups = tuple(self.zones[question].levels())
         if question == "trips":
-            groups = pair_levels(groups, self.apart)
+            groups = pair_levels(groups, self.zones[question].apart())
         return Levels(groups, self.flat[question], np.arange(self.size(question)))
-
-    @cached_property
-    def apart(self):
-        z = self.zones["trips"]
-        c = z._centres_km
-        d = np.linalg.norm(c[:, None] - c[None], axis=-1)
-        return np.where(d > 0, 1 + np.digitize(d, np.quantile(d[d > 0], [0.25, 0.5, 0.75])), 0)
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:
         """How far from the truth; of hotspots, the part that was named rightly."""

@@ -131,7 +131,7 @@ def test_who_is_asked_for_a_point_draws_one() -> None:
 def test_levels_get_finer_up_to_the_labels_themselves() -> None:
     crowd = population()
     for question in script("answers_questions").QUESTIONS:
-        levels = crowd.levels(question)
+        levels = crowd.levels(question).groups
         assert len(np.unique(levels[-1])) == crowd.size(question)
         for coarse, fine in pairwise(levels):
             pairs = np.unique(np.stack([fine, coarse]), axis=1)

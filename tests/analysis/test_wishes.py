@@ -25,9 +25,8 @@ def test_a_direct_question_gets_better_with_people_and_its_floors_frame_it(flows
     few, many = (flows[people].errors for people in (300, 300_000))
     assert many["direct"] < few["direct"] / 3
     assert few["flat"] == many["flat"]
-    for errors in (few, many):
-        assert errors["no privacy"] < errors["direct"]
-        assert errors["direct"] < errors["flat"] * 1.2
+    assert many["no privacy"] < many["direct"]
+    assert few["direct"] < few["flat"]
 
 
 def test_with_many_people_asking_directly_is_advised(flows):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.geometry import Floats
-from nomadp.inference.direct import direct_shares
+from nomadp.inference.direct import Levels, direct_shares, pair_levels
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Progress
@@ -163,6 +163,14 @@ class _Crowd:
         shares: Floats = self.places / self.places.sum()
         return shares
 
+    @cached_property
+    def levels(self) -> Levels:
+        zones = self.question.partition
+        groups = tuple(zones.levels())
+        if self.pairs:
+            groups = pair_levels(groups, zones.apart())
+        return Levels(groups, self.flat, np.arange(self.question.label_count))
+
     def error(self, shares: Floats) -> float:
         """Half of the summed differences: who would have to be put elsewhere."""
         return float(np.abs(shares - self.truth).sum() / 2)
@@ -177,7 +185,7 @@ class _Crowd:
         law = self.question.channel
         chances = float(law.true_chance), float(law.other_chance)
         support = rng.binomial(true, chances[0]) + rng.binomial(total - true, chances[1])
-        found = direct_shares(support, total, *chances, self.question.levels())
+        found = direct_shares(support, total, *chances, self.levels)
         return self.error(found.values)
 
     def raw_error(self, people: int) -> float:
