@@ -28,25 +28,41 @@ def surveyed(mechanism, reports):
     )
 
 
-@pytest.mark.parametrize("granularity", [None, 3])
-def test_hotspots(granularity):
+@pytest.mark.parametrize("zones", [None, "grid:3"])
+def test_hotspots(zones):
     asked = reported("brr")
-    found, learned = hotspots(*asked, granularity), surveyed(*asked)
-    wanted = location_shares(learned) if granularity is None else cell_shares(learned, 3)
+    found, learned = hotspots(*asked, zones), surveyed(*asked)
+    wanted = location_shares(learned) if zones is None else cell_shares(learned, 3)
     assert np.array_equal(found.values, wanted.values)
     assert np.array_equal(found.deviation, wanted.deviation)
-    assert len(found.values) == (30 if granularity is None else 9)
+    assert len(found.values) == (30 if zones is None else 9)
+
+
+def test_starts_and_ends_are_the_margins_of_trips():
+    asked = reported("atlas", size=100)
+    pairs = flows(*asked, "grid:2").values.reshape(4, 4)
+    starts, ends = (hotspots(*asked, "grid:2", at=at) for at in ("starts", "ends"))
+    assert starts.kept == ends.kept == flows(*asked, "grid:2").kept  # else drawn apart
+    assert starts.values == pytest.approx(pairs.sum(axis=1))
+    assert ends.values == pytest.approx(pairs.sum(axis=0))
+
+
+def test_other_points_are_not_known():
+    with pytest.raises(DomainError, match="at must be one of visits, starts, ends, got noon"):
+        hotspots(*reported("brr"), at="noon")
+    with pytest.raises(DomainError, match="trips need reports of whole journeys"):
+        hotspots(*reported("brr"), at="starts")
 
 
 def test_flows():
     asked = reported("atlas", size=100)
     wanted = trip_shares(surveyed(*asked), 2)
-    assert np.array_equal(flows(*asked, 2).values, wanted.values)
+    assert np.array_equal(flows(*asked, "grid:2").values, wanted.values)
 
 
 def test_flows_need_reports_of_whole_journeys():
     with pytest.raises(DomainError, match="trips need reports of whole journeys"):
-        flows(*reported("brr"), 2)
+        flows(*reported("brr"), "grid:2")
 
 
 def test_progress_is_told():

@@ -4,6 +4,8 @@ A question about trips also tells where they start and end, one about small zone
 large ones that are made of them, and one about times tells of all times together.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from nomadp.errors import DomainError
@@ -63,7 +65,8 @@ def asked_hotspots(
             f"{' and '.join(sides)} only"
         )
     groups = [level[zone[place]] for level in zones.levels()]
-    return _shares(question, reports, groups, zone[place], timed=timed)
+    found = _shares(question, reports, groups, zone[place], timed=timed)
+    return _of_drawn_points(found, len(reports)) if question.name == "visits" else found
 
 
 def asked_trips(
@@ -98,6 +101,13 @@ def _shares(
         float(law.other_chance),
         Levels(tuple(groups), _flat(question), asked),
     )
+
+
+def _of_drawn_points(found: DirectShares, total: int) -> DirectShares:
+    """With the chance in which of its points a journey reports: at most that of a count."""
+    more = found.per_share + 1 / total
+    deviation = np.sqrt(found.at_none + more * found.values)
+    return replace(found, per_share=more, deviation=deviation)
 
 
 def _label_parts(question: Question) -> tuple[Ints, Ints]:
