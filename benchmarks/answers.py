@@ -16,7 +16,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +38,10 @@ SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
 TIMES = dict.fromkeys(PEOPLE, 10)
 """How often each number of people is drawn."""
-SLOW = {"ldptrace", "atlas"}
-SLOW_TIMES = {3_000: 3, 30_000: 2, 300_000: 1, 3_000_000: 1}
-"""The more people there are, the less chance matters."""
+SLOW_TIMES = {3_000: 2, 30_000: 1, 300_000: 1, 3_000_000: 1}
+"""Of what takes seconds: the more people there are, the less chance matters."""
+SLOW = {"ldptrace", "atlas", "book"}
+LARGE = 1024
 QUICK_TIMES = {300: 2, 3_000: 1}
 SYNTHETIC = 100_000
 """Journeys that LDPTrace makes up."""
@@ -101,31 +102,35 @@ def ldptrace(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[s
     return found
 
 
-def atlas(crowd: Population, epsilon: float) -> Callable[..., dict[str, Shares]]:
+def atlas(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
     """Reports of whole journeys, counted as they come and estimated."""
-    reports = AtlasReports(crowd, str(epsilon))
-
-    def asked(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-        counts = reports.drawn(people, rng)
-        return {
-            "atlas counted": reports.counted(counts),
-            "atlas estimated": reports.estimated(counts),
-        }
-
-    return asked
+    reports = _reports(crowd, str(epsilon))
+    counts = reports.drawn(people, rng)
+    return {
+        "atlas counted": reports.counted(counts),
+        "atlas estimated": reports.estimated(counts),
+    }
 
 
-KINDS = ("floors", "direct", "peers", "ldptrace", "atlas")
+def book(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """The same with a larger book, as somebody would take who wants shares only."""
+    reports = _reports(crowd, str(epsilon), LARGE)
+    return {"atlas large": reports.estimated(reports.drawn(people, rng))}
+
+
+_reports = lru_cache(maxsize=1)(AtlasReports)
+KINDS: dict[str, Callable[..., dict[str, Shares]]] = {
+    "floors": floors,
+    "direct": direct,
+    "peers": peers,
+    "ldptrace": ldptrace,
+    "atlas": atlas,
+    "book": book,
+}
 
 
 def measure(crowd: Population, epsilon: str, kind: str, numbers: dict[int, int]) -> Any:
     """Scores of one kind of answers, a list of draws for each number of people."""
-    if kind == "atlas":
-        answers = atlas(crowd, float(epsilon))
-    else:
-        answers = {"floors": floors, "direct": direct, "peers": peers, "ldptrace": ldptrace}[
-            kind
-        ]
     found: dict[str, Any] = {}
     for count, times in numbers.items():
         draws: dict[str, list[Any]] = {}
@@ -133,7 +138,8 @@ def measure(crowd: Population, epsilon: str, kind: str, numbers: dict[int, int])
             # The same people for every kind and every epsilon.
             people = crowd.drawn(count, np.random.default_rng([SEED, count, k]))
             seed = zlib.crc32(f"{kind} {epsilon} {count} {k}".encode())
-            asked = answers(crowd, float(epsilon), people, np.random.default_rng([SEED, seed]))
+            rng = np.random.default_rng([SEED, seed])
+            asked = KINDS[kind](crowd, float(epsilon), people, rng)
             for name, shares in asked.items():
                 draws.setdefault(name, []).append(crowd.scores(shares))
         found[str(count)] = draws

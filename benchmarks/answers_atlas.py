@@ -20,9 +20,11 @@ __all__ = ["AtlasReports"]
 class AtlasReports:
     """What people on the trips of a population would report."""
 
-    def __init__(self, crowd: Population, epsilon: str) -> None:
+    def __init__(self, crowd: Population, epsilon: str, size: int | None = None) -> None:
+        """By the book of the recipe, or by one of so many journeys."""
+        options = {} if size is None else {"size": size}
         self.crowd = crowd
-        self.channel = make_mechanism("atlas", crowd.locations, epsilon).channel(2)
+        self.channel = make_mechanism("atlas", crowd.locations, epsilon, **options).channel(2)
 
     def drawn(self, people: Any, rng: Generator) -> Any:
         """How often each journey of the book is reported: multinomials, trip by trip."""

@@ -139,9 +139,10 @@ def test_levels_get_finer_up_to_the_labels_themselves() -> None:
 
 
 def test_a_quick_run_keeps_what_it_measured_and_does_not_repeat_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = script("answers")
+    monkeypatch.setattr(answers, "LARGE", 32)
     asked = [str(tmp_path), "--quick", "--sets", "city", "--epsilons", "4", "--jobs", "1"]
     assert answers.main(asked) == 0
     found = json.loads((tmp_path / "city-4.json").read_text())
@@ -159,7 +160,7 @@ def test_a_quick_run_keeps_what_it_measured_and_does_not_repeat_it(
 def made_up(folder: Path) -> None:
     """Results of one set in which ours errs .1, a peer .05 on trips, and no privacy nothing."""
     names = ["flat", "atlas counted", "atlas estimated", "direct raw", "direct smoothed"]
-    names += ["oue", "olh", "grr", "ldptrace 6", "ldptrace 16", "no privacy"]
+    names += ["atlas large", "oue", "olh", "grr", "ldptrace 6", "ldptrace 16", "no privacy"]
     questions = ("density", "hotspots", "trips", "lengths")
     scores = {name: [dict.fromkeys(questions, 0.1) | {"hotspots": 0.9}] for name in names}
     scores["oue"] = [scores["oue"][0] | {"trips": 0.05}]

@@ -22,16 +22,15 @@ from nomadp.inference.learning import Group, Progress
 from nomadp.inference.shares import estimated_shares, learned_from_groups, table_of
 from nomadp.laws import Channel, Ints, probabilities
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.atlas.book import public_walks
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.questions import Question, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
 __all__ = ["PEOPLE_MAX", "WISHES", "Advice", "advise", "drawn_reports"]
 
-WISHES = {"hotspots": ("visits", "grid:16"), "flows": ("trips", "grid:4")}
-"""The question that asks for each, and the zones it asks about unless others are given."""
+WISHES: dict[str, type[Question]] = {"hotspots": Visits, "flows": Trips}
+"""The question that asks for each."""
 PEOPLE_MAX = 10**9
 WALKS = 2000
 DRAWS = 10
@@ -84,27 +83,20 @@ def advise(
     progress: Progress | None = None,
 ) -> Advice:
     """Compare a direct question with ATLAS, both at the same epsilon, on the same map."""
-    name, usual = WISHES[wish]
-    question = make_mechanism(name, atlas.locations, atlas.epsilon, zones=zones or usual)
+    kind = WISHES[wish]
+    question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
     crowd = _Crowd(question)
     rng = np.random.default_rng(0)  # nothing private is drawn
     walkers = rng.multinomial(people, crowd.weights)
     errors = {
-        "direct": np.mean([crowd.asked(walkers, rng) for _ in range(DRAWS)]),
+        "direct": float(np.mean([crowd.asked(walkers, rng) for _ in range(DRAWS)])),
         "raw": crowd.raw_error(people),
         "atlas": crowd.estimated(atlas, walkers, rng, progress),
-        "no privacy": crowd.error(crowd.counted(crowd.walks, walkers)),
+        "no privacy": crowd.error(crowd.counted(crowd.walks, walkers / people)),
         "flat": crowd.error(crowd.flat),
     }
-    return Advice(
-        wish,
-        name,
-        question.partition.rule,
-        question.label_count,
-        people,
-        atlas.epsilon,
-        {answer: float(error) for answer, error in errors.items()},
-    )
+    rule, labels = question.partition.rule, question.label_count
+    return Advice(wish, question.name, rule, labels, people, atlas.epsilon, errors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,10 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     if epsilon is None:
         raise click.UsageError("a wish needs --epsilon E")
     if wish == "journeys":
-        content = {"wish": wish, "better": "atlas", "run": _commands("atlas", epsilon, None)}
-        return Answer(content, lambda: _print_journeys(content["run"]))
+        decode = "nomadp decode reports.parquet --locations places.csv --out where.csv"
+        run = [_perturb(epsilon), decode]
+        content = {"wish": wish, "better": "atlas", "run": run}
+        return Answer(content, lambda: _print_journeys(run))
     if people is None:
         raise click.UsageError("hotspots and flows need --people N: errors fall with them")
     source = options["locations"]
@@ -40,7 +42,7 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     atlas = WholeJourney(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
         found = advise(wish, atlas, people, zones, bar.advance)
-    run = _commands(found.better, epsilon, found)
+    run = _commands(found, epsilon)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
     return Answer(content, lambda: _print(found, run, generated=source is None))
 
@@ -49,18 +51,18 @@ def _generated() -> LocationSet:
     return synthetic_city(places=1000, trips=1).locations
 
 
-def _commands(better: str, epsilon: str, found: Advice | None) -> list[str]:
-    asked = "" if better == "atlas" else f" --mechanism {better} --zones {found.zones}"
-    perturb = (
-        f"nomadp perturb trips.csv --locations places.csv{asked} --epsilon {epsilon} "
+def _perturb(epsilon: str, more: str = "") -> str:
+    return (
+        f"nomadp perturb trips.csv --locations places.csv{more} --epsilon {epsilon} "
         "--out reports.parquet"
     )
-    if found is None:
-        return [perturb, "nomadp decode reports.parquet --locations places.csv --out where.csv"]
+
+
+def _commands(found: Advice, epsilon: str) -> list[str]:
     ask = "nomadp ask reports.parquet --locations places.csv"
-    if better == "atlas":
-        ask += f" --question {found.question} --zones {found.zones}"
-    return [perturb, ask]
+    if found.better == "atlas":
+        return [_perturb(epsilon), f"{ask} --question {found.question} --zones {found.zones}"]
+    return [_perturb(epsilon, f" --mechanism {found.better} --zones {found.zones}"), ask]
 
 
 def _print_journeys(run: list[str]) -> None:
