@@ -30,8 +30,8 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     if epsilon is None:
         raise click.UsageError("a wish needs --epsilon E")
     if wish == "journeys":
-        decode = "nomadp decode reports.parquet --locations places.csv --out where.csv"
-        run = [_perturb(epsilon), decode]
+        decode = f"nomadp decode reports.parquet {_places(options)} --out where.csv"
+        run = [_perturb(options), decode]
         content = {"wish": wish, "better": "atlas", "run": run}
         return Answer(content, lambda: _print_journeys(run))
     if people is None:
@@ -42,7 +42,7 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     atlas = WholeJourney(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
         found = advise(wish, atlas, people, zones, bar.advance)
-    run = _commands(found, epsilon)
+    run = _commands(found, options)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
     return Answer(content, lambda: _print(found, run, generated=source is None))
 
@@ -51,18 +51,23 @@ def _generated() -> LocationSet:
     return synthetic_city(places=1000, trips=1).locations
 
 
-def _perturb(epsilon: str, more: str = "") -> str:
+def _perturb(options: dict[str, Any], more: str = "") -> str:
     return (
-        f"nomadp perturb trips.csv --locations places.csv{more} --epsilon {epsilon} "
+        f"nomadp perturb trips.csv {_places(options)}{more} --epsilon {options['epsilon']} "
         "--out reports.parquet"
     )
 
 
-def _commands(found: Advice, epsilon: str) -> list[str]:
-    ask = "nomadp ask reports.parquet --locations places.csv"
-    if found.better == "atlas":
-        return [_perturb(epsilon), f"{ask} --question {found.question} --zones {found.zones}"]
-    return [_perturb(epsilon, f" --mechanism {found.better} --zones {found.zones}"), ask]
+def _places(options: dict[str, Any]) -> str:
+    return f"--locations {options['locations'] or 'places.csv'}"
+
+
+def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
+    zones = f" --zones {options['zones'] or found.zones}"
+    direct = found.better != "atlas"
+    asked = f" --mechanism {found.better}{zones}" if direct else ""
+    ask = f"nomadp ask {found.wish} reports.parquet {_places(options)}{zones}"
+    return [_perturb(options, asked), f"{ask} --out {found.wish}.csv"]
 
 
 def _print_journeys(run: list[str]) -> None:
