@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from estimates import HALVES, PAPER_SETS
+from nomadp.mechanisms.atlas.near_count import best_near_count
 
 from nomadp.analysis.metrics import error_km_each
 from nomadp.datasets.built import read_built
@@ -25,7 +26,6 @@ from nomadp.inference import decode
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import book, mechanism
-from nomadp.mechanisms.atlas.near_count import best_near_count
 from nomadp.randomness import SimulatedWords
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet

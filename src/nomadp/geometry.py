@@ -27,6 +27,7 @@ __all__ = [
     "distance_km",
     "haversine_km",
     "km_to_chord",
+    "lat_lng",
     "mean_lat_lng",
     "places",
     "search_tree",
@@ -160,6 +161,12 @@ def unit_vectors(lat: ArrayLike, lng: ArrayLike) -> Floats:
     cos_lat = np.cos(lat_rad)
     columns = cos_lat * np.cos(lng_rad), cos_lat * np.sin(lng_rad), np.sin(lat_rad)
     return np.stack(columns, axis=-1)
+
+
+def lat_lng(vectors: Floats) -> tuple[Floats, Floats]:
+    """The coordinates in degrees of the points in these directions, the last axis being 3."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 
 def chord_to_km(chord: ArrayLike) -> Floats:

@@ -208,7 +208,7 @@ def _answers(
         made = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
         found["decoded"] = decode(mechanism, made).locations
     found["reported"] = reported
-    if isinstance(mechanism, WholeJourney) and length > mechanism.control_points:
+    if isinstance(mechanism, WholeJourney) and length > mechanism.points_seen(length):
         found["without noise"] = _through_control_points(mechanism, true, length)
     found["constant"] = np.full(len(reported), mechanism.locations.medoid)
     return found
@@ -245,7 +245,7 @@ def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | No
 def _through_control_points(mechanism: WholeJourney, true: TrajectorySet, length: int) -> Ints:
     """The tracks as they would come back if their control points were reported truly."""
     rows = true.locations.reshape(-1, length)
-    control = rows[:, control_positions(length, mechanism.control_points)]
+    control = rows[:, control_positions(length, mechanism.points_seen(length))]
     back = np.stack(interpolated(mechanism.locations, control.T, length), axis=1)
     return np.asarray(back, dtype=np.int64).reshape(-1)
 

@@ -1,7 +1,7 @@
 """``nomadp atlas``: the public book of journeys as a file with a hash."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,14 +25,15 @@ VERDICTS = {
 def atlas() -> None:
     """Build and check the public book of journeys that reports of atlas are drawn from.
 
-    Nobody needs the file: a client builds the same book from the location set. It is for tasks
-    that pin their mechanism by a hash, and for clients that do not want to build. A mechanism
-    that is given one (--atlas FILE) has its hash in its identity and in its reports. Another
-    atlas can cost utility, never privacy. Both commands take --json.
+    Nobody needs the file: a client builds the same book from the location set and epsilon. It
+    is for tasks that pin their mechanism by a hash, and for clients that do not want to build.
+    A mechanism that is given one (--atlas FILE) has its hash in its identity and in its
+    reports. Another atlas can cost utility, never privacy. Both commands take --json.
 
     \b
     Example:
-      nomadp atlas build --locations places.csv --length 3 4 5 --out atlas.parquet
+      nomadp atlas build --locations places.csv --epsilon 4 --length 3 4 5 \\
+        --out atlas.parquet
       nomadp atlas show atlas.parquet --locations places.csv
       nomadp perturb trips.csv --locations places.csv --atlas atlas.parquet --epsilon 4 \\
         --out reports.csv
@@ -44,6 +45,7 @@ def atlas() -> None:
     short_help="The atlas of a location set, as one file to pin and to hand out.",
 )
 @locations_option
+@click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
 @click.option(
     "--length",
     "lengths",
@@ -51,38 +53,40 @@ def atlas() -> None:
     multiple=True,
     required=True,
     metavar="N...",
-    help="Numbers of points; beyond 8 a trajectory uses the atlas of its 8 control points.",
+    help="Numbers of points; a trajectory of more than 8 uses the atlas of its control points.",
 )
 @click.option(
     "--size",
-    type=Whole(1, 1_000_000),
-    default=8192,
-    show_default=True,
+    type=Whole(1, 4096),
     metavar="K",
-    help="Journeys of each length.",
+    help="Journeys of each length; by default the fewest that are good enough.",
 )
 @out_option("The atlas: .parquet.", ".parquet")
 @json_option
-def build(*, locations: Path, lengths: tuple[int, ...], size: int, out: Path) -> Answer:
-    """Write the atlas of some lengths; it depends on the location set and nothing else.
+def build(
+    *, locations: Path, epsilon: str, lengths: tuple[int, ...], size: int | None, out: Path
+) -> Answer:
+    """Write the atlas of some lengths; it depends on the location set and epsilon alone.
 
     \b
     Example:
-      nomadp atlas build --locations places.csv --length 1 2 3 4 5 6 7 8 --out atlas.parquet
+      nomadp atlas build --locations places.csv --epsilon 4 --length 1 2 3 4 5 6 7 8 \\
+        --out atlas.parquet
     """
-    from nomadp.formats.atlas_files import write_atlas
+    from nomadp.budget import as_epsilon
+    from nomadp.formats.atlas_files import described, write_atlas
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms.atlas import build_pinned
 
-    world = read_locations(locations)
-    with progress_bar("drawing journeys", len(set(lengths))) as bar:
-        pinned = build_pinned(world, lengths, size, bar.advance)
+    budget, world = as_epsilon(epsilon), read_locations(locations)
+    with progress_bar("making journeys", len(set(lengths))) as bar:
+        pinned = build_pinned(world, lengths, budget, size, bar.advance)
     write_atlas(out, pinned)
     several = ", ".join(map(str, pinned.lengths))
+    count = sum(len(page.journeys) for page in pinned.pages)
     return Answer(
-        {"out": str(out), **_described(pinned)},
-        f"{sum(map(len, pinned.pages))} journeys of length {several}: {out}\n"
-        f"sha256 {pinned.sha256}",
+        {"out": str(out), **described(pinned)},
+        f"{count} journeys of length {several}: {out}\nsha256 {pinned.sha256}",
     )
 
 
@@ -103,7 +107,7 @@ def show(*, file: Path, locations: Path | None) -> Answer:
     Example:
       nomadp atlas show atlas.parquet --locations places.csv
     """
-    from nomadp.formats.atlas_files import read_atlas
+    from nomadp.formats.atlas_files import described, read_atlas
     from nomadp.formats.tables import read_locations
     from nomadp.mechanisms.atlas.pinned import follows_its_recipe
 
@@ -119,37 +123,34 @@ def show(*, file: Path, locations: Path | None) -> Answer:
             f"recipe {pinned.recipe}: {VERDICTS[checked]}",
         )
     return Answer(
-        {"file": str(file), **_described(pinned), **told},
+        {"file": str(file), **described(pinned), **told},
         lambda: _print(pinned, verdict),
         checked is not False,
     )
 
 
-def _described(pinned: "PinnedAtlases") -> dict[str, Any]:
-    """All that is to be said about it, for --json."""
-    return {
-        "sha256": pinned.sha256,
-        "recipe": pinned.recipe,
-        "size": pinned.size,
-        "location_set_sha256": pinned.location_set_sha256,
-        "atlases": [
-            {"length": length, "journeys": len(page), "sha256": pinned.page_sha256[length]}
-            for length, page in zip(pinned.lengths, pinned.pages, strict=True)
-        ],
-    }
-
-
 def _print(pinned: "PinnedAtlases", verdict: str) -> None:
     click.echo(f"sha256        {pinned.sha256}")
     click.echo(f"location set  {pinned.location_set_sha256}")
-    click.echo(f"recipe        {pinned.recipe}, {pinned.size} journeys of each length\n")
+    click.echo(f"epsilon       {pinned.epsilon}")
+    click.echo(f"recipe        {pinned.recipe}, {_asked(pinned.size)}\n")
     print_table(
-        ["length", "journeys", "sha256"],
+        ["length", "journeys", "near", "error in km", "sha256"],
         [
-            [str(length), str(len(page)), pinned.page_sha256[length]]
-            for length, page in zip(pinned.lengths, pinned.pages, strict=True)
+            [
+                str(page.length),
+                str(len(page.journeys)),
+                str(page.near_count),
+                f"{page.error_km:.3g}",
+                pinned.page_sha256[page.length],
+            ]
+            for page in pinned.pages
         ],
     )
     click.echo()
     if verdict:
         click.echo(verdict)
+
+
+def _asked(size: int | None) -> str:
+    return "of the size it found good enough" if size is None else f"up to {size} journeys"

@@ -165,7 +165,9 @@ VARIANTS = {
         _MANY, "K", "brr, atlas: how many nearest locations or journeys are the likelier ones."
     ),
     "size": Variant(
-        _MANY, "K", "atlas: how many journeys the public book of each length holds."
+        Whole(1, 4096),
+        "K",
+        "atlas: how many journeys the public book of each length holds; by default few.",
     ),
     "control_points": Variant(
         Whole(2, 64),

@@ -5,23 +5,26 @@ length and its locations as indices into the location set. Nothing in it is priv
 """
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nomadp.budget import as_epsilon
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Journeys
-from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.atlas.pinned import Page, PinnedAtlases
 
-__all__ = ["FORMAT", "read_atlas", "write_atlas"]
+__all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
 
-FORMAT = "nomadp atlas 1"
+FORMAT = "nomadp atlas 2"
+OLD_FORMAT = "nomadp atlas 1"
 SUFFIXES = (".parquet",)
 
 
@@ -39,10 +42,18 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtl
     """
     found = file_path(path, SUFFIXES)
     said, length, journey = _read(found)
-    pages = _pages(found, length, journey)
+    tables = _tables(found, length, journey)
     try:
+        pages = [
+            Page(table, int(one["near_count"]), float(one["error_km"] or "nan"))
+            for table, one in zip(tables, said["atlases"], strict=True)
+        ]
         pinned = PinnedAtlases(
-            str(said["location_set_sha256"]), str(said["recipe"]), int(said["size"]), pages
+            str(said["location_set_sha256"]),
+            str(said["recipe"]),
+            as_epsilon(said["epsilon"]),
+            None if said["size"] is None else int(said["size"]),
+            tuple(pages),
         )
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, DomainError) else "its description is damaged"
@@ -57,24 +68,38 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtl
     return pinned
 
 
+def described(pinned: PinnedAtlases) -> dict[str, Any]:
+    """All that is to be said about them beside the journeys."""
+    return {
+        "recipe": pinned.recipe,
+        "epsilon": str(pinned.epsilon),
+        "size": pinned.size,
+        "location_set_sha256": pinned.location_set_sha256,
+        "sha256": pinned.sha256,
+        "atlases": [
+            {
+                "length": page.length,
+                "journeys": len(page.journeys),
+                "near_count": page.near_count,
+                "error_km": page.error_km if math.isfinite(page.error_km) else None,
+                "sha256": pinned.page_sha256[page.length],
+            }
+            for page in pinned.pages
+        ],
+    }
+
+
 def _write(part: Path, pinned: PinnedAtlases) -> None:
     import pyarrow as pa  # slow to import
 
     from nomadp.formats.parquet_files import write_parquet
 
-    sizes = [page.shape for page in pinned.pages]
+    sizes = [page.journeys.shape for page in pinned.pages]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
-    flat = np.concatenate([page.reshape(-1) for page in pinned.pages]).astype(np.int32)
+    flat = np.concatenate([page.journeys.reshape(-1) for page in pinned.pages]).astype(np.int32)
     journey = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
-    said = {
-        "format": FORMAT,
-        "recipe": pinned.recipe,
-        "size": pinned.size,
-        "location_set_sha256": pinned.location_set_sha256,
-        "atlas_sha256": {str(n): sha256 for n, sha256 in pinned.page_sha256.items()},
-        "sha256": pinned.sha256,
-    }
+    said = {"format": FORMAT, **described(pinned)}
     metadata = json.dumps(said, indent=2, sort_keys=True).encode()
     write_parquet(part, {"length": pa.array(length), "journey": journey}, metadata)
 
@@ -92,6 +117,11 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(path) from error
+    if isinstance(said, dict) and said.get("format") == OLD_FORMAT:
+        raise SchemaError(
+            f"{path} must be an atlas made for an epsilon ({FORMAT}), and is one of version 1, "
+            'which nothing reads any more; write it again with "nomadp atlas build"'
+        )
     wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
     if (
         not isinstance(said, dict)
@@ -105,7 +135,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     return said, table["length"], table["journey"]
 
 
-def _pages(path: Path, length: Any, journey: Any) -> tuple[Journeys, ...]:
+def _tables(path: Path, length: Any, journey: Any) -> tuple[Journeys, ...]:
     """One table for each length, in the order of the file."""
     lengths, rows = length.to_numpy(), journey.combine_chunks()
     counts = np.diff(rows.offsets.to_numpy())
@@ -114,9 +144,9 @@ def _pages(path: Path, length: Any, journey: Any) -> tuple[Journeys, ...]:
         raise SchemaError(f"{path} must give every journey as many locations as its length")
     if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or flat.min() < 0:
         raise SchemaError(f"{path} must list journeys by length, as locations counted from 0")
-    pages, start = [], 0
+    tables, start = [], 0
     for size, count in zip(*np.unique(lengths, return_counts=True), strict=True):
         end = start + int(size) * int(count)
-        pages.append(np.array(flat[start:end], dtype=np.int32).reshape(int(count), int(size)))
+        tables.append(np.array(flat[start:end], dtype=np.int32).reshape(int(count), int(size)))
         start = end
-    return tuple(pages)
+    return tuple(tables)

@@ -3,12 +3,9 @@
 A *support* is a public list of possible truths: journeys, or single locations. Evidence joins
 it with the distinct reports that came in, and answers the three questions inference asks: how
 probable each report was, how many reporters each truth explains, and where the mass lies.
-Where numba is installed, a kernel finds the near journeys of the law many times faster.
 """
 
-import os
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +14,7 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats, Mass
 from nomadp.laws import Channel, Ints, probabilities
-from nomadp.mechanisms.atlas.charts import chart_of
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.fast.compiling import has_numba
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,56 +24,22 @@ __all__ = [
     "JourneyEvidence",
     "TableEvidence",
     "near_matrix",
-    "near_of",
-    "near_of_reference",
 ]
 
-_AT_ONCE = 512  # truths worked on at a time
+_AT_ONCE = 4096  # truths worked on at a time
 
 
 def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_array[Any]":
     """1 where a truth of the support (row) counts a report (column) as near."""
-    from scipy.sparse import csr_array  # slow to import
+    from scipy.sparse import csr_array, vstack  # slow to import
 
     if channel.near_count == channel.atlas.size:  # then all weigh the same: nothing stands out
         return csr_array(np.zeros((len(support), len(reports)), dtype=np.float64))
-    column = np.full(channel.atlas.size, -1, dtype=np.int32)
-    column[reports] = np.arange(len(reports))
-    counts, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-    for near in _blocks(channel, support):
-        seen = column[near]
-        counts.append(np.count_nonzero(seen >= 0, axis=1))
-        found.append(seen[seen >= 0])
-    ends, columns = np.cumsum(np.concatenate(counts)), np.concatenate(found)
-    ones = np.ones(len(columns))  # of the type of priors, else each product copies them
-    return csr_array((ones, columns, ends), shape=(len(support), len(reports)))
-
-
-def _blocks(channel: JourneyResponse, support: Ints) -> list[Any]:
-    parts = [support[k : k + _AT_ONCE] for k in range(0, len(support), _AT_ONCE)]
-    if not has_numba():
-        return [near_of_reference(channel, part) for part in parts]
-    chart_of(channel.atlas)  # made once, before many ask for it
-    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        return list(threads.map(lambda part: near_of(channel, part), parts))
-
-
-def near_of(channel: JourneyResponse, support: Ints) -> Any:
-    """The near journeys of the atlas for each truth, in their order: (truths, near_count)."""
-    from nomadp.mechanisms.atlas.kernel_near import near_journeys
-
-    near = near_journeys(support, chart_of(channel.atlas), channel.near_count)
-    undecided = np.flatnonzero(near[:, 0] < 0)
-    if len(undecided):
-        near[undecided] = near_of_reference(channel, support[undecided])
-    return near
-
-
-def near_of_reference(channel: JourneyResponse, support: Ints) -> Any:
-    """The same, from the weights of the law itself."""
-    weight = channel.weights(support.T)
-    heavy = weight > weight.min(axis=1, keepdims=True)
-    return np.nonzero(heavy)[1].reshape(len(support), -1).astype(np.int32)
+    near = [
+        csr_array(channel.near(support[k : k + _AT_ONCE].T)[:, reports], dtype=np.float64)
+        for k in range(0, len(support), _AT_ONCE)
+    ]
+    return csr_array(vstack(near))
 
 
 class Evidence(ABC):

@@ -20,7 +20,7 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
 from nomadp.inference.prior import Features, softmax
 
-__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "log_chances", "prepared"]
+__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "prepared"]
 
 STEP_SPREAD = 1.0
 """Standard deviation of the log-odds of a length of steps."""
@@ -104,11 +104,6 @@ def fitted(
         ground = _evened(rows, counts, np.where(is_step, found, ground), ~is_step)
         scores = ground + above
     return Fit(scores, ground, history or (), settled)
-
-
-def log_chances(rows: Sequence[Rows], scores: Floats) -> list[Floats]:
-    """The log-probability of every distinct report, group by group."""
-    return [np.log(row.evidence.chances(softmax(row.matrix @ scores))) for row in rows]
 
 
 def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> Floats:

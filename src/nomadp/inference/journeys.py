@@ -1,10 +1,11 @@
 """Bayes estimates of whole journeys from ATLAS reports.
 
-The possible truths are the atlas' own journeys and, where few of them are near a report, more
-journeys of the same public walk. Only distinct reports are worked out; a million of them cost
-no more than the atlas has journeys.
+The possible truths are fresh public walks. Before anything is learned from reports, the best
+answer to a report is the reported journey itself: the atlas was made so. Only distinct reports
+are worked out; a million of them cost no more than the atlas has journeys.
 """
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,17 +18,16 @@ from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
-from nomadp.mechanisms.atlas import Atlas, build_atlas
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import JourneyLaw
 from nomadp.mechanisms.atlas.response import JourneyResponse
 
 __all__ = ["AtlasDecoder", "possible_journeys"]
 
-SPARSE = 64
-"""With fewer near journeys than this, a report's posterior is too coarse on the atlas alone."""
-MORE = 4
-"""So many more journeys of the public walk then join, for each one of the atlas."""
+WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
+"""Possible truths for each journey of the atlas, and in all."""
 _ROWS = 1024  # reports whose masses are held at a time
 
 
@@ -58,6 +58,17 @@ class AtlasDecoder:
         if self.prior is None:
             return np.full(len(self.support), 1.0 / len(self.support))
         return self.prior.weights(self.support)
+
+    @cached_property
+    def looks_up(self) -> bool:
+        """Whether a reported journey is its own best answer: the atlas was made to be.
+
+        Not under another prior or channel, and not where all truths can be looked at.
+        """
+        atlas = self.channel.atlas
+        made_for_it = self.prior is None and self.channel.near_count == atlas.near_count
+        every = len(self.support) == len(atlas.locations) ** atlas.length
+        return made_for_it and math.isfinite(atlas.error_km) and not every
 
     def decode(self, indices: Ints) -> Estimate:
         """A row of locations for each report, which is the number of a journey."""
@@ -94,27 +105,29 @@ class AtlasDecoder:
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
             mass = evidence.mass(self.weights, label, len(places), rows)
-            best.append(answers.best(mass))
+            best.append(
+                self._reported(evidence.reports[rows], position)
+                if self.looks_up
+                else answers.best(mass)
+            )
             radius.append(answers.radius_km(mass, best[-1], self.level))
         return np.concatenate(best), np.concatenate(radius)
 
+    def _reported(self, reports: Ints, position: int) -> Ints:
+        return self.channel.atlas.journeys[reports, position].astype(np.int64)
+
 
 def possible_journeys(channel: JourneyResponse) -> Ints:
-    """The truths a report may stand for: the atlas, and more of its walk where it is coarse.
+    """The truths a report may stand for: public walks that the atlas was not made from.
 
-    Where there are hardly more journeys than that, every one: so none is missing.
+    Where there are no more journeys than that, every one: so none is missing.
     """
     atlas = channel.atlas
-    journeys = atlas.journeys.astype(np.int64)
-    every = len(atlas.locations) ** atlas.length
-    if every <= atlas.size:
-        return journeys
-    if every <= MORE * atlas.size:
-        return build_atlas(atlas.locations, atlas.length, every).journeys.astype(np.int64)
-    if channel.near_count >= SPARSE:
-        return journeys
-    more = build_atlas(atlas.locations, atlas.length, MORE * atlas.size).journeys
-    return np.concatenate([journeys, more.astype(np.int64)])
+    places, length = len(atlas.locations), atlas.length
+    count = max(WALKS_LEAST, min(WALKS_MOST, WALKS_EACH * atlas.size))
+    if places**length <= count:
+        return np.indices((places,) * length).reshape(length, -1).T
+    return public_walks(atlas.locations, length, count, "truths").astype(np.int64)
 
 
 def check_indices(reports: Ints, atlas: Atlas) -> None:

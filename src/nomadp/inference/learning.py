@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.evidence import Evidence
-from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
-from nomadp.inference.prior import Features, Prior, softmax
-from nomadp.inference.sharpening import pools, sharpened
+from nomadp.inference.fitting import Fit, Group, at_random, fitted, prepared
+from nomadp.inference.prior import Features, Prior
+from nomadp.inference.sharpening import Pool, pools
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
@@ -69,7 +68,7 @@ class Learner:
         self._told = progress or (lambda pieces: None)
         self._rows = [prepared(self._features, group.evidence) for group in groups]
         self._counts = [group.counts for group in groups]
-        self._pools = pools([group.evidence for group in groups])
+        self._pools = pools(self._rows)
         self._worths: list[float] = [np.inf] * len(self._pools)
         self.spread: float | None = spread
         self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
@@ -94,57 +93,48 @@ class Learner:
         walk = Fit(*np.zeros((2, len(self._features))))
         if sum(float(count.sum()) for count in self._counts) < FEWEST:
             return walk
-        best, told = walk, self._foretold((walk, walk))
+        counts = np.concatenate([_crossed(pool, halves) for pool in self._pools])
+        best, told = walk, self._foretold(walk)
         anywhere = at_random(self._rows, self._counts)
-        if _better(found := self._foretold((anywhere, anywhere)), told, halves):
+        if _better(found := self._foretold(anywhere), told, counts):
             best, told = anywhere, found
         starts: _Pair | None = None
-        by_halves = walk, walk
         for spread in SPREADS:
             starts = self._by_halves(halves, spread, starts)
-            if _better(found := self._foretold(starts), told, halves):
-                self.spread, told, by_halves = spread, found, starts
+            tried = [self._sharpest(pool, halves, starts) for pool in self._pools]
+            if _better(found := np.concatenate([each for _, each in tried]), told, counts):
+                self.spread, self._worths, told = spread, [worth for worth, _ in tried], found
             elif spread > 0:
                 break
-        if self.spread is None:
-            return best
-        for k, pool in enumerate(self._pools):
-            self._worths[k] = self._worth(pool, halves, by_halves)
-        return self._fitted(self._counts, self.spread)
+        return best if self.spread is None else self._fitted(self._counts, self.spread)
 
-    def _worth(self, pool: list[int], halves: _Halves, fits: _Pair) -> float:
-        """How many reports a fit is worth, for one pool: the fewest that foretell better."""
-        evidence = [self._rows[k].evidence for k in pool]
-        one, other = ([half[k] for k in pool] for half in halves)
-        bases = [self._base(pool, fit) for fit in fits]
-        weights, worth = bases, np.inf
-        told = _log_chances(evidence, weights)
-        reports = sum(float(self._counts[k].sum()) for k in pool)
+    def _sharpest(self, pool: Pool, halves: _Halves, fits: _Pair) -> tuple[float, Floats]:
+        """The fewest reports that fits are worth and foretell better by, and how they do."""
+        counts, reports = _crossed(pool, halves), sum(map(np.sum, pool.of(self._counts)))
+        bases = weights = [pool.base(fit.scores) for fit in fits]
+        worth, told = np.inf, np.concatenate(list(map(pool.log_chances, bases)))
         for part in WORTHS if reports >= FEWEST else ():
             weights = [
-                sharpened(evidence, counts, base, part * reports, start)
-                for counts, base, start in zip((one, other), bases, weights, strict=True)
+                pool.sharpened(half, base, part * reports, start)
+                for half, base, start in zip(halves, bases, weights, strict=True)
             ]
             self._told(1)
-            found = _log_chances(evidence, weights)
-            if not _better(found, told, (one, other)):
+            found = np.concatenate(list(map(pool.log_chances, weights)))
+            if not _better(found, told, counts):
                 break
             worth, told = part * reports, found
-        return worth
-
-    def _base(self, pool: list[int], fit: Fit) -> Floats:
-        return softmax(self._rows[pool[0]].matrix @ fit.scores)
+        return worth, told
 
     def _sharpened(self, fit: Fit, counts: list[Floats]) -> _Sharp:
         """The weights of the truths of every pool that has its own."""
-        found = []
-        for pool, worth in zip(self._pools, self._worths, strict=True):
-            if worth < np.inf:
-                evidence = [self._rows[k].evidence for k in pool]
-                some = [counts[k] for k in pool]
-                weights = sharpened(evidence, some, self._base(pool, fit), worth)
-                found.append((evidence[0].support, weights))
-        return tuple(found)
+        return tuple(
+            (
+                pool.rows[0].evidence.support,
+                pool.sharpened(counts, pool.base(fit.scores), worth),
+            )
+            for pool, worth in zip(self._pools, self._worths, strict=True)
+            if worth < np.inf
+        )
 
     def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
         one, other = starts or (None, None)
@@ -155,11 +145,10 @@ class Learner:
         self._told(1)
         return fit
 
-    def _foretold(self, fits: _Pair) -> Floats:
-        """Log-chances of all reports by each of two fits, one after the other."""
-        return np.concatenate(
-            [chances for fit in fits for chances in log_chances(self._rows, fit.scores)]
-        )
+    def _foretold(self, fit: Fit) -> Floats:
+        """Log-chances of all reports, pool by pool and twice: for one half and the other."""
+        told = (pool.log_chances(pool.base(fit.scores)) for pool in self._pools)
+        return np.concatenate([np.tile(each, 2) for each in told])
 
     def _prior(self, fit: Fit, scores: Floats, sharp: _Sharp = ()) -> Prior:
         centred = self._features.centred(scores)
@@ -173,14 +162,13 @@ def _halves(counts: list[Floats]) -> _Halves:
     return one, [count - some for count, some in zip(counts, one, strict=True)]
 
 
-def _log_chances(evidence: Sequence[Evidence], weights: Sequence[Floats]) -> Floats:
-    """Of all reports of a pool by each of two weights, one after the other."""
-    return np.log(np.concatenate([each.chances(w) for w in weights for each in evidence]))
+def _crossed(pool: Pool, halves: _Halves) -> Floats:
+    """How often each report is foretold by the half it is not in: first by the first one."""
+    return np.concatenate([*pool.of(halves[1]), *pool.of(halves[0])])
 
 
-def _better(found: Floats, before: Floats, halves: _Halves) -> bool:
-    """Whether each half is foretold better than before by the other, beyond chance."""
-    counts = np.concatenate([*halves[1], *halves[0]])
+def _better(found: Floats, before: Floats, counts: Floats) -> bool:
+    """Whether reports that came in so often are foretold better, beyond chance."""
     gains = found - before
     mean = counts @ gains / counts.sum()
     deviation = np.sqrt(counts @ (gains - mean) ** 2)

@@ -30,7 +30,6 @@ from nomadp.trajectory import TrajectorySet
 __all__ = [
     "FAST",
     "FEW",
-    "FEW_JOURNEYS",
     "NUMBA",
     "NUMPY",
     "REFERENCE",
@@ -43,8 +42,6 @@ __all__ = [
 REFERENCE, NUMPY, NUMBA = "reference", "numpy", "numba"
 FEW = 512
 """Fewer trajectories are drawn by the reference sooner than numba is loaded."""
-FEW_JOURNEYS = 1024
-"""The same for ATLAS, whose reference is faster; both give the same reports."""
 
 FAST: dict[type[Mechanism], str] = {
     IndependentPoints: "nomadp.mechanisms.points.exp_many",
@@ -63,18 +60,14 @@ _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables 
 def path_of(mechanism: Mechanism, count: int) -> str:
     """The path that draws ``count`` trajectories on this machine."""
     wanted = fastest(mechanism)
-    if wanted == NUMBA and (count < _few(mechanism) or not has_numba()):
+    if wanted == NUMBA and (count < FEW or not has_numba()):
         return REFERENCE
     return wanted
 
 
 def slowed(mechanism: Mechanism, count: int) -> bool:
     """Whether numba, which is not installed, would draw so many trajectories sooner."""
-    return fastest(mechanism) == NUMBA and count >= _few(mechanism) and not has_numba()
-
-
-def _few(mechanism: Mechanism) -> int:
-    return FEW_JOURNEYS if isinstance(mechanism, WholeJourney) else FEW
+    return fastest(mechanism) == NUMBA and count >= FEW and not has_numba()
 
 
 def perturb_many(
@@ -101,7 +94,7 @@ def fastest(mechanism: Mechanism) -> str:
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
-    if mechanism.asks or kind in (IndependentPoints, Ngram):
+    if mechanism.asks or kind in (IndependentPoints, Ngram, WholeJourney):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
 

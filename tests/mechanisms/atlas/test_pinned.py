@@ -1,6 +1,8 @@
 """Pinned atlases: their content is part of the identity, and never part of the promise."""
 
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,18 +14,19 @@ from nomadp.audit import measure
 from nomadp.errors import DomainError
 from nomadp.inference import decode
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_atlas, build_pinned
-from nomadp.mechanisms.atlas.pinned import follows_its_recipe
+from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_pinned, design
+from nomadp.mechanisms.atlas.pinned import Page, follows_its_recipe
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
+FOUR = Fraction(4)
 
 
-def by_hand(locations, *pages, recipe="by hand", size=99):
-    tables = tuple(np.array(page, dtype=np.int32) for page in pages)
-    return PinnedAtlases(locations.sha256, recipe, size, tables)
+def by_hand(locations, *tables, recipe="by hand", epsilon=1, near_count=1):
+    pages = [Page(np.array(table, dtype=np.int32), near_count, math.nan) for table in tables]
+    return PinnedAtlases(locations.sha256, recipe, Fraction(epsilon), None, tuple(pages))
 
 
 def some_tracks(*lengths):
@@ -32,26 +35,17 @@ def some_tracks(*lengths):
 
 
 def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
-    pinned = build_pinned(LOCATIONS, [3, 1, 3], 60)
+    pinned = build_pinned(LOCATIONS, [3, 1, 3], FOUR, 30)
     assert pinned.lengths == (1, 3)
     for length in (1, 3):
-        built = build_atlas(LOCATIONS, length, 60)
+        built = design(LOCATIONS, length, FOUR, 30)
         assert pinned.atlas(LOCATIONS, length) == built
         assert pinned.page_sha256[length] == built.sha256
 
 
-def test_a_pinned_atlas_names_the_recipe_for_sets_of_its_size(monkeypatch):
-    small = build_pinned(LOCATIONS, [2], 60)
-    monkeypatch.setattr("nomadp.mechanisms.atlas.book._DENSE", 39)
-    large = build_pinned(LOCATIONS, [2], 60)
-    assert (small.recipe, large.recipe) == ("walk-1", "walk-1-sampled")
-    assert follows_its_recipe(large, LOCATIONS)
-    assert follows_its_recipe(small, LOCATIONS) is None  # not how such sets are walked here
-
-
 def test_a_pinned_atlas_gives_the_law_of_a_built_one_under_a_name_of_its_own():
-    pinned = build_pinned(LOCATIONS, [2], 60)
-    built = WholeJourney(locations=LOCATIONS, epsilon=4, size=60)
+    pinned = build_pinned(LOCATIONS, [2], FOUR)
+    built = WholeJourney(locations=LOCATIONS, epsilon=4)
     other = WholeJourney(locations=LOCATIONS, epsilon=4, pinned=pinned)
     secret = np.array([5, 6])
     weights = [each.channel(2).weights(secret).tolist() for each in (built, other)]
@@ -65,8 +59,8 @@ def test_without_a_pinned_atlas_the_identity_is_as_it_always_was():
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=4)
     assert json.loads(mechanism.identity) == {
         "mechanism": "atlas",
-        "version": 1,
-        "params": {"epsilon": "4", "size": 8192, "near_count": None, "control_points": 8},
+        "version": 2,
+        "params": dict.fromkeys(["size", "near_count", "control_points"]) | {"epsilon": "4"},
         "locations": LOCATIONS.sha256,
     }
 
@@ -89,9 +83,9 @@ def test_no_content_costs_privacy(page):
     assert found.transcript_loss <= 1
 
 
-def test_the_kernel_reports_pinned_journeys_as_the_program_does():
+def test_many_at_once_report_pinned_journeys_as_the_program_does():
     mechanism = WholeJourney(
-        locations=LOCATIONS, epsilon=5, pinned=build_pinned(LOCATIONS, range(1, 9), 50)
+        locations=LOCATIONS, epsilon=4, pinned=build_pinned(LOCATIONS, [1, 2, 5, 8], FOUR, 9)
     )
     some, words = some_tracks(1, 2, 5, 8, 30), SimulatedWords(1)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
@@ -100,7 +94,7 @@ def test_the_kernel_reports_pinned_journeys_as_the_program_does():
 
 def test_reports_of_a_pinned_atlas_can_be_decoded():
     rng = np.random.default_rng(8)
-    pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)))
+    pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)), epsilon=3)
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
     some = some_tracks(*[2] * 50)
     drawn = drawn_many(mechanism, some, SimulatedWords(1)).reshape(-1, 2)
@@ -110,16 +104,9 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     assert possible(mechanism, longer).refusals == 1  # there is no atlas of that length
 
 
-def test_the_size_is_that_of_the_pinned_atlas():
-    pinned = build_pinned(LOCATIONS, [2], 60)
-    assert WholeJourney(locations=LOCATIONS, epsilon=1, pinned=pinned).size == 60
-    with pytest.raises(DomainError, match="that of the pinned atlas, 60, got size=70"):
-        WholeJourney(locations=LOCATIONS, epsilon=1, size=70, pinned=pinned)
-
-
 def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
     mechanism = WholeJourney(
-        locations=LOCATIONS, epsilon=1, pinned=build_pinned(LOCATIONS, [2, 3], 60)
+        locations=LOCATIONS, epsilon=4, pinned=build_pinned(LOCATIONS, [2, 3], FOUR)
     )
     with pytest.raises(DomainError, match=r"length 8, it has those of 2, 3; build it with"):
         mechanism.channel(20)
@@ -127,7 +114,7 @@ def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
 
 def test_refuses_the_atlas_of_another_location_set():
     with pytest.raises(DomainError, match="the locations it was made for"):
-        WholeJourney(locations=triangle(), epsilon=1, pinned=build_pinned(LOCATIONS, [2], 60))
+        WholeJourney(locations=triangle(), epsilon=4, pinned=build_pinned(LOCATIONS, [2], FOUR))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +124,6 @@ def test_refuses_the_atlas_of_another_location_set():
         ([np.zeros((0, 2))], "at least one journey"),
         ([[[0, 1]], [[2]]], "shortest first, got lengths 2, 1"),
         ([[[0]], [[1]]], "one atlas for each length"),
-        ([[[0]] * 100], "its size of 99 journeys, got 100"),
     ],
 )
 def test_refuses_pinned_atlases_that_are_none(pages, says):
@@ -151,10 +137,32 @@ def test_locations_that_are_not_there_are_refused_when_the_atlas_is_opened():
 
 
 def test_tells_whether_building_again_gives_the_same():
-    good = build_pinned(LOCATIONS, [1, 3], 60)
-    changed = np.array(good.pages[1])
-    changed[7, 1] = (changed[7, 1] + 1) % 40
-    bad = by_hand(LOCATIONS, good.pages[0], changed, recipe=good.recipe, size=60)
+    good = build_pinned(LOCATIONS, [1, 3], FOUR)
+    changed = np.array(good.pages[1].journeys)
+    changed[3, 1] = (changed[3, 1] + 1) % 40
+    tables = good.pages[0].journeys, changed
+    bad = by_hand(LOCATIONS, *tables, recipe=good.recipe, epsilon=4)
     assert follows_its_recipe(good, LOCATIONS) is True
     assert follows_its_recipe(bad, LOCATIONS) is False
     assert follows_its_recipe(by_hand(LOCATIONS, [[0]]), LOCATIONS) is None
+
+
+def test_another_number_of_near_journeys_is_another_content():
+    one, two = (by_hand(triangle(), [[0], [1], [2]], near_count=near) for near in (1, 2))
+    assert one.sha256 != two.sha256
+    mechanism = WholeJourney(locations=triangle(), epsilon=1, pinned=two)
+    assert mechanism.channel(1).near_count == 2
+    assert mechanism.with_params(near_count=1).channel(1).near_count == 1
+
+
+def test_refuses_a_number_of_near_journeys_there_is_not():
+    with pytest.raises(DomainError, match=r"of 2 pinned journeys .* got 3"):
+        by_hand(triangle(), [[0], [1]], near_count=3)
+
+
+def test_refuses_the_atlas_of_another_epsilon_or_size():
+    pinned = build_pinned(LOCATIONS, [2], FOUR, 9)
+    with pytest.raises(DomainError, match="that of the pinned atlas, 4, got epsilon=5"):
+        WholeJourney(locations=LOCATIONS, epsilon=5, pinned=pinned)
+    with pytest.raises(DomainError, match="that of the pinned atlas, 9, got size=8"):
+        WholeJourney(locations=LOCATIONS, epsilon=4, size=8, pinned=pinned)

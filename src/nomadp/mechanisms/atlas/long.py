@@ -5,6 +5,7 @@ them do. Only evenly spaced control points are perturbed; between the reported o
 journey is a straight line, snapped to the nearest locations. It is post-processing.
 """
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from numpy.typing import NDArray
 
 from nomadp.locations import LocationSet
 
-__all__ = ["control_positions", "interpolated"]
+__all__ = ["control_count", "control_positions", "interpolated"]
+
+WHOLE = 8
+"""Trajectories of up to so many points are reported through all of them."""
+
+
+def control_count(epsilon: Fraction, length: int) -> int:
+    """Through how many points a trajectory is reported: 4 of a longer one from epsilon 6 on.
+
+    A book tells few places apart: more of them only where each is told apart well enough.
+    """
+    return 4 if length > WHOLE and epsilon >= 6 else WHOLE
 
 
 def control_positions(length: int, count: int) -> NDArray[np.int64]:

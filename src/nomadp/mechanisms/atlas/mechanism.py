@@ -2,7 +2,8 @@
 
 Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
 point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
-response over a public book of journeys, heavier for the k nearest to the truth.
+response over a public book of few journeys, heavier for the k nearest to the truth, usually
+the one. Each journey is the best answer to its own report (`lloyd.py`).
 
 Its ancestors: k-closest encoding over a shared codebook (Isik, Chen, Ozgur, Weissman and No,
 arXiv 2306.04924), subset selection, and BRR, whose ranks of single points it takes to journeys.
@@ -10,7 +11,7 @@ arXiv 2306.04924), subset selection, and BRR, whose ranks of single points it ta
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,22 +21,15 @@ from nomadp.drawing import Choose, Task
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, build_atlas
-from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.atlas.near_count import best_near_count
+from nomadp.mechanisms.atlas.book import Atlas
+from nomadp.mechanisms.atlas.lloyd import SIZE_MOST, design
+from nomadp.mechanisms.atlas.long import control_count, control_positions, interpolated
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.atlas.response import JourneyResponse
-from nomadp.mechanisms.base import MOST, Mechanism, Range, Trajectory
+from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.report_law import ReportLaw
 
-__all__ = ["JourneyLaw", "WholeJourney", "atlas_of"]
-
-SIZE = 8192
-
-
-@lru_cache(maxsize=32)
-def atlas_of(locations: LocationSet, length: int, size: int) -> Atlas:
-    return build_atlas(locations, length, size)
+__all__ = ["JourneyLaw", "WholeJourney"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,31 +37,37 @@ class WholeJourney(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
+    version: ClassVar[int] = 2  # 1 had a book of thousands of walks, the same for every epsilon
     ranges: ClassVar[Mapping[str, Range]] = {
         **Mechanism.ranges,
-        "size": (1, MOST),
-        "near_count": (1, MOST),
+        "size": (1, SIZE_MOST),
+        "near_count": (1, SIZE_MOST),
         "control_points": (2, 256),
     }
 
-    size: int = SIZE
-    """Journeys in the atlas of each length; of pinned ones, their own."""
+    size: int | None = None
+    """Journeys in the atlas of each length; by default the fewest that are good enough."""
     near_count: int | None = None
-    """Journeys that count as near; by default what errs least on fresh walks of the atlas'
-    recipe, never on the journeys that are in it."""
-    control_points: int = 8
-    """Longer trajectories are reported through so many of their points, evenly spaced."""
+    """Journeys that count as near; by default what errs least on fresh public walks."""
+    control_points: int | None = None
+    """Longer trajectories are reported through so many of their points, evenly spaced; by
+    default `control_count` says how many, from epsilon."""
     pinned: PinnedAtlases | None = None
     """Atlases given as they are, instead of built by the recipe of this version."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.pinned is not None:
             self._take(self.pinned)
-        super().__post_init__()
 
     def _take(self, pinned: PinnedAtlases) -> None:
         pinned.check_locations(self.locations)
-        if self.size not in (SIZE, pinned.size):
+        if self.epsilon != pinned.epsilon:
+            raise DomainError(
+                f"epsilon must be that of the pinned atlas, {pinned.epsilon}, got "
+                f"epsilon={self.epsilon}; build one for it"
+            )
+        if self.size not in (None, pinned.size):
             raise DomainError(
                 f"size must be that of the pinned atlas, {pinned.size}, got size={self.size}"
             )
@@ -83,25 +83,29 @@ class WholeJourney(Mechanism):
         self.check_length(length)
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
+    def points_seen(self, length: int) -> int:
+        """Through how many of its points a trajectory of this length is reported."""
+        return min(length, self.control_points or control_count(self.epsilon, length))
+
     def atlas(self, length: int) -> Atlas:
         """The public book for trajectories of this length."""
-        seen = min(length, self.control_points)
+        seen = self.points_seen(length)
         if self.pinned is not None:
             return self.pinned.atlas(self.locations, seen)
-        return atlas_of(self.locations, seen, self.size)
+        return design(self.locations, seen, self.epsilon, self.size)
 
     def channel(self, length: int) -> JourneyResponse:
         """The law of the report."""
         atlas = self.atlas(length)
-        near = self.near_count or best_near_count(atlas, self.epsilon)
-        return JourneyResponse(atlas, min(near, atlas.size), self.epsilon)
+        near = min(self.near_count or atlas.near_count, atlas.size)
+        return JourneyResponse(atlas, near, self.epsilon)
 
     def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
         return [(self._report, trajectory)]
 
     def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         length = len(trajectory)
-        seen = trajectory[control_positions(length, self.control_points)]
+        seen = trajectory[control_positions(length, self.points_seen(length))]
         return (choose("journey", self.channel(length), seen), length)
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
@@ -136,8 +140,8 @@ class JourneyLaw(ReportLaw):
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """Rows, by number or searched for; a journey that stands twice counts as its first."""
-        journeys = self.mechanism.atlas(self.length).journeys
-        seen = places[:, control_positions(self.length, self.mechanism.control_points)]
+        journeys = self.channel.atlas.journeys
+        seen = places[:, control_positions(self.length, journeys.shape[1])]
         if numbers is not None:
             there = (numbers >= 0) & (numbers < len(journeys))
             same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)

@@ -28,15 +28,18 @@ class JourneyResponse(Channel):
                 f"near_count must be from 1 to {self.atlas.size}, got {self.near_count}"
             )
         if self.near_count < self.atlas.size:  # else all weigh the same
-            check_words(self.light, self._total)
+            check_words(self.light, self.total)
 
     @property
     def outputs(self) -> Ints:
         return np.arange(self.atlas.size)
 
     def weights(self, secret: Secret) -> Ints:
-        distance = self.atlas.distances_km(np.asarray(secret))
-        return np.where(nearest_first(distance, self.near_count), self.heavy, self.light)
+        return np.where(self.near(np.asarray(secret)), self.heavy, self.light)
+
+    def near(self, secret: Ints) -> NDArray[np.bool_]:
+        """Which journeys weigh more (last axis); ``secret`` is (n,) or (n, inputs)."""
+        return nearest_first(self.atlas.distances_km(secret), self.near_count)
 
     @property
     def light(self) -> int:
@@ -53,13 +56,14 @@ class JourneyResponse(Channel):
         return Fraction(self.heavy, self.light)
 
     @property
-    def _total(self) -> int:
+    def total(self) -> int:
+        """Of all weights, whatever the secret is."""
         far = self.atlas.size - self.near_count
         return self.near_count * self.heavy + far * self.light
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self.light, self._total), Fraction(self.heavy, self._total)
+        return Fraction(self.light, self.total), Fraction(self.heavy, self.total)
 
 
 def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
