@@ -20,7 +20,7 @@ NAMES = {
     "no privacy": "no privacy (sampling alone)",
     "atlas counted": "ATLAS counted",
     "atlas estimated": "ATLAS estimated",
-    "atlas large": "ATLAS estimated, book of 1,024",
+    "atlas large": "ATLAS estimated, book of 512",
     "direct raw": "asked directly, raw",
     "direct smoothed": "asked directly, smoothed",
     "oue": "OUE",
