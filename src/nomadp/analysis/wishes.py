@@ -27,11 +27,10 @@ from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.questions import Question, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["PEOPLE_MAX", "WISHES", "Advice", "advise", "drawn_reports"]
+__all__ = ["WISHES", "Advice", "advise", "drawn_reports"]
 
 WISHES: dict[str, type[Question]] = {"hotspots": Visits, "flows": Trips}
 """The question that asks for each."""
-PEOPLE_MAX = 10**9
 WALKS = 2000
 DRAWS = 10
 """How often the answers to a direct question are drawn; of ATLAS, once."""
@@ -181,13 +180,13 @@ class _Crowd:
         return self.error(found.values)
 
     def raw_error(self, people: int) -> float:
-        """Expected without smoothing, from the exact variance of every share."""
+        """Expected without smoothing, from the exact variance of every share; 1 at most."""
         law = self.question.channel
         true, other = float(law.true_chance), float(law.other_chance)
         gain = true - other
         supported = other + self.truth * gain
         deviation = np.sqrt(supported * (1 - supported) / people) / gain
-        return float(np.sqrt(2 / np.pi) * deviation.sum() / 2)
+        return min(1.0, float(np.sqrt(2 / np.pi) * deviation.sum() / 2))
 
     def estimated(
         self, atlas: WholeJourney, walkers: Ints, rng: Generator, progress: Progress | None
