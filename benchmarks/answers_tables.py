@@ -81,7 +81,7 @@ def error(question: str, score: float) -> float:
 def by_epsilon(results: Results, question: str) -> str:
     """Means over all sets: a row for each answer, the numbers of people in one cell."""
     rows = []
-    for name, label in NAMES.items():
+    for name, label in _named(results):
         row = [label]
         for epsilon in EPSILONS:
             cells = [
@@ -95,7 +95,7 @@ def by_epsilon(results: Results, question: str) -> str:
 
 def by_set(results: Results, question: str, epsilon: str = "4") -> str:
     rows = []
-    for name, label in NAMES.items():
+    for name, label in _named(results):
         row = [label]
         for one in _sets(results):
             row.append(
@@ -132,7 +132,7 @@ def lost(results: Results) -> str:
     """Where a peer, or knowing nothing, errs clearly less than a direct question, smoothed."""
     rows = []
     for question in QUESTIONS:
-        for name, label in NAMES.items():
+        for name, label in _named(results):
             beaten = _beaten(results, question, name)
             if name in (OURS, "no privacy") or not beaten:
                 continue
@@ -155,6 +155,15 @@ def _beaten(
         for cell, found in results.items()
     ]
     return [(pair, cell) for pair, cell in pairs if pair[1] > max(CLEARLY * pair[0], ALIKE)]
+
+
+def _named(results: Results) -> list[tuple[str, str]]:
+    """The answers that were measured everywhere."""
+    return [
+        (name, label)
+        for name, label in NAMES.items()
+        if all(name in cell for cell in results.values())
+    ]
 
 
 def _sets(results: Results) -> list[str]:
