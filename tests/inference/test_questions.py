@@ -41,10 +41,9 @@ def test_hotspots(zones):
 def test_starts_and_ends_are_the_margins_of_trips():
     asked = reported("atlas", size=100)
     pairs = flows(*asked, "grid:2").values.reshape(4, 4)
-    starts, ends = (hotspots(*asked, "grid:2", at=at) for at in ("starts", "ends"))
-    assert starts.kept == ends.kept == flows(*asked, "grid:2").kept  # else drawn apart
-    assert starts.values == pytest.approx(pairs.sum(axis=1))
-    assert ends.values == pytest.approx(pairs.sum(axis=0))
+    for at, axis in (("starts", 1), ("ends", 0)):
+        found = hotspots(*asked, "grid:2", at=at)
+        assert found.values == pytest.approx(pairs.sum(axis=axis))
 
 
 def test_other_points_are_not_known():

@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "One page: a simulated city, perturbed, scored and audited.",
     "perturb": "A file of trajectories in, a file of reports out.",
     "decode": "A file of reports in, the best estimates with their radii out.",
+    "ask": "A file of reports in, shares of zones and trips out.",
     "evaluate": "What reports are worth, beside what no information gives.",
     "explain": "What an epsilon promises, where it goes, and what it buys.",
     "audit": "The exact privacy loss, by walking every choice.",

@@ -112,7 +112,8 @@ def _numbered(group: Ints) -> Ints:
 def _variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Floats]:
     """Of how many of so many labels a report supports, without and with the true one.
 
-    Exact for subset selection, where how many labels a report supports is always the same.
+    Exact for one label, and for several under subset selection, where how many labels a report
+    supports is always the same; under projective response it is so on average over groups.
     """
     held = p + (size - 1) * q
     with_true = p * (held - 1) / max(size - 1, 1) - p * q

@@ -17,8 +17,8 @@ Spread = Floats
 
 CONCENTRATIONS = 4.0 ** np.arange(4, -4, -1)
 """A split p strays by the root of p (1 - p) / (1 + concentration)."""
-_FIRST, _NEXT = 0.5, 0.65  # of a public split; and of each concentration against the one before
-_AS_MANY = 10.0  # splits that the levels above count for
+_FIRST, _NEXT = 0.5, 0.5  # of a public split; and of each concentration against the one before
+_AS_MANY = 15.0  # splits that the levels above count for
 _ROUNDS = 40
 _AROUND = 14 * np.sinh(np.linspace(-3, 3, 25)) / np.sinh(3)  # log-odds, denser in the middle
 _ERRORS = np.linspace(-4, 4, 25)
@@ -64,12 +64,17 @@ def _by_concentration(found: Floats, variance: Floats, public: Floats) -> tuple[
     log_chance = -((found[:, None] - here) ** 2) / (2 * variance[:, None])
     log_public = -((found - public) ** 2) / (2 * variance)
     top = np.maximum(log_chance.max(axis=1), log_public)
-    chance = np.exp(log_chance - top[:, None]) * width
+    chance = np.exp(log_chance - top[:, None])
     shape = public[:, None] * log_here + (1 - public)[:, None] * log_other
     evidence, expected = [np.exp(log_public - top)], [public]
     for times in CONCENTRATIONS:
-        scale = betaln(times * public, times * (1 - public))
-        mass = np.exp(times * shape - scale[:, None]) * chance
+        one, two = times * public, times * (1 - public)
+        scale = betaln(one, two)
+        mass = np.exp(times * shape - scale[:, None]) * width
+        # Beyond the outermost odds: there may be nobody at all.
+        mass[:, 0] += np.exp(one * log_here[:, 0] - scale) / one
+        mass[:, -1] += np.exp(two * log_other[:, -1] - scale) / two
+        mass *= chance
         total = np.maximum(mass.sum(axis=1), np.finfo(float).tiny)
         evidence.append(total)
         expected.append((mass * here).sum(axis=1) / total)

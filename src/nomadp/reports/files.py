@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ABOUT",
     "has_header",
+    "header_of",
     "read_reports",
     "read_rows",
     "write_reports",
@@ -133,6 +134,14 @@ def _question(
     except DomainError:  # of a package that is not here: it has no questions
         return None
     return header.mechanism_for(locations)
+
+
+def header_of(path: AnyPath) -> Header | None:
+    """What a file or folder says of how its reports were made."""
+    found = Path(path)
+    about = _header_bytes(found)
+    with _named(found):
+        return None if about is None else Header.from_json(about)
 
 
 def has_header(path: AnyPath) -> bool:
