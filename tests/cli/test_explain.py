@@ -188,3 +188,45 @@ def test_refuses_questions_that_make_no_sense(
     result = run("explain", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert says in result.stderr
+
+
+@pytest.mark.parametrize("people", ["300", "300000"])
+def test_names_the_better_mechanism_for_a_wish_and_what_to_run(run: Run, people: str) -> None:
+    asked = ("explain", "--wish", "flows", "--people", people, "--epsilon", "4", *MAP)
+    told = as_json(run(*asked, "--zones", "grid:2", "--json"))
+    errors = told["errors"]
+    best = "trips" if errors["direct"] <= errors["atlas"] else "atlas"
+    assert told["better"] == best
+    assert f"--mechanism {best}" in told["run"][0] or best == "atlas"
+    text = run(*asked, "--zones", "grid:2").stdout
+    assert "Simulated on public walks" in text
+    assert "Walks are not people" in text
+    assert f"{100 * errors['flat']:.2f}" in text
+    assert all(command in text for command in told["run"])
+
+
+def test_journeys_are_what_atlas_is_for(run: Run) -> None:
+    told = as_json(run("explain", "--wish", "journeys", "--epsilon", "4", "--json"))
+    assert told["better"] == "atlas"
+    text = run("explain", "--wish", "journeys", "--epsilon", "4").stdout
+    assert "nomadp decode" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        (("--wish", "flows", "--epsilon", "4"), "--people"),
+        (("--wish", "hotspots", "--people", "10"), "--epsilon"),
+        (("--people", "10", "--epsilon", "4", "--length", "2"), "--wish"),
+    ],
+)
+def test_a_wish_needs_people_and_epsilon(run: Run, said: tuple[str, ...], missing: str) -> None:
+    result = run("explain", *said)
+    assert result.exit_code == 2
+    assert missing in result.stderr
+
+
+def test_commands_that_are_named_exist(run: Run) -> None:
+    told = as_json(run("explain", "--wish", "journeys", "--epsilon", "4", "--json"))
+    for command in told["run"]:
+        assert run(command.split()[1], "--help").exit_code == 0

@@ -41,6 +41,17 @@ USUAL_LENGTH = 5
     metavar="KM...",
     help="With a map: how many points are at most so far off; 0.5 1 2 5 by default.",
 )
+@click.option(
+    "--wish",
+    type=click.Choice(["journeys", "hotspots", "flows"]),
+    help="What you want to know: names the better mechanism for it, and what to run.",
+)
+@click.option(
+    "--people",
+    type=Whole(1, 1_000_000_000),
+    metavar="N",
+    help="With --wish: how many will answer.",
+)
 @click.option("--error-km", type=kilometres, metavar="KM", help="Find the epsilon for this.")
 @click.option(
     "--percent",
@@ -55,7 +66,8 @@ def explain(**options: Any) -> Answer:
 
     With --locations the error in km is simulated on walks of a public recipe, never on
     anybody's trajectories, beside the best answer without any information. With a goal instead
-    of --epsilon, the smallest epsilon that reaches it is searched.
+    of --epsilon, the smallest epsilon that reaches it is searched. With --wish, asking directly
+    is compared with ATLAS for as many people, on public walks too; --zones says how fine.
 
     \b
     Example:
@@ -63,9 +75,16 @@ def explain(**options: Any) -> Answer:
       nomadp explain --epsilon 4 --locations places.csv --within-km 0.5 1
       nomadp explain --locations places.csv --error-km 1
       nomadp explain --locations places.csv --percent 80 --within-km 1
+      nomadp explain --wish flows --people 30000 --epsilon 4 --locations places.csv
     """
     from nomadp.cli.explained import explained
 
+    if options["wish"] is not None:
+        from nomadp.cli.explained_wish import explained_wish
+
+        return explained_wish(options)
+    if options["people"] is not None:
+        raise click.UsageError("--people belongs to a wish; add --wish hotspots or flows")
     if options["locations"] is not None:
         options["length"] = options["length"] or USUAL_LENGTH
     return explained(options)

@@ -1,0 +1,54 @@
+"""Reports of ATLAS by many people, drawn from its exact law, counted and estimated."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from answers_questions import QUESTIONS, Population
+from numpy.random import Generator
+
+from nomadp.analysis.wishes import drawn_reports
+from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.fitting import Group
+from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.shares import estimated_shares, learned_from_groups, table_of
+from nomadp.mechanisms import make_mechanism
+
+__all__ = ["AtlasReports"]
+
+
+class AtlasReports:
+    """What people on the trips of a population would report."""
+
+    def __init__(self, crowd: Population, epsilon: str, size: int | None = None) -> None:
+        """By the book of the recipe, or by one of so many journeys."""
+        options = {} if size is None else {"size": size}
+        self.crowd = crowd
+        self.channel = make_mechanism("atlas", crowd.locations, epsilon, **options).channel(2)
+
+    def drawn(self, people: Any, rng: Generator) -> Any:
+        """How often each journey of the book is reported: multinomials, trip by trip."""
+        return drawn_reports(self.channel, self.crowd.journeys, people, rng)
+
+    def counted(self, counts: Any) -> dict[str, Any]:
+        return self.crowd.shares(self.channel.atlas.journeys, counts)
+
+    def estimated(self, counts: Any) -> dict[str, Any]:
+        crowd, rng = self.crowd, np.random.default_rng(1)
+        group = Group(self._evidence, counts.astype(np.float64))
+        learned = learned_from_groups(crowd.locations, [group], rng)
+        return {
+            question: estimated_shares(
+                learned,
+                lambda rows, question=question: table_of(
+                    crowd.labels(question, rows), crowd.size(question)
+                ),
+                crowd.places(question),
+            ).values
+            for question in QUESTIONS
+        }
+
+    @cached_property
+    def _evidence(self) -> JourneyEvidence:
+        every = np.arange(self.channel.atlas.size)
+        return JourneyEvidence(self.channel, possible_journeys(self.channel), every)

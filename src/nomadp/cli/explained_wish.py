@@ -1,0 +1,110 @@
+"""What ``nomadp explain --wish`` finds and prints: the better mechanism, and what to run."""
+
+from typing import Any
+
+import click
+
+from nomadp.analysis.wishes import Advice, advise
+from nomadp.cli.options import chosen_options
+from nomadp.cli.output import Answer, print_table, progress_bar
+from nomadp.datasets.city import synthetic_city
+from nomadp.formats.tables import read_locations
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.atlas import WholeJourney
+
+__all__ = ["explained_wish"]
+
+ANSWERS = {
+    "direct": "asked directly, smoothed",
+    "raw": "asked directly, raw (by its exact variance)",
+    "atlas": "ATLAS, estimated",
+    "no privacy": "no privacy (sampling alone)",
+    "flat": "flat (no information)",
+}
+ABOUT = {"hotspots": "visits", "flows": "trips"}
+
+
+def explained_wish(options: dict[str, Any]) -> Answer:
+    """Which mechanism to use for a wish, by how much, and with which commands."""
+    wish, epsilon, people = (options[name] for name in ("wish", "epsilon", "people"))
+    if epsilon is None:
+        raise click.UsageError("a wish needs --epsilon E")
+    if wish == "journeys":
+        decode = f"nomadp decode reports.parquet {_places(options)} --out where.csv"
+        run = [_perturb(options), decode]
+        content = {"wish": wish, "better": "atlas", "run": run}
+        return Answer(content, lambda: _print_journeys(run))
+    if people is None:
+        raise click.UsageError("hotspots and flows need --people N: errors fall with them")
+    source = options["locations"]
+    places = read_locations(source) if source else _generated()
+    zones = chosen_options({"zones": options["zones"]}, places).get("zones")
+    atlas = WholeJourney(locations=places, epsilon=epsilon)
+    with progress_bar("simulating") as bar:
+        found = advise(wish, atlas, people, zones, bar.advance)
+    run = _commands(found, options)
+    content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
+    return Answer(content, lambda: _print(found, run, generated=source is None))
+
+
+def _generated() -> LocationSet:
+    return synthetic_city(places=1000, trips=1).locations
+
+
+def _perturb(options: dict[str, Any], more: str = "") -> str:
+    return (
+        f"nomadp perturb trips.csv {_places(options)}{more} --epsilon {options['epsilon']} "
+        "--out reports.parquet"
+    )
+
+
+def _places(options: dict[str, Any]) -> str:
+    return f"--locations {options['locations'] or 'places.csv'}"
+
+
+def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
+    zones = f" --zones {options['zones'] or found.zones}"
+    direct = found.better != "atlas"
+    asked = f" --mechanism {found.better}{zones}" if direct else ""
+    ask = f"nomadp ask {found.wish} reports.parquet {_places(options)}{zones}"
+    return [_perturb(options, asked), f"{ask} --out {found.wish}.csv"]
+
+
+def _print_journeys(run: list[str]) -> None:
+    click.echo(
+        "Journeys: atlas. It reports whole journeys, which no direct question tells; how far "
+        "off they are does not depend on how many people take part."
+    )
+    _print_run(run)
+    click.echo("In km: nomadp explain --epsilon E --locations places.csv")
+
+
+def _print(found: Advice, run: list[str], *, generated: bool) -> None:
+    click.echo(f"{found.wish.capitalize()}: {_sentence(found)}.\n")
+    print_table(
+        [f"of {found.people:,} people's {ABOUT[found.wish]}", "in a wrong zone, %"],
+        [[label, f"{100 * found.errors[name]:.2f}"] for name, label in ANSWERS.items()],
+    )
+    where = "a generated city, for want of --locations" if generated else "this map"
+    click.echo(
+        f"{found.labels} labels ({found.question}, {found.zones}). Simulated on public walks "
+        f"between places of a made-up popularity on {where}; no trajectory was read. Walks are "
+        "not people: ATLAS is told more about walks than about people, whom they do not "
+        "resemble in all; a direct question errs the same whoever answers.\n"
+    )
+    _print_run(run)
+
+
+def _sentence(found: Advice) -> str:
+    other = "atlas" if found.better != "atlas" else f"asking {found.question} directly"
+    better = "atlas" if found.better == "atlas" else f"ask directly ({found.question})"
+    said = f"{better}; {other} errs {found.times:.2g} times as much"
+    if not found.tells:
+        return f"{said}, but neither tells more than no report at all: more people or epsilon"
+    return said
+
+
+def _print_run(run: list[str]) -> None:
+    click.echo("Next:")
+    for command in run:
+        click.echo(f"  {command}")
