@@ -267,6 +267,12 @@ def test_a_report_says_what_it_supports_and_holds_no_locations():
         _ = make_mechanism("exp", corners(), 1).report([1, 2]).labels
 
 
+def test_a_visit_has_the_label_of_one_point_and_a_journey_of_several_none():
+    assert ask("visits").label([2]) == 2
+    with pytest.raises(DomainError, match="must be the one point that was drawn"):
+        ask("visits").label([2, 3])
+
+
 def test_one_label_is_reported_for_certain_and_tells_nothing():
     question = make_mechanism("starts", corners(), 4, zones="grid:1")
     assert question.report([3]).values == (0,)
