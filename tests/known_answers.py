@@ -102,12 +102,24 @@ class Recording:
 
     def __call__(self, step, channel, secret):
         choice = self._drawing(step, channel, secret)
+        if isinstance(channel, laws.LabelLaw):
+            law = {"label": int(secret), **stated(channel)}
+            self.steps.append({"step": step} | law)
+            return choice
         law = {"outputs": outputs(channel), "weights": row(channel.weights(secret))}
         self.steps.append({"step": step} | law | {"choice": choice})
         return choice
 
     def each(self, tasks):
         return [program(secret, self) for program, secret in tasks]
+
+
+def stated(channel):
+    """A law over labels: which one, and its two weights."""
+    names = ("count",) if isinstance(channel, laws.SubsetSelection) else ("order", "dimensions")
+    facts = {name: getattr(channel, name) for name in ("size", *names)}
+    weights = {name: readable(getattr(channel, name)) for name in ("heavy", "light")}
+    return {"law": type(channel).__name__, **facts, **weights}
 
 
 def outputs(channel):
@@ -134,11 +146,11 @@ def hashed(rows):
     return {"sha256": hashlib.sha256(lines.encode()).hexdigest()}
 
 
-def report(world, mechanism, epsilon, options, trajectory, words):
+def report(world, mechanism, epsilon, options, trajectory, words, hour=None):
     made = make_mechanism(mechanism, world, epsilon, **_options(options, world))
     given = Given(words)
     choose = Recording(given)
-    reported = made.perturb(np.array(trajectory), choose)
+    reported = made.perturb(made.read(np.array(trajectory), hour), choose)
     return {
         "identity": made.identity,
         "shares": [
@@ -174,6 +186,32 @@ def law(name, share, secrets, words, world=None, **facts):
         for secret in secrets
     ]
     return found
+
+
+def label_law(name, share, secrets, words, **facts):
+    """A law over labels: its chances, and what rows of words draw."""
+    channel = getattr(laws, name)(share=Fraction(share), **facts)
+    rows = np.array([[int(word, 16) for word in each] for each in words], dtype=np.uint64)
+    return {
+        **stated(channel),
+        "true_chance": str(channel.true_chance),
+        "other_chance": str(channel.other_chance),
+        "draws": [
+            channel.drawn(np.full(len(rows), secret), rows).tolist() for secret in secrets
+        ],
+    }
+
+
+def label_laws(sizes, shares):
+    """Which law asks about so many labels."""
+    choose = law_homes.label_laws.law_of_labels
+    return [[stated(choose(size, Fraction(share))) for share in shares] for size in sizes]
+
+
+def supports(size, order, dimensions, points, counts):
+    """How many reports support each label, where these points came so often."""
+    channel = laws.ProjectiveResponse(size, order, dimensions, Fraction(1))
+    return row(channel.support(np.array(points), np.array(counts)))
 
 
 def _channel(name, share, world, facts):
@@ -272,10 +310,11 @@ def stream(source, bound_to, names, index, count):
     return [f"{one.next():016x}" for _ in range(count)]
 
 
-def many(world, mechanism, epsilon, options, trajectories, seed):
+def many(world, mechanism, epsilon, options, trajectories, seed, hours=None):
     """Reports of many trajectories at once, by whatever program is fastest."""
     made = make_mechanism(mechanism, world, epsilon, **options)
-    some = TrajectorySet.from_lists(trajectories, size=len(world))
+    known = None if hours is None else np.array(hours)
+    some = TrajectorySet.from_lists(trajectories, size=len(world), hours=known)
     words = SimulatedWords(seed).bound_to(made.identity)
     return perturb_many(made, some, words, fastest(made)).locations.tolist()
 
@@ -289,6 +328,9 @@ KINDS = {
     for kind in (
         report,
         law,
+        label_law,
+        label_laws,
+        supports,
         heaviest_weights,
         half_widths,
         granularities,

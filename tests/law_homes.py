@@ -1,7 +1,8 @@
 """Where what a law is made of lives: the one file of these tests that knows the tree."""
 
 from nomadp import budget, geometry, locations, randomness
-from nomadp.laws import channel, response, square_wave
+from nomadp.laws import channel, incidence, labels, response, square_wave
+from nomadp.laws import questions as label_laws
 from nomadp.mechanisms import MECHANISMS, paths
 from nomadp.mechanisms.atlas import PinnedAtlases, book, near_count
 from nomadp.mechanisms.atlas import mechanism as atlas
@@ -12,11 +13,15 @@ from nomadp.mechanisms.pivot import atp as anchor
 from nomadp.mechanisms.pivot import calibration, granularity, merge
 from nomadp.mechanisms.pivot import tp as pivot
 from nomadp.mechanisms.points import brr as bipartite
+from nomadp.mechanisms.questions import base as questions
+from nomadp.mechanisms.questions import kinds
+from nomadp.mechanisms.questions import many as asked_many
 
 __all__ = [
     "MECHANISMS",
     "PinnedAtlases",
     "anchor",
+    "asked_many",
     "atlas",
     "bipartite",
     "book",
@@ -25,12 +30,17 @@ __all__ = [
     "channel",
     "geometry",
     "granularity",
+    "incidence",
+    "kinds",
+    "label_laws",
+    "labels",
     "locations",
     "merge",
     "near_count",
     "ngram",
     "paths",
     "pivot",
+    "questions",
     "randomness",
     "response",
     "rows",

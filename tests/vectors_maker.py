@@ -7,6 +7,7 @@ version and gets a file of its own. ``--force`` is for questions that were wrong
 import json
 import sys
 from collections import ChainMap
+from functools import partial
 
 import numpy as np
 from known_answers import FOLDER, answer, world_of
@@ -82,24 +83,32 @@ class Aiming:
         self._stream = SimulatedWords(seed).stream(0)
 
     def __call__(self, step, channel, secret):
-        word, wanted = self._stream.next(), self._wanted.get(len(self.words))
-        if wanted is not None:
-            before = np.append(0, np.cumsum(channel.weights(secret))).tolist()
-            k = channel.outputs.tolist().index(wanted)
-            word = ((before[k] + before[k + 1]) << 63) // before[-1]
+        wanted = self._wanted.get(len(self.words))
+        if wanted is None:
+            return channel.draw(secret, self._next)
+        before = np.append(0, np.cumsum(channel.weights(secret))).tolist()
+        k = channel.outputs.tolist().index(wanted)
+        self._stream.next()
+        word = ((before[k] + before[k + 1]) << 63) // before[-1]
         self.words.append(f"{word:016x}")
         return draw(channel, secret, word)
+
+    def _next(self):
+        word = self._stream.next()
+        self.words.append(f"{word:016x}")
+        return word
 
     def each(self, tasks):
         return [program(secret, self) for program, secret in tasks]
 
 
-def report(world, mechanism, epsilon, trajectory, wanted=None, **options):
+def report(world, mechanism, epsilon, trajectory, wanted=None, hour=None, **options):
     seed = sum(trajectory) + 100 * len(trajectory) + len(options)
     choose = Aiming(seed, wanted or {})
     made = make_mechanism(mechanism, world_of(json.dumps(WORLDS[world])), epsilon, **options)
-    made.perturb(np.array(trajectory), choose)
+    made.perturb(made.read(np.array(trajectory), hour), choose)
     asked = {"mechanism": mechanism, "epsilon": epsilon, "options": options}
+    asked |= {} if hour is None else {"hour": hour}
     return case("report", world=world, **asked, trajectory=trajectory, words=choose.words)
 
 
@@ -269,6 +278,23 @@ def _pinned(trip, pinned):
     return case("report", world="town", **asked, trajectory=trip, words=[word])
 
 
+def question(name):
+    """Each by itself and with when, on a fine and a coarse map, by both laws."""
+    finest = {"zones": "grid:50" if name == "trips" else "grid:1000"}
+    return [
+        *everywhere(name),
+        *everywhere(name, zones="grid:2"),
+        *(
+            report("town", name, "2", TRIPS[2], hour=hour, when=when)
+            for when in ("day-part", "weekday")
+            for hour in (0, 5, 6, 50, 167)
+        ),
+        report("300", name, "4", [7, 250, 299]),
+        report("300", name, "1", [7, 250, 299], **finest),
+        report("5000", name, "4", [7, 250, 4999], **finest),
+    ]
+
+
 WORDS = ["0" * 16, "f" * 16, "8" + "0" * 15, "123456789abcdef0", "d1b54a32d192ed03"]
 SHARES = ("1/20", "1/3", "1", "5", "20")
 
@@ -300,6 +326,45 @@ def _channels(share):
         *(case("law", name="Subset", near_count=count, **world) for count in (1, 3, 7)),
         *(case("law", name="Staircase", groups=count, **world) for count in (2, 3, 9)),
     ]
+
+
+def label_laws():
+    sizes = [1, 2, 3, 16, 256, 5000, 16384, 16385, 32768, 65536, 65537, 10**6, 3 * 10**6, 2**24]
+    shares = ["1/1000000", "1/10", "1", "2", "4", "5", "6", "13/2", "15/2", "8", "17/2"]
+    shares += ["10", "20"]
+    sets = [(1, 1), (2, 1), (5, 2), (5, 4), (12, 5), (300, 6)]
+    spaces = [(2, 2, 2), (7, 2, 4), (9, 3, 3), (40, 7, 3), (2800, 53, 3)]
+    return [
+        case("label_laws", sizes=sizes, shares=shares),
+        *(
+            _label_law("SubsetSelection", share, 1 + count, size=size, count=count)
+            for size, count in sets
+            for share in ("1/3", "4")
+        ),
+        *(
+            _label_law("ProjectiveResponse", "4", t, size=size, order=q, dimensions=t)
+            for size, q, t in spaces
+        ),
+        *(
+            case(
+                "supports",
+                size=size,
+                order=q,
+                dimensions=t,
+                points=[0, 1, 2, q, q + 1],
+                counts=[1, 2, 3, 4, 9],
+            )
+            for size, q, t in spaces[1:4]
+        ),
+    ]
+
+
+def _label_law(name, share, width, **facts):
+    stream = SimulatedWords(facts["size"]).stream(width)
+    ends = [["0" * 16] * max(2, width), ["f" * 16] * max(2, width)]
+    words = [[f"{stream.next():016x}" for _ in ends[0]] for _ in range(4)] + ends
+    secrets = sorted({0, facts["size"] // 2, facts["size"] - 1})
+    return case("label_law", name=name, share=share, secrets=secrets, words=words, **facts)
 
 
 def bounds():
@@ -335,6 +400,8 @@ def many():
         "l-srr": [{"groups": 3}],
         "ngram": [{"max_step_km": 12.0}],
         "atlas": [{"size": 100, "control_points": 3}],
+        "trips": [{"zones": "grid:2", "when": "weekday"}],
+        "visits": [{"zones": "grid:3", "when": "day-part"}],
     }
     return [
         _many(world, size, mechanism, one)
@@ -349,13 +416,17 @@ def _many(world, size, mechanism, options):
     asked = {"mechanism": mechanism, "epsilon": "5", "options": options}
     if mechanism == "atlas":
         asked["options"] = {"size": 300} | options
+    if "when" in options:
+        asked["hours"] = [7 * k % 168 for k in range(len(trips))]
     return case("many", world=world, **asked, trajectories=trips, seed=11)
 
 
 MAKERS = {"exp": exp, "tp": tp, "atp": atp, "brr": brr, "l-srr": l_srr, "ngram": ngram}
 MAKERS |= {"atlas": atlas}
+MAKERS |= {name: partial(question, name) for name in ("trips", "starts", "ends", "visits")}
 OTHERS = {
     "laws": lambda: channels() + bounds(),
+    "labels": label_laws,
     "randomness": randomness,
     "many": many,
 }

@@ -57,6 +57,8 @@ def test_every_broken_variant_is_flagged(report, name, epsilon):
         ("own-location-only-if-target", "support"),
         ("domain-around-the-truth", "support"),
         ("shared-words", "support"),
+        ("truth-always-held", "support"),
+        ("others-by-the-truth", "support"),
         ("sensitivity-from-the-private-row", "scale"),
         ("squared-score", "step loss"),
         ("lying-too-rarely", "step loss"),

@@ -1,7 +1,5 @@
 """Batches: a report depends on the key, the tid and the trajectory, and on nothing else."""
 
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from many import drawn_many, fast_path
 
-from nomadp.engine.batches import asks_hours, perturb_batch
+from nomadp.engine.batches import perturb_batch
 from nomadp.engine.stream import Job, open_job
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, trajectories_of
@@ -19,7 +17,6 @@ from nomadp.mechanisms import (
     EXPERIMENTAL,
     MECHANISMS,
     PUBLISHED,
-    IndependentPoints,
     Mechanism,
     make_mechanism,
     perturb_one,
@@ -42,7 +39,8 @@ def batched(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.Rec
 
 def by_tid(*batches: pa.RecordBatch) -> dict[str, list[str]]:
     table = pa.Table.from_batches(batches).to_pydict()
-    return dict(zip(table["tid"], table["location_ids"], strict=True))
+    (values,) = table.keys() & {"location_ids", "values"}
+    return dict(zip(table["tid"], table[values], strict=True))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -53,6 +51,11 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     words = SimulatedWords(5)
     drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
     reports = batched(mechanism, words, batch)
+    if mechanism.asks:
+        assert reports.schema.names == ["tid", "values"]
+        assert reports["tid"].to_pylist() == list(true.tids)
+        assert reports["values"].flatten().to_pylist() == drawn.tolist()
+        return
     numbered = ["number"] if name == "atlas" else []
     assert reports.schema.names == [*TRAJECTORY_SCHEMA.names, *numbered]
     found = trajectories_of(reports, square)
@@ -110,19 +113,12 @@ def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.Record
     assert reports["tid"].to_pylist() == list(report_ids(words, mechanism, tids))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Timed(IndependentPoints):
-    """Asks when, as questions do."""
-
-    when: str | None = None
-
-
 @pytest.mark.parametrize(("when", "asked"), [(None, False), ("weekday", True)])
 def test_clocks_are_looked_at_only_for_a_mechanism_that_asks_when(
     when: str | None, square: LocationSet, batch: pa.RecordBatch, *, asked: bool
 ) -> None:
-    mechanism = Timed(locations=square, epsilon=Fraction(1), when=when)
-    assert asks_hours(mechanism) is asked
+    mechanism = make_mechanism("starts", square, 1, when=when)
+    assert mechanism.timed is asked
     broken = batch.append_column("datetime", pa.array(["SECRET"] * batch.num_rows))
     if asked:
         with pytest.raises(SchemaError, match="datetime must be an ISO 8601") as refusal:
@@ -135,7 +131,7 @@ def test_clocks_are_looked_at_only_for_a_mechanism_that_asks_when(
 def test_a_file_without_times_is_refused_before_a_question_when_is_drawn(
     trips: Path, square: LocationSet, tmp_path: Path
 ) -> None:
-    mechanism = Timed(locations=square, epsilon=Fraction(1), when="weekday")
+    mechanism = make_mechanism("starts", square, 1, when="weekday")
     job = Job(mechanism, trips, tmp_path / "reports.parquet")
     with pytest.raises(SchemaError, match="must say in a column datetime"), open_job(job):
         pass

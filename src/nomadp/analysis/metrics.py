@@ -211,6 +211,11 @@ def _normalised(locations: LocationSet, error_km: float) -> float:
 
 def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
     """Refuse reports that cannot be these trajectories', point by point."""
+    if isinstance(reported, AnyReports) and reported.entry_size is not None:
+        raise DomainError(
+            "reports must be of journeys to be compared with trajectories, and those of "
+            f"{reported.header.mechanism} are answers to a direct question"
+        )
     if isinstance(reported, AnyReports) and not reported.header.linked:
         raise DomainError(
             "reports must be in the order of the trajectories to be compared with them, and "

@@ -16,6 +16,7 @@ NOT_COVERED = (
     "timestamps and user ids: no report carries them, and no epsilon here pays for them",
     "repetition: perturbing the same trajectory again spends the same epsilon again",
 )
+_IDS = "user ids, and times beyond what is asked: no report carries them"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Explanation:
         if not self.mechanism.private:
             return f"none; {self.mechanism.warning.rstrip('.')}"
         return (
-            "take any two trajectories of this length; whatever is reported is at most "
+            f"take any two trajectories{'' if self.mechanism.asks else ' of this length'}; "
+            "whatever is reported is at most "
             f"e^epsilon = {self.odds_at_most} times likelier under one than under the other"
         )
 
@@ -73,8 +75,17 @@ class Explanation:
             "odds_at_most": self.odds_at_most,
             "promise": self.promise,
             "suspicions": self.suspicions,
-            "not_covered": list(NOT_COVERED),
+            "not_covered": list(self.not_covered),
         }
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """What the promise leaves out; a direct question hides the length, and when it asks
+        so covers the time."""
+        length, times, again = NOT_COVERED
+        if self.mechanism.asks:
+            return (times, again) if not self.mechanism.timed else (_IDS, again)
+        return length, times, again
 
     @property
     def _odds(self) -> Fraction:

@@ -16,6 +16,7 @@ import numpy as np
 
 from nomadp.analysis.metrics import error_km_each, within_percent_each
 from nomadp.budget import MAX_EPSILON
+from nomadp.errors import DomainError
 from nomadp.inference import can_decode, decode
 from nomadp.inference.learning import Progress
 from nomadp.laws import Ints
@@ -155,6 +156,11 @@ def calibrate(
     >>> bought.best.error_km < bought.answers["constant"].error_km
     True
     """
+    if mechanism.asks:
+        raise DomainError(
+            f"an error in km is one of journeys, and {mechanism.name} asks a direct question, "
+            "whose error is one of shares; leave out the locations, or use atlas"
+        )
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
     found = _answers(mechanism, true, length, _reported(mechanism, true, progress))

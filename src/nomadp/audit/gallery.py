@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.audit.leaky_laws import LiesTooRarely, OneWordForTwo, SkipsWhenCoincident, Unclamped
+from nomadp.audit.leaky_laws import (
+    AlwaysHeld,
+    LiesTooRarely,
+    NeighboursOfTheTruth,
+    OneWordForTwo,
+    SkipsWhenCoincident,
+    Unclamped,
+)
 from nomadp.audit.maps import family_map
 from nomadp.drawing import Choose, Task
 from nomadp.geometry import Floats, bearing_rad
@@ -21,6 +28,7 @@ from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.pivot.published import PublishedPivotSampling
 from nomadp.mechanisms.pivot.tp import PivotSampling, Region, Shares
 from nomadp.mechanisms.points.exp import IndependentPoints
+from nomadp.mechanisms.questions import Starts
 
 __all__ = ["GALLERY", "Exhibit"]
 
@@ -199,6 +207,22 @@ class ExtraDraw(IndependentPoints):
         return tuple(released[:-1]) if len(released) > 1 else tuple(released)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TruthAlwaysHeld(Starts):
+    """The true label is always in the reported set."""
+
+    def _report(self, label: Secret, choose: Choose) -> int:
+        return choose("label", AlwaysHeld(self.channel, self.epsilon), label)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OthersByTheTruth(Starts):
+    """The other labels of the reported set are drawn by the place of the true one."""
+
+    def _report(self, label: Secret, choose: Choose) -> int:
+        return choose("label", NeighboursOfTheTruth(self.channel, self.epsilon), label)
+
+
 def _limited(
     mechanism: PivotSampling, domain: Ints, share: Fraction, possible: Callable[[int], Ints]
 ) -> Unclamped:
@@ -257,6 +281,12 @@ GALLERY: dict[str, Exhibit] = {
         SharedWords, "both copies draw their pivots with the same random word"
     ),
     "stale-scale": Exhibit(StaleScale, "a scale cached for another length is used again", 3),
+    "truth-always-held": Exhibit(
+        TruthAlwaysHeld, "the set of labels that is reported always holds the true one"
+    ),
+    "others-by-the-truth": Exhibit(
+        OthersByTheTruth, "the other labels of a set are drawn by the place of the true one"
+    ),
     "extra-draw": Exhibit(
         ExtraDraw, "longer trajectories make one more draw than the split pays for"
     ),

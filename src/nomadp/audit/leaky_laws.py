@@ -8,10 +8,17 @@ from fractions import Fraction
 import numpy as np
 
 from nomadp.geometry import Floats
-from nomadp.laws import Channel, Exponential, Ints, RandomizedResponse, Secret
+from nomadp.laws import Channel, Exponential, Ints, LabelLaw, RandomizedResponse, Secret
 from nomadp.locations import LocationSet
 
-__all__ = ["LiesTooRarely", "OneWordForTwo", "SkipsWhenCoincident", "Unclamped"]
+__all__ = [
+    "AlwaysHeld",
+    "LiesTooRarely",
+    "NeighboursOfTheTruth",
+    "OneWordForTwo",
+    "SkipsWhenCoincident",
+    "Unclamped",
+]
 
 _FINE = 2**40  # float weights in [0, 1] become integers without visible rounding
 
@@ -114,3 +121,32 @@ class OneWordForTwo(LeakyLaw):
     def _ends(self, secret: int) -> Floats:
         cumulative = np.cumsum(self.channel.weights(secret))
         return np.append(0.0, cumulative / cumulative[-1])
+
+
+@dataclass(frozen=True)
+class AlwaysHeld(LeakyLaw):
+    """Every set of labels that holds the true one, and no other."""
+
+    law: LabelLaw
+    share: Fraction
+
+    @property
+    def outputs(self) -> Ints:
+        return self.law.outputs
+
+    def row(self, truth: int) -> Ints:
+        held: Ints = (self.law.weights(truth) == self.law.heavy).astype(np.int64)
+        return held
+
+
+@dataclass(frozen=True)
+class NeighboursOfTheTruth(AlwaysHeld):
+    """The other labels of a set are those that follow the true one."""
+
+    def row(self, truth: int) -> Ints:
+        window = np.arange(self.law.entries)
+        held, not_held = (
+            int((1 << (first + window) % self.law.size).sum()) for first in (truth, truth + 1)
+        )
+        light = np.where(self.outputs == not_held, self.law.light, 0)
+        return np.where(self.outputs == held, self.law.heavy, light)

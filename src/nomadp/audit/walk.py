@@ -76,7 +76,10 @@ class Walk(_Path):
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
         log_law = self._witness(step, channel, secret)
-        possible = np.flatnonzero(np.isfinite(log_law).any(axis=0))
+        known = self._explored.possible
+        if self._taken not in known:
+            known[self._taken] = np.flatnonzero(np.isfinite(log_law).any(axis=0))
+        possible = known[self._taken]
         taken = int(possible[self._branch(len(possible))])
         column = log_law[:, taken]
         self._pass(Outcome(column, _against(column), frozenset([channel.share])))
@@ -84,9 +87,10 @@ class Walk(_Path):
 
     def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
         # Tasks depend on what was released before them, and that is the path taken so far.
-        if self._taken not in self._explored:
-            self._explored[self._taken] = self._combinations(tasks)
-        combinations = self._explored[self._taken]
+        known = self._explored.tasks
+        if self._taken not in known:
+            known[self._taken] = self._combinations(tasks)
+        combinations = known[self._taken]
         values, outcomes = combinations[self._branch(len(combinations))]
         for outcome in outcomes:
             self._pass(outcome)
@@ -113,8 +117,14 @@ class Walk(_Path):
         self.spent = frozenset(a + b for a in self.spent for b in outcome.spent)
 
 
-_Explored = dict[tuple[int, ...], list[tuple[list[Any], list[Outcome]]]]
-"""What the tasks met on each path may return: replaying it does not walk them again."""
+@dataclass(frozen=True)
+class _Explored:
+    """What is known after each path taken so far, so that replaying it finds nothing anew."""
+
+    tasks: dict[tuple[int, ...], list[tuple[list[Any], list[Outcome]]]]
+    """What the tasks met there may return."""
+    possible: dict[tuple[int, ...], Ints]
+    """Which outputs of the law met there some input may have."""
 
 
 def walk(
@@ -123,7 +133,7 @@ def walk(
     """Every path through a program, with what it returns at the path's end."""
     inputs = 1 if secret is None else np.shape(secret)[-1]
     pending: list[tuple[int, ...]] = [()]
-    explored: _Explored = {}
+    explored = _Explored({}, {})
     while pending:
         path = Walk(pending.pop(), inputs, witness, explored)
         yield program(secret, path), path

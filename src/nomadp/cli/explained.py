@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nomadp.analysis.promise import NOT_COVERED, Explanation, explain
+from nomadp.analysis.promise import Explanation, explain
 from nomadp.analysis.worth import (
     ROUNDS,
     STEP,
@@ -109,7 +109,7 @@ def _print(told: Explanation) -> None:
     if told.suspicions is not None:
         click.echo(f"{_suspicion(told.suspicions)}.")
     click.echo("Not covered:")
-    for item in NOT_COVERED:
+    for item in told.not_covered:
         click.echo(f"  - {item}")
 
 

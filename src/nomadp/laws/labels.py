@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from nomadp.errors import BudgetError, DomainError
 from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heaviest
 
-__all__ = ["LABELS_MAX", "LabelLaw"]
+__all__ = ["LABELS_MAX", "STEPS_MAX", "LabelLaw"]
 
 LABELS_MAX = 2**24
 _OWNED = 2**32
 """Words that each level must own: then rounding to words moves its chance by 2^-32 at most."""
-_STEPS = 2**30
+STEPS_MAX = 2**30
 """What the ranges of all further words may add up to: each is uniform up to range / 2^64. Both
 together stretch a ratio by less than 2 (2^-32 + 2^-34): less than the 2^-30 given away."""
 _DIGITS = 192  # binary ones, of products that are rounded to the safe side
@@ -184,7 +184,7 @@ class LabelLaw(Channel):
                 "about larger zones"
             )
         owned = [words for words in (self._inside_words, 2**64 - self._inside_words) if words]
-        if min(owned) < _OWNED or max(map(sum, self.ranges)) > _STEPS:
+        if min(owned) < _OWNED or max(map(sum, self.ranges)) > STEPS_MAX:
             raise BudgetError(
                 "64-bit words must keep the share of a draw, and do not for "
                 f"{self.size} labels at {float(self.share):g}; use a smaller epsilon or "
@@ -196,7 +196,7 @@ class LabelLaw(Channel):
             raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
 
     def _check_enumerable(self) -> None:
-        few = self.output_count <= _ENUMERATED and self.size <= 62  # bits of a number
+        few = self.output_count <= _ENUMERATED and int(self.first_output).bit_length() <= 62
         if not few or self.output_count * self.heavy >= 2**63:
             raise ValueError(
                 f"{self.output_count} outputs are too many to be enumerated; its bound and "

@@ -22,9 +22,6 @@ from nomadp.laws.labels import LabelLaw
 
 __all__ = ["ProjectiveResponse", "best_space"]
 
-_PRIMES_NEARBY = 2
-"""Primes that are tried on each side of e^share + 1."""
-
 
 @dataclass(frozen=True)
 class ProjectiveResponse(LabelLaw):
@@ -162,12 +159,12 @@ def _inverses(values: Ints, prime: int) -> Ints:
 
 
 def best_space(size: int, share: Fraction) -> ProjectiveResponse:
-    """The law of the least variance, of few candidates: primes next to e^share + 1, and for
+    """The law of the least variance, of few candidates: the primes next to e^share + 1, and for
     every number of coordinates the smallest that has room; in whole numbers alone."""
     middle = (heaviest(UNIT, share) + UNIT) // UNIT
-    orders = {*_primes(middle, 1), *_primes(middle - 1, -1)}
+    orders = {_prime(middle, 1), _prime(middle, -1)}
     roots = (_root(size, power) for power in range(1, max(2, size.bit_length() + 1)))
-    orders |= {next(iter(_primes(root, 1))) for root in roots}
+    orders |= {_prime(root, 1) for root in roots}
     laws = [
         ProjectiveResponse(size, order, _dimensions(size, order), share)
         for order in sorted(orders)
@@ -191,13 +188,11 @@ def _root(size: int, power: int) -> int:
     return found
 
 
-def _primes(start: int, step: int) -> list[int]:
-    found: list[int] = []
-    while start >= 2 and len(found) < _PRIMES_NEARBY:
-        if _is_prime(start):
-            found.append(start)
+def _prime(start: int, step: int) -> int:
+    """The first from there on, upwards or downwards."""
+    while not _is_prime(start):
         start += step
-    return found
+    return start
 
 
 def _is_prime(number: int) -> bool:
