@@ -190,6 +190,6 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     return {
         "out": str(options["out"]),
         "trajectories": len(reports),
-        "points": len(reports.locations),
+        "points": len(true.locations),
         **summary_of(options, mechanism, reports.header, read.people, read.snapped),
     }
