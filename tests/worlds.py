@@ -8,6 +8,10 @@ import numpy as np
 
 from nomadp.audit.maps import family_map
 from nomadp.locations import LocationSet
+from nomadp.mechanisms import MECHANISMS
+
+JOURNEYS = [name for name, kind in MECHANISMS.items() if not kind.asks]
+"""The mechanisms whose reports are journeys; those of direct questions are labels."""
 
 
 def triangle() -> LocationSet:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from worlds import scattered, triangle
+from worlds import JOURNEYS, scattered, triangle
 
 from nomadp.analysis.worth import (
     RADII_KM,
@@ -12,7 +12,7 @@ from nomadp.analysis.worth import (
 )
 from nomadp.inference import PointDecoder, can_decode
 from nomadp.laws import probabilities
-from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, make_mechanism
+from nomadp.mechanisms import EXPERIMENTAL, make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney, build_atlas
 
 LOCATIONS = scattered(30)
@@ -28,7 +28,7 @@ def made(name, epsilon=4):
     return make_mechanism(name, LOCATIONS, epsilon, **options)
 
 
-@pytest.mark.parametrize("name", [*MECHANISMS, *EXPERIMENTAL])
+@pytest.mark.parametrize("name", [*JOURNEYS, *EXPERIMENTAL])
 @pytest.mark.parametrize("length", [1, 3])
 def test_every_mechanism_is_measured_beside_the_constant(name, length):
     mechanism = made(name)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from worlds import JOURNEYS
 
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS
 from tests.cli.conftest import Run, as_json
@@ -102,7 +103,7 @@ def test_says_how_far_a_suspicion_can_grow_and_rounds_up(
     assert "Whatever somebody knew before" in text
 
 
-@pytest.mark.parametrize("mechanism", [*MECHANISMS, *EXPERIMENTAL])
+@pytest.mark.parametrize("mechanism", [*JOURNEYS, *EXPERIMENTAL])
 @pytest.mark.parametrize("length", ["1", "3"])
 def test_tells_the_error_on_a_map_beside_the_constant(
     mechanism: str, length: str, run: Run

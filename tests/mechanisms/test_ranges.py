@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from worlds import scattered, triangle
+from worlds import JOURNEYS, scattered, triangle
 
 from nomadp.audit import measure
 from nomadp.budget import MIN_SHARE, exp_lower
@@ -14,10 +14,6 @@ from nomadp.laws import LabelLaw
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, make_mechanism
 
-SHARED_OUT = sorted(
-    name for name, kind in MECHANISMS.items() if name != "atlas" and not kind.asks
-)
-"""Whose shares fall with the length."""
 NOT_OPTIONS = ("epsilon", "locations", "length")
 OPTIONS = [
     (name, option)
@@ -106,7 +102,7 @@ def test_the_longest_trajectories_have_shares_that_laws_can_keep(name):
     assert all(step.share >= MIN_SHARE for step in small(name).split(2**20).steps)
 
 
-@pytest.mark.parametrize("name", [*SHARED_OUT])
+@pytest.mark.parametrize("name", sorted({*JOURNEYS} - {"atlas"}))
 def test_refuses_a_length_that_leaves_a_draw_next_to_nothing(name):
     with pytest.raises(BudgetError, match=r"at least 2\^-28"):
         small(name, epsilon="0.000001").split(1000)

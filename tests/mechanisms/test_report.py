@@ -5,12 +5,11 @@ from collections import Counter
 
 import pytest
 from scipy import stats
-from worlds import final_law, part_laws, scattered, triangle
+from worlds import JOURNEYS, final_law, part_laws, scattered, triangle
 
 from nomadp.errors import DomainError, NotPrivateError, RandomnessUnavailable
 from nomadp.mechanisms import (
     EXPERIMENTAL,
-    MECHANISMS,
     PUBLISHED,
     Report,
     SimulatedReport,
@@ -20,7 +19,7 @@ from nomadp.mechanisms import (
 NOT_PRIVATE = [*PUBLISHED, *EXPERIMENTAL]
 
 
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if not MECHANISMS[name].asks])
+@pytest.mark.parametrize("name", JOURNEYS)
 def test_a_report_has_as_many_locations_and_names_its_mechanism(name):
     mechanism = make_mechanism(name, scattered(40), 3)
     report = mechanism.report([1, 2, 3])

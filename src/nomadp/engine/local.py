@@ -96,12 +96,7 @@ def perturb_set(
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
     check_names(trajectories.tids)
     source = SystemWords() if words is None else words
-    kept = how.get("transcripts", False)
-    if kept and mechanism.asks:
-        raise DomainError(
-            f"a report of {mechanism.name} must be all that is kept of a direct question, and "
-            "transcripts were asked for; leave them out"
-        )
+    kept = _kept(mechanism, how)
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
     task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
     columns = _joined(_drawn_all(task, trajectories, jobs, how.get("progress")), kept=kept)
@@ -112,6 +107,17 @@ def perturb_set(
     columns["entry_size"] = mechanism.report_size if mechanism.asks else None
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
+
+
+def _kept(mechanism: Mechanism, how: How) -> bool:
+    """Whether transcripts are; of a direct question there is nothing more to keep."""
+    kept = how.get("transcripts", False)
+    if kept and mechanism.asks:
+        raise DomainError(
+            f"a report of {mechanism.name} must be all that is kept of a direct question, and "
+            "transcripts were asked for; leave them out"
+        )
+    return kept
 
 
 def _drawn_all(
