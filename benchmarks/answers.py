@@ -1,6 +1,7 @@
 """What asking is worth: error against the number of people, question by question.
 
-python benchmarks/answers.py RESULTS [--data DIR] [--sets chi,city] [--again atlas] [--quick]
+OPENBLAS_NUM_THREADS=1 python benchmarks/answers.py RESULTS [--data DIR] [--sets chi,city]
+        [--again atlas] [--quick]               a process for each core, one thread each
 python benchmarks/answers_tables.py RESULTS     values into docs/measured.json, and the figure
 python docs/generate.py                         values into the documents
 

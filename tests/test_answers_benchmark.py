@@ -140,23 +140,41 @@ def test_levels_get_finer_up_to_the_labels_themselves() -> None:
             assert len(pairs.T) == len(np.unique(fine)), question
 
 
+def quick(folder: Path) -> list[str]:
+    return [str(folder), "--quick", "--sets", "city", "--epsilons", "4", "--jobs", "1"]
+
+
 def test_a_quick_run_keeps_what_it_measured_and_does_not_repeat_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = script("answers")
-    monkeypatch.setattr(answers, "LARGE", 32)
-    asked = [str(tmp_path), "--quick", "--sets", "city", "--epsilons", "4", "--jobs", "1"]
-    assert answers.main(asked) == 0
+    kinds = {name: answers.KINDS[name] for name in ("floors", "direct", "peers", "ldptrace")}
+    monkeypatch.setattr(answers, "KINDS", kinds)
+    assert answers.main(quick(tmp_path)) == 0
     found = json.loads((tmp_path / "city-4.json").read_text())
-    assert found.keys() == set(answers.KINDS)
+    assert found.keys() == kinds.keys()
     for kind in found.values():
         for draws in kind["3000"].values():
             assert draws[0].keys() == {"density", "hotspots", "trips", "lengths"}
     told = found["direct"]["3000"]["direct smoothed"][0]
     assert told["trips"] < found["floors"]["3000"]["flat"][0]["trips"]
     capsys.readouterr()
-    assert answers.main(asked) == 0
+    assert answers.main(quick(tmp_path)) == 0
     assert capsys.readouterr().err == "known\n"
+    assert answers.main([*quick(tmp_path), "--again", "peers"]) == 0
+    assert capsys.readouterr().err == "city, epsilon 4: peers\n"
+    assert json.loads((tmp_path / "city-4.json").read_text()) == found
+
+
+@pytest.mark.slow
+def test_a_quick_run_asks_atlas_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = script("answers")
+    monkeypatch.setattr(answers, "LARGE", 32)
+    assert answers.main(quick(tmp_path)) == 0
+    found = json.loads((tmp_path / "city-4.json").read_text())
+    flat = found["floors"]["3000"]["flat"][0]["trips"]
+    assert found["atlas"]["3000"].keys() == {"atlas counted", "atlas estimated"}
+    assert found["book"]["3000"]["atlas large"][0]["trips"] < flat
 
 
 def made_up(folder: Path) -> None:
@@ -183,6 +201,7 @@ def test_tables_have_as_many_cells_in_every_row_and_name_who_wins(tmp_path: Path
     assert lost.endswith("| .050 | .100 |")
 
 
+@pytest.mark.slow
 def test_the_figure_shows_every_question_at_every_epsilon(tmp_path: Path) -> None:
     made_up(tmp_path)
     tables = script("answers_tables")

@@ -1,5 +1,6 @@
 """What ``nomadp explain --wish`` finds and prints: the better mechanism, and what to run."""
 
+import shlex
 from typing import Any
 
 import click
@@ -59,11 +60,11 @@ def _perturb(options: dict[str, Any], more: str = "") -> str:
 
 
 def _places(options: dict[str, Any]) -> str:
-    return f"--locations {options['locations'] or 'places.csv'}"
+    return f"--locations {shlex.quote(str(options['locations'] or 'places.csv'))}"
 
 
 def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
-    zones = f" --zones {options['zones'] or found.zones}"
+    zones = f" --zones {shlex.quote(str(options['zones'] or found.zones))}"
     direct = found.better != "atlas"
     asked = f" --mechanism {found.better}{zones}" if direct else ""
     ask = f"nomadp ask {found.wish} reports.parquet {_places(options)}{zones}"

@@ -21,6 +21,8 @@ Mass = NDArray[np.float32]
 
 CANDIDATES_MAX = 4096
 """Larger sets answer with one of so many, evenly chosen among the places that may be true."""
+SURE = 1.5
+"""An answer is given up for one that is nearer by so many standard deviations."""
 _AT_ONCE = 1024  # reports whose sorted distances are held at a time
 
 
@@ -84,6 +86,21 @@ class Answers:
         """For each row, the candidate with the smallest expected error; the first in a tie."""
         found: Ints = self.candidates[self.expected_km(mass).argmin(axis=1)]
         return found
+
+    def improved(self, answers: Ints, mass: Mass, noise: Mass) -> Ints:
+        """For each row the best candidate, where it beats a given answer beyond chance.
+
+        Masses come from a sample of possible truths; ``noise`` are their variances.
+        """
+        best = self.best(mass)
+        old_km, new_km = (
+            self.locations.distances_between_km(each[:, None], self.places[None, :])
+            for each in (answers, best)
+        )
+        gain_km = (mass * (old_km - new_km)).sum(axis=1)
+        away_km = old_km - new_km - gain_km[:, None]
+        deviation_km = np.sqrt((noise * away_km**2).sum(axis=1))
+        return np.where(gain_km > SURE * deviation_km, best, answers)
 
     def radius_km(self, mass: Mass, answers: Ints, level: float) -> Floats:
         """The smallest radius around each answer with at least ``level`` of its row's mass."""

@@ -60,15 +60,15 @@ class AtlasDecoder:
         return self.prior.weights(self.support)
 
     @cached_property
-    def looks_up(self) -> bool:
-        """Whether a reported journey is its own best answer: the atlas was made to be.
+    def made_for_it(self) -> bool:
+        """Whether a reported journey is its own best answer, as long as no prior says more.
 
-        Not under another prior or channel, and not where all truths can be looked at.
+        Not with another channel, and not where all truths can be looked at.
         """
         atlas = self.channel.atlas
-        made_for_it = self.prior is None and self.channel.near_count == atlas.near_count
         every = len(self.support) == len(atlas.locations) ** atlas.length
-        return made_for_it and math.isfinite(atlas.error_km) and not every
+        own = self.channel.near_count == atlas.near_count
+        return own and math.isfinite(atlas.error_km) and not every
 
     def decode(self, indices: Ints) -> Estimate:
         """A row of locations for each report, which is the number of a journey."""
@@ -105,16 +105,15 @@ class AtlasDecoder:
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
             mass = evidence.mass(self.weights, label, len(places), rows)
-            best.append(
-                self._reported(evidence.reports[rows], position)
-                if self.looks_up
-                else answers.best(mass)
-            )
+            if not self.made_for_it:
+                best.append(answers.best(mass))
+            else:
+                best.append(self.channel.atlas.journeys[evidence.reports[rows], position])
+                if self.prior is not None and not self.prior.is_public:
+                    noise = evidence.noise(self.weights, label, len(places), rows)
+                    best[-1] = answers.improved(best[-1].astype(np.int64), mass, noise)
             radius.append(answers.radius_km(mass, best[-1], self.level))
         return np.concatenate(best), np.concatenate(radius)
-
-    def _reported(self, reports: Ints, position: int) -> Ints:
-        return self.channel.atlas.journeys[reports, position].astype(np.int64)
 
 
 def possible_journeys(channel: JourneyResponse) -> Ints:

@@ -94,10 +94,10 @@ class Learner:
         if sum(float(count.sum()) for count in self._counts) < FEWEST:
             return walk
         counts = np.concatenate([_crossed(pool, halves) for pool in self._pools])
-        best, told = walk, self._foretold(walk)
-        anywhere = at_random(self._rows, self._counts)
-        if _better(found := self._foretold(anywhere), told, counts):
-            best, told = anywhere, found
+        told = self._foretold(walk)
+        anywhere = self._foretold(at_random(self._rows, self._counts))
+        if _better(anywhere, told, counts):
+            told = anywhere
         starts: _Pair | None = None
         for spread in SPREADS:
             starts = self._by_halves(halves, spread, starts)
@@ -106,7 +106,7 @@ class Learner:
                 self.spread, self._worths, told = spread, [worth for worth, _ in tried], found
             elif spread > 0:
                 break
-        return best if self.spread is None else self._fitted(self._counts, self.spread)
+        return walk if self.spread is None else self._fitted(self._counts, self.spread)
 
     def _sharpest(self, pool: Pool, halves: _Halves, fits: _Pair) -> tuple[float, Floats]:
         """The fewest reports that fits are worth and foretell better by, and how they do."""

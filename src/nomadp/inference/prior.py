@@ -133,6 +133,11 @@ class Prior:
                 return weights
         return softmax(self.features.of(support) @ self.scores)
 
+    @property
+    def is_public(self) -> bool:
+        """Whether all journeys of the public walk are as likely: it says nothing of people."""
+        return not self.sharpened and not self.scores.any()
+
     def location_weights(self) -> Floats:
         """The probability of each location as a journey of its own."""
         return self.weights(np.arange(len(self.features.locations))[:, None])
