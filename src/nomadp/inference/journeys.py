@@ -60,7 +60,7 @@ class AtlasDecoder:
         return self.prior.weights(self.support)
 
     @cached_property
-    def made_for_it(self) -> bool:
+    def looks_up(self) -> bool:
         """Whether a reported journey is its own best answer, as long as no prior says more.
 
         Not with another channel, and not where all truths can be looked at.
@@ -105,7 +105,7 @@ class AtlasDecoder:
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
             mass = evidence.mass(self.weights, label, len(places), rows)
-            if not self.made_for_it:
+            if not self.looks_up:
                 best.append(answers.best(mass))
             else:
                 best.append(self.channel.atlas.journeys[evidence.reports[rows], position])
