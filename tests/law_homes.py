@@ -1,10 +1,10 @@
 """Where what a law is made of lives: the one file of these tests that knows the tree."""
 
-from nomadp import budget, geometry, locations, randomness
+from nomadp import budget, geometry, locations, randomness, walks
 from nomadp.laws import channel, response, square_wave
 from nomadp.mechanisms import MECHANISMS, paths
-from nomadp.mechanisms.atlas import PinnedAtlases, book, near_count
-from nomadp.mechanisms.atlas import mechanism as atlas
+from nomadp.mechanisms.atlas import PinnedAtlases, lloyd, long
+from nomadp.mechanisms.atlas.pinned import Page
 from nomadp.mechanisms.fast import limits as tables
 from nomadp.mechanisms.fast import rows
 from nomadp.mechanisms.ngram import mechanism as ngram
@@ -15,19 +15,19 @@ from nomadp.mechanisms.points import brr as bipartite
 
 __all__ = [
     "MECHANISMS",
+    "Page",
     "PinnedAtlases",
     "anchor",
-    "atlas",
     "bipartite",
-    "book",
     "budget",
     "calibration",
     "channel",
     "geometry",
     "granularity",
+    "lloyd",
     "locations",
+    "long",
     "merge",
-    "near_count",
     "ngram",
     "paths",
     "pivot",
@@ -36,4 +36,5 @@ __all__ = [
     "rows",
     "square_wave",
     "tables",
+    "walks",
 ]

@@ -19,10 +19,10 @@ from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas import Atlas
-from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import JourneyLaw
 from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.walks import public_walks
 
 __all__ = ["AtlasDecoder", "possible_journeys"]
 
