@@ -167,10 +167,12 @@ def _options(options, world):
     if "pinned" not in options:
         return options
     asked = options["pinned"]
-    pages = tuple(np.array(page, dtype=np.int32) for page in asked["pages"])
-    return options | {
-        "pinned": law_homes.PinnedAtlases(world.sha256, asked["recipe"], asked["size"], pages)
-    }
+    pages = [
+        law_homes.Page(np.array(page["journeys"], dtype=np.int32), page["near_count"], math.nan)
+        for page in asked["pages"]
+    ]
+    made = asked["recipe"], Fraction(asked["epsilon"]), None
+    return options | {"pinned": law_homes.PinnedAtlases(world.sha256, *made, tuple(pages))}
 
 
 def law(name, share, secrets, words, world=None, **facts):
@@ -269,24 +271,22 @@ def near_counts(world, shares):
     return {"locations": world.sha256, "near_counts": found}
 
 
-def atlas(world, length, size, epsilons):
+def atlas(world, length, size, epsilon):
     """A book of journeys and the number of near ones in it."""
-    book = law_homes.book.build_atlas(world, length, size)
-    best = law_homes.near_count.best_near_count
+    book = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
     return {
         "locations": world.sha256,
-        "sha256": book.sha256,
-        "journeys": book.size,
-        "near_counts": [best(book, Fraction(epsilon)) for epsilon in epsilons],
+        "near_count": book.near_count,
+        "first": book.journeys[:4].tolist(),
+        **hashed(" ".join(map(str, journey)) for journey in book.journeys.tolist()),
     }
 
 
 def walks(world, length, count, purpose):
     """The recipe's public walks."""
-    found = law_homes.book.public_walks(world, length, count, purpose).tolist()
+    found = law_homes.walks.public_walks(world, length, count, purpose).tolist()
     return {
         "locations": world.sha256,
-        "recipe": law_homes.book.recipe_of(world),
         "first": found[:4],
         "last": found[-4:],
         **hashed(" ".join(map(str, walk)) for walk in found),
@@ -295,7 +295,7 @@ def walks(world, length, count, purpose):
 
 def uniforms(words):
     """What the recipe makes of its words."""
-    found = law_homes.book.uniforms(np.array([int(word, 16) for word in words], dtype="u8"))
+    found = law_homes.walks.uniforms(np.array([int(word, 16) for word in words], dtype="u8"))
     return [one.hex() for one in found.tolist()]
 
 

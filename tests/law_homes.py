@@ -1,11 +1,11 @@
 """Where what a law is made of lives: the one file of these tests that knows the tree."""
 
-from nomadp import budget, geometry, locations, randomness
+from nomadp import budget, geometry, locations, randomness, walks
 from nomadp.laws import channel, incidence, labels, response, square_wave
 from nomadp.laws import questions as label_laws
 from nomadp.mechanisms import MECHANISMS, paths
-from nomadp.mechanisms.atlas import PinnedAtlases, book, near_count
-from nomadp.mechanisms.atlas import mechanism as atlas
+from nomadp.mechanisms.atlas import PinnedAtlases, lloyd, long
+from nomadp.mechanisms.atlas.pinned import Page
 from nomadp.mechanisms.fast import limits as tables
 from nomadp.mechanisms.fast import rows
 from nomadp.mechanisms.ngram import mechanism as ngram
@@ -19,12 +19,11 @@ from nomadp.mechanisms.questions import many as asked_many
 
 __all__ = [
     "MECHANISMS",
+    "Page",
     "PinnedAtlases",
     "anchor",
     "asked_many",
-    "atlas",
     "bipartite",
-    "book",
     "budget",
     "calibration",
     "channel",
@@ -34,9 +33,10 @@ __all__ = [
     "kinds",
     "label_laws",
     "labels",
+    "lloyd",
     "locations",
+    "long",
     "merge",
-    "near_count",
     "ngram",
     "paths",
     "pivot",
@@ -46,4 +46,5 @@ __all__ = [
     "rows",
     "square_wave",
     "tables",
+    "walks",
 ]

@@ -56,19 +56,28 @@ READ_BY_A_LAW = [
     ("ngram", "TIE_KM", LESS, "ngram-1/report/bend"),
     ("ngram", "Ngram.grid", HALF, "ngram-1/report/town"),
     ("randomness", "_WORD_BYTES", HALF, "randomness/stream"),
-    ("book", "RECIPE", OTHER, "atlas-1/walks/town"),
-    ("book", "LARGE_RECIPE", OTHER, "atlas-1/walks/4097"),
-    ("book", "SCALES", SHORTER, "atlas-1/walks/town"),
-    ("book", "_DENSE", HALF, "atlas-1/walks/3000"),
-    ("book", "_DENSE", "({}) - 1", "atlas-1/walks/4096"),
-    ("book", "_DENSE", "({}) + 1", "atlas-1/walks/4097"),
-    ("book", "_SAMPLE", HALF, "atlas-1/walks/3000"),
-    ("book", "_OTHERS", HALF, "atlas-1/walks/4097"),
-    ("book", "_UNIFORM_BITS", HALF, "atlas-1/uniforms"),
-    ("book", "_POLE", LESS, "atlas-1/walks/pole"),
-    ("near_count", "_FRESH", HALF, "atlas-1/atlas/town"),
-    ("atlas", "SIZE", HALF, "atlas-1/report/town"),
-    ("atlas", "WholeJourney.control_points", HALF, "atlas-1/report/town"),
+    ("walks", "SCALES", SHORTER, "atlas-2/walks/town"),
+    ("walks", "_WALKED", HALF, "atlas-2/walks/3000"),
+    ("walks", "_WALKED", "({}) - 1", "atlas-2/walks/4096"),
+    ("walks", "_WALKED", "({}) + 1", "atlas-2/walks/4097"),
+    ("walks", "_SAMPLE", HALF, "atlas-2/walks/3000"),
+    ("walks", "_UNIFORM_BITS", HALF, "atlas-2/uniforms"),
+    ("lloyd", "SIZES", "({})[:1]", "atlas-2/atlas/town"),
+    ("lloyd", "FIRST_MOST", "1", "atlas-2/atlas/300"),
+    ("lloyd", "WITHIN", "1.3", "atlas-2/atlas/300"),
+    *(
+        ("lloyd", name, HALF, "atlas-2/atlas/300")
+        for name in (
+            *("STARTS_EACH", "STARTS_MOST", "WALKS", "WALKS_EACH", "WALKS_LEAST", "FRESH"),
+            *("ROUNDS", "MEDIAN_ROUNDS", "JUDGED"),
+        )
+    ),
+    ("lloyd", "TIMES", HALF, "atlas-2/atlas/town"),
+    ("lloyd", "BOLD", "0", "atlas-2/atlas/town"),
+    ("lloyd", "_BLUR", "30 * ({})", "atlas-2/atlas/300"),
+    ("long", "WHOLE", HALF, "atlas-2/report/town"),
+    ("long", "FEWER", HALF, "atlas-2/report/town"),
+    ("long", "FEWER_FROM", "7", "atlas-2/report/town"),
 ]
 """Where it lives, its name, a change; and file, kind and world of cases that must notice."""
 
@@ -76,7 +85,6 @@ READ_BY_NO_LAW = [
     ("tables", "TABLE_LIMIT"),
     ("rows", "_WORDS_MAX"),
     ("paths", "FEW"),
-    ("paths", "FEW_JOURNEYS"),
     ("locations", "CACHED_ROWS_MAX"),
     ("locations", "MEDOID_EXACT_MAX"),
     ("asked_many", "_AT_ONCE"),
@@ -88,6 +96,7 @@ READ_BY_NO_LAW = [
     ("geometry", "_PAIRS_AT_HAND"),
     ("merge", "_AT_ONCE"),
     ("randomness", "_BLOCK_WORDS"),
+    ("lloyd", "_LEAST"),
     ("locations", "SLACK_KM"),
     ("locations", "CHORD_SLACK"),
 ]
@@ -105,6 +114,7 @@ ONLY_REFUSED_BY = [
     ("labels", "_ENUMERATED"),
     ("labels", "_OWNED"),
     ("randomness", "_KEY_BYTES"),
+    ("lloyd", "SIZE_MOST"),
 ]
 """What decides whether a law may be asked for, and nothing about it."""
 
@@ -117,9 +127,9 @@ AT_THE_LIMITS = [
     "atp-1/report/5000",
     "atp-1/radii/3000",
     "atp-1/radii/5000",
-    "atlas-1/walks/4096",
-    "atlas-1/walks/4097",
-    "atlas-1/report/5000",
+    "atlas-2/walks/4096",
+    "atlas-2/walks/4097",
+    "atlas-2/report/5000",
     "trips-1/report/300",
     "visits-1/report/5000",
     "labels/supports",

@@ -243,27 +243,39 @@ def ngram():
 
 
 def atlas():
-    pages = [[[0], [3], [6]], [[0, 1], [2, 3], [4, 5], [6, 0]]]
-    pinned = {"recipe": "by hand", "size": 4, "pages": pages}
+    pages = [
+        {"near_count": 1, "journeys": [[0], [3], [6]]},
+        {"near_count": 2, "journeys": [[0, 1], [2, 3], [4, 5], [6, 0]]},
+    ]
+    pinned = {"recipe": "by hand", "epsilon": "2", "pages": pages}
     long = [0, 1, 6, 2, 3, 3, 5, 4, 0, 0, 1]
     return [
-        *everywhere("atlas", size=40),
+        *everywhere("atlas"),
         *(report("town", "atlas", "4", trip, size=20, near_count=5) for trip in TRIPS),
-        *(report("town", "atlas", "3", long, size=40, control_points=n) for n in (2, 3)),
-        report("town", "atlas", "3", long, size=40),
-        report("town", "atlas", "3", [*long[:4], 6]),
+        *(report("town", "atlas", "3", long, control_points=n) for n in (2, 3)),
+        *(report("town", "atlas", epsilon, long) for epsilon in ("1", "5", "6")),
+        *(report("town", "atlas", "3", long[:n]) for n in (3, 8, 9)),
         *(_pinned(trip, pinned) for trip in (TRIPS[0], TRIPS[1], TRIPS[3])),
-        report("3000", "atlas", "4", [7, 250, 2999], size=500),
-        report("5000", "atlas", "4", [7, 250, 2999], size=500),
+        report("3000", "atlas", "2", [7, 2999], size=6),
+        report("5000", "atlas", "2", [7, 2999], size=6),
         *(
-            case("atlas", world=world, length=length, size=size, epsilons=["1", "4", "10"])
-            for world, size in (("town", 300), ("300", 1000), ("3000", 300), ("5000", 300))
-            for length in (1, 3, 8)
+            case("atlas", world=world, length=length, size=size, epsilon=epsilon)
+            for world, length, size, epsilon in (
+                *(("town", 2, None, epsilon) for epsilon in ("1/10", "1", "3", "5", "6", "9")),
+                ("town", 4, 40, "1"),
+                ("300", 1, None, "1"),
+                ("300", 2, None, "4"),
+                ("300", 2, None, "6"),
+                ("300", 5, None, "2"),
+                ("300", 2, 100, "3"),
+                ("300", 2, 512, "16"),
+                ("5000", 2, 6, "4"),
+            )
         ),
         *(
             case("walks", world=world, length=length, count=count, purpose=purpose)
             for world in ("town", "3000", "4096", "4097", "5000", "pole")
-            for length, count, purpose in ((2, 41, "fresh"), (5, 400, "atlas"))
+            for length, count, purpose in ((2, 41, "fresh"), (5, 400, "design"))
         ),
         case("uniforms", words=["0" * 16, "f" * 16, "123456789abcdef0", "00000000000007ff"]),
     ]
@@ -399,7 +411,7 @@ def many():
         "brr": [{"near_count": 3}],
         "l-srr": [{"groups": 3}],
         "ngram": [{"max_step_km": 12.0}],
-        "atlas": [{"size": 100, "control_points": 3}],
+        "atlas": [{"size": 30, "control_points": 3}],
         "trips": [{"zones": "grid:2", "when": "weekday"}],
         "visits": [{"zones": "grid:3", "when": "day-part"}],
     }
@@ -415,7 +427,7 @@ def _many(world, size, mechanism, options):
     trips = [[(3 * k + 5 * i * i) % size for i in range(k % 5 + 1)] for k in range(25)]
     asked = {"mechanism": mechanism, "epsilon": "5", "options": options}
     if mechanism == "atlas":
-        asked["options"] = {"size": 300} | options
+        asked["options"] = {"size": 20} | options
     if "when" in options:
         asked["hours"] = [7 * k % 168 for k in range(len(trips))]
     return case("many", world=world, **asked, trajectories=trips, seed=11)

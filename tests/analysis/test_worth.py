@@ -13,7 +13,8 @@ from nomadp.analysis.worth import (
 from nomadp.inference import PointDecoder, can_decode
 from nomadp.laws import probabilities
 from nomadp.mechanisms import EXPERIMENTAL, make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney, build_atlas
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.walks import public_walks
 
 LOCATIONS = scattered(30)
 DECODABLE = {"atlas", "exp", "brr", "l-srr"}
@@ -78,13 +79,13 @@ def test_more_epsilon_errs_less():
 
 def test_public_tracks_are_not_those_of_the_atlas():
     many = scattered(200)
-    known = set(map(tuple, build_atlas(many, 4, 500).journeys.tolist()))
+    known = set(map(tuple, public_walks(many, 4, 500, "design").tolist()))
     walks = public_tracks(many, 4, 500).locations.reshape(-1, 4)
     assert len(known & set(map(tuple, walks.tolist()))) < 25
 
 
 def test_a_long_track_is_measured_without_noise_too():
-    mechanism = WholeJourney(locations=LOCATIONS, epsilon=2, size=300, control_points=8)
+    mechanism = WholeJourney(locations=LOCATIONS, epsilon=2, size=6, control_points=8)
     found = calibrate(mechanism, 60, walks=200).answers
     assert list(found) == ["decoded", "reported", "without noise", "constant"]
     assert 0 < found["without noise"].error_km < found["reported"].error_km

@@ -1,6 +1,7 @@
 """``nomadp atlas``: a public book in a file, and commands that take it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ def build(run: Run) -> Run:
     def invoke(*more: str):
         return run(
             *("atlas", "build", "--locations", "places.csv", "--length", "1", "2", "3"),
-            *("--size", "50", "--out", "atlas.parquet", *more),
+            *("--epsilon", "4", "--size", "7", "--out", "atlas.parquet", *more),
         )
 
     return invoke
@@ -26,18 +27,20 @@ def build(run: Run) -> Run:
 def forged(path: Path) -> None:
     """Another journey, and hashes to fit: a file that lies about its recipe only."""
     from nomadp.formats.atlas_files import write_atlas
-    from nomadp.mechanisms.atlas import PinnedAtlases
 
     found = read_atlas(path)
-    pages = [page.copy() for page in found.pages]
-    pages[2][0] = (pages[2][0] + 1) % 9
-    write_atlas(path, PinnedAtlases(found.location_set_sha256, found.recipe, 50, tuple(pages)))
+    journeys = found.pages[2].journeys.copy()
+    journeys[0] = (journeys[0] + 1) % 9
+    pages = (*found.pages[:2], found.pages[2]._replace(journeys=journeys))
+    write_atlas(path, replace(found, pages=pages))
 
 
 def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
     told = as_json(build("--json"))
     assert told["out"] == "atlas.parquet"
-    assert [(a["length"], a["journeys"]) for a in told["atlases"]] == [(1, 9), (2, 50), (3, 50)]
+    assert [a["length"] for a in told["atlases"]] == [1, 2, 3]
+    assert all(2 <= a["journeys"] <= 7 and a["error_km"] > 0 for a in told["atlases"])
+    assert (told["epsilon"], told["size"]) == ("4", 7)
     assert told["location_set_sha256"] == read_locations(folder / "places.csv").sha256
     shown = as_json(
         run("atlas", "show", "atlas.parquet", "--locations", "places.csv", "--json")
@@ -51,7 +54,7 @@ def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run) -> None:
     assert f"sha256 {sha256}" in build("--overwrite").stdout
     text = run("atlas", "show", "atlas.parquet").stdout
     assert sha256 in text
-    assert "recipe walk-1:" not in text  # without locations nothing can be built again
+    assert "recipe lloyd-1:" not in text  # without locations nothing can be built again
     text = run("atlas", "show", "atlas.parquet", "--locations", "places.csv").stdout
     assert "building it again gives the same journeys" in text
 
@@ -115,14 +118,14 @@ def test_reports_say_which_atlas_they_were_made_with(
     assert perturb("--atlas", "atlas.parquet").exit_code == 0
     params = json.loads((folder / "reports.csv.meta.json").read_text())["params"]
     assert params["pinned"] == read_atlas(folder / "atlas.parquet").sha256
-    assert params["size"] == 50
+    assert params["size"] is None
 
 
 def test_a_length_the_atlas_lacks_is_refused_before_anything_is_written(
     folder: Path, run: Run, perturb: Run
 ) -> None:
     run(
-        *("atlas", "build", "--locations", "places.csv", "--length", "2"),
+        *("atlas", "build", "--locations", "places.csv", "--length", "2", "--epsilon", "4"),
         *("--out", "atlas.parquet"),
     )
     result = perturb("--atlas", "atlas.parquet")

@@ -1,6 +1,8 @@
 """Files of atlases: they come back as they were, or not at all."""
 
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -10,14 +12,16 @@ from worlds import scattered, triangle
 
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
-from nomadp.mechanisms.atlas import build_atlas, build_pinned
+from nomadp.mechanisms.atlas import PinnedAtlases, build_pinned, design
+from nomadp.mechanisms.atlas.pinned import Page
 
 LOCATIONS = scattered(30)
+FOUR = Fraction(4)
 
 
 @pytest.fixture
 def pinned():
-    return build_pinned(LOCATIONS, [1, 2, 4], 50)
+    return build_pinned(LOCATIONS, [1, 2, 4], FOUR, 9)
 
 
 @pytest.fixture
@@ -38,36 +42,54 @@ def rewritten(path, **changes):
 def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
     found = read_atlas(path, LOCATIONS)
     assert found == pinned
-    assert (found.recipe, found.size, found.lengths) == ("walk-1", 50, (1, 2, 4))
-    for length in found.lengths:
-        assert found.atlas(LOCATIONS, length) == build_atlas(LOCATIONS, length, 50)
+    assert (found.recipe, found.epsilon, found.size) == ("lloyd-1", 4, 9)
+    for length in (1, 2, 4):
+        one, made = found.atlas(LOCATIONS, length), design(LOCATIONS, length, FOUR, 9)
+        assert one.journeys.tolist() == made.journeys.tolist()
+        assert (one.near_count, one.error_km) == (made.near_count, made.error_km)
 
 
 def test_the_same_atlas_makes_the_same_bytes(path, tmp_path):
-    write_atlas(tmp_path / "again.parquet", build_pinned(LOCATIONS, [4, 2, 1], 50))
+    write_atlas(tmp_path / "again.parquet", build_pinned(LOCATIONS, [4, 2, 1], FOUR, 9))
     assert (tmp_path / "again.parquet").read_bytes() == path.read_bytes()
 
 
 def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
     table = pq.read_table(path)
     assert table.column_names == ["length", "journey"]
-    assert table["journey"].to_pylist()[30] == pinned.pages[1][0].tolist()
+    assert table["journey"].to_pylist()[-1] == pinned.pages[2].journeys[-1].tolist()
     said = json.loads(table.schema.metadata[b"nomadp"])
     assert said["format"] == FORMAT
     assert said["location_set_sha256"] == LOCATIONS.sha256
-    assert said["atlas_sha256"]["2"] == build_atlas(LOCATIONS, 2, 50).sha256
+    assert (said["epsilon"], said["size"], said["sha256"]) == ("4", 9, pinned.sha256)
+    made = design(LOCATIONS, 2, FOUR, 9)
+    assert said["atlases"][1] == {
+        "length": 2,
+        "journeys": made.size,
+        "near_count": made.near_count,
+        "error_km": made.error_km,
+    }
+
+
+def test_an_atlas_made_by_hand_claims_no_error(tmp_path):
+    page = Page(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
+    made = PinnedAtlases(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
+    write_atlas(tmp_path / "hand.parquet", made)
+    found = read_atlas(tmp_path / "hand.parquet")
+    assert found == made
+    assert math.isnan(found.pages[0].error_km)
 
 
 def test_refuses_journeys_that_were_changed(path):
     journeys = pq.read_table(path)["journey"].to_pylist()
-    journeys[3] = [(journeys[3][0] + 1) % 30]
+    journeys[-1][0] = (journeys[-1][0] + 1) % 30
     rewritten(path, journey=pa.array(journeys, pa.list_(pa.int32())))
     with pytest.raises(SchemaError, match="changed or damaged"):
         read_atlas(path)
 
 
 @pytest.mark.parametrize(
-    "said", [{"sha256": None}, {"sha256": "00"}, {"location_set_sha256": triangle().sha256}]
+    "said", [{"sha256": None}, {"sha256": "00"}, {"epsilon": "3"}, {"location_set_sha256": "0"}]
 )
 def test_refuses_claims_that_were_changed(path, said):
     rewritten(path, said=said)
@@ -78,9 +100,11 @@ def test_refuses_claims_that_were_changed(path, said):
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        ({"format": "nomadp atlas 2"}, "must be an atlas"),
+        ({"format": "nomadp atlas 3"}, "must be an atlas"),
+        ({"format": "nomadp atlas 1"}, "is one of version 1"),
         ({"size": "many"}, "description is damaged"),
-        ({"size": 3}, "its size of 3 journeys"),
+        ({"epsilon": "much"}, "must be an atlas that nomadp wrote"),
+        ({"atlases": []}, "description is damaged"),
     ],
 )
 def test_refuses_a_description_that_does_not_fit(path, said, says):

@@ -9,10 +9,17 @@ from worlds import scattered
 
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas.response import JourneyResponse
 
 REPORTS = np.array([1, 4, 5])
 COUNTS = np.array([3.0, 1.0, 7.0])
+
+
+def some_journeys(near_count):
+    rows = np.random.default_rng(2).permutation(36)[:12]
+    book = Atlas(scattered(6), np.stack([rows // 6, rows % 6], axis=1).astype(np.int32))
+    return JourneyResponse(book, near_count, Fraction(3))
 
 
 @pytest.fixture(params=["journeys", "table"])
@@ -21,7 +28,7 @@ def evidence(request):
         return TableEvidence(
             make_mechanism("exp", scattered(6), 3).channel(Fraction(3)), REPORTS
         )
-    channel = WholeJourney(locations=scattered(6), epsilon=3, size=12, near_count=3).channel(2)
+    channel = some_journeys(near_count=3)
     return JourneyEvidence(channel, np.random.default_rng(0).integers(0, 6, (9, 2)), REPORTS)
 
 
@@ -67,7 +74,7 @@ def test_mass_is_the_posterior_gathered_by_label(evidence, prior, chances):
 
 
 def test_where_all_journeys_are_near_no_report_stands_out():
-    channel = WholeJourney(locations=scattered(6), epsilon=3, size=12, near_count=12).channel(2)
+    channel = some_journeys(near_count=12)
     support = np.zeros((2, 2), dtype=np.int64)
     assert near_matrix(channel, support, REPORTS).nnz == 0
     evidence = JourneyEvidence(channel, support, REPORTS)

@@ -1,5 +1,6 @@
 """ATLAS' Bayes estimates, against the exact posterior on worlds small enough to enumerate."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -12,10 +13,12 @@ from worlds import scattered
 
 from nomadp.errors import DomainError
 from nomadp.inference import decode, journeys
-from nomadp.inference.evidence import JourneyEvidence, near_of, near_of_reference
+from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys
 from nomadp.inference.prior import Features, Prior
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas, PinnedAtlases, WholeJourney
+from nomadp.mechanisms.atlas.pinned import Page
+from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
@@ -23,10 +26,15 @@ from nomadp.trajectory import TrajectorySet
 KM = 1e-4  # single precision
 
 
-def atlas(epsilon=2, **options):
-    return WholeJourney(
-        locations=scattered(6), epsilon=epsilon, **({"size": 12, "near_count": 3} | options)
-    )
+def atlas(epsilon=2, size=12, near_count=3, **options):
+    """With a book of some journeys of 2 and of 3 points."""
+    locations, pages = scattered(6), []
+    for length in (2, 3):
+        every = np.indices((6,) * length).reshape(length, -1).T.astype(np.int32)
+        some = np.random.default_rng(1).permutation(len(every))[:size]
+        pages.append(Page(every[np.sort(some)], near_count, math.nan))
+    made = PinnedAtlases(locations.sha256, "by hand", Fraction(epsilon), None, tuple(pages))
+    return WholeJourney(locations=locations, epsilon=epsilon, pinned=made, **options)
 
 
 def some_prior(locations):
@@ -119,19 +127,35 @@ def test_a_sure_report_means_the_journey_itself():
     assert not found.radius_km.any()
 
 
-def test_the_kernel_finds_the_journeys_the_law_makes_heavier():
-    channel = WholeJourney(locations=scattered(20), epsilon=3, size=64).channel(3)
-    support = np.random.default_rng(0).integers(0, 20, (50, 3))
-    support[0] = 4  # ties: all points coincide
-    assert near_of(channel, support).tolist() == near_of_reference(channel, support).tolist()
+def test_of_a_made_atlas_every_report_means_the_journey_itself_until_a_prior_is_learned():
+    mechanism = WholeJourney(locations=scattered(120), epsilon=3, size=9)
+    book = mechanism.atlas(2)
+    every = np.arange(book.size)
+    flat = AtlasDecoder(mechanism.report_law(2))
+    assert flat.decode(every).locations.tolist() == book.journeys.tolist()
+    learned = AtlasDecoder(mechanism.report_law(2), some_prior(mechanism.locations))
+    assert learned.decode(every).locations.tolist() != book.journeys.tolist()
+    otherwise = mechanism.with_params(near_count=5)  # the answers are made for another channel
+    assert not AtlasDecoder(otherwise.report_law(2)).looks_up
 
 
-def test_works_the_same_without_the_kernel(monkeypatch):
-    mechanism = WholeJourney(locations=scattered(20), epsilon=3, size=64)
-    fast = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
-    monkeypatch.setattr("nomadp.inference.evidence.has_numba", lambda: False)
-    slow = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(64))
-    assert fast.locations.tolist() == slow.locations.tolist()
+def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
+    mechanism = WholeJourney(locations=scattered(100), epsilon=4, size=8)
+    locations, every = mechanism.locations, np.arange(8)
+    found = AtlasDecoder(mechanism.report_law(2)).decode(every).locations
+    monkeypatch.setattr(AtlasDecoder, "looks_up", False)
+    decoder = AtlasDecoder(mechanism.report_law(2))
+    best = decoder.decode(every).locations
+    evidence = JourneyEvidence(decoder.channel, decoder.support, every)
+    for position in range(2):
+        truths = decoder.support[:, position]
+        mass = evidence.mass(decoder.weights, np.arange(len(truths)), len(truths), slice(None))
+        off = [
+            (mass * locations.distances_between_km(truths, answers[:, position, None])).sum()
+            for answers in (found, best)
+        ]
+        assert off[1] <= off[0] * 1.001
+        assert off[0] <= off[1] * 1.02
 
 
 def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
@@ -153,12 +177,13 @@ def test_decodes_nothing_to_nothing():
     )
 
 
-def test_more_journeys_join_only_where_few_are_near():
-    many = WholeJourney(locations=scattered(50), epsilon=1, size=256)
-    assert len(possible_journeys(many.with_params(near_count=64).channel(3))) == 256
-    joined = possible_journeys(many.with_params(near_count=3).channel(3))
-    assert len(joined) == 5 * 256
-    assert joined[:256].tolist() == many.atlas(3).journeys.tolist()
+def test_possible_truths_are_fresh_walks_more_for_a_larger_atlas():
+    locations = scattered(60)
+    every = np.indices((60, 60, 60)).reshape(3, -1).T.astype(np.int32)
+    few, many = (
+        JourneyResponse(Atlas(locations, every[:size]), 1, Fraction(4)) for size in (4, 200)
+    )
+    assert [len(possible_journeys(one)) for one in (few, many)] == [8192, 12800]
 
 
 def test_with_few_locations_every_journey_is_possible_once():
@@ -180,7 +205,7 @@ def test_a_long_trajectory_is_decoded_through_its_control_points():
 
 @pytest.mark.parametrize("length", [1, 2, 11])
 def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
-    mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=128, control_points=4)
+    mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=16, control_points=4)
     rows = np.random.default_rng(length).integers(0, 40, (30, length))
     true = TrajectorySet.from_lists(list(rows), size=40)
     reports = drawn_numbers(mechanism, true, SimulatedWords(1))

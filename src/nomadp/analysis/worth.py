@@ -23,7 +23,6 @@ from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.paths import perturb_many
 from nomadp.randomness import SimulatedWords
@@ -31,6 +30,7 @@ from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
+from nomadp.walks import public_walks
 
 __all__ = [
     "ROUNDS",

@@ -135,14 +135,13 @@ def _print(pinned: "PinnedAtlases", verdict: str) -> None:
     click.echo(f"epsilon       {pinned.epsilon}")
     click.echo(f"recipe        {pinned.recipe}, {_asked(pinned.size)}\n")
     print_table(
-        ["length", "journeys", "near", "error in km", "sha256"],
+        ["length", "journeys", "near", "error in km"],
         [
             [
-                str(page.length),
+                str(page.journeys.shape[1]),
                 str(len(page.journeys)),
                 str(page.near_count),
                 f"{page.error_km:.3g}",
-                pinned.page_sha256[page.length],
             ]
             for page in pinned.pages
         ],

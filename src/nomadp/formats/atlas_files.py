@@ -78,11 +78,10 @@ def described(pinned: PinnedAtlases) -> dict[str, Any]:
         "sha256": pinned.sha256,
         "atlases": [
             {
-                "length": page.length,
+                "length": int(page.journeys.shape[1]),
                 "journeys": len(page.journeys),
                 "near_count": page.near_count,
                 "error_km": page.error_km if math.isfinite(page.error_km) else None,
-                "sha256": pinned.page_sha256[page.length],
             }
             for page in pinned.pages
         ],

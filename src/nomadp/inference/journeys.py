@@ -19,10 +19,10 @@ from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas import Atlas
-from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import JourneyLaw
 from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.walks import public_walks
 
 __all__ = ["AtlasDecoder", "possible_journeys"]
 
@@ -60,7 +60,7 @@ class AtlasDecoder:
         return self.prior.weights(self.support)
 
     @cached_property
-    def made_for_it(self) -> bool:
+    def looks_up(self) -> bool:
         """Whether a reported journey is its own best answer, as long as no prior says more.
 
         Not with another channel, and not where all truths can be looked at.
@@ -105,7 +105,7 @@ class AtlasDecoder:
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
             mass = evidence.mass(self.weights, label, len(places), rows)
-            if not self.made_for_it:
+            if not self.looks_up:
                 best.append(answers.best(mass))
             else:
                 best.append(self.channel.atlas.journeys[evidence.reports[rows], position])

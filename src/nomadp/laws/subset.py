@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nomadp.laws.channel import (
     Channel,
@@ -24,7 +25,7 @@ from nomadp.laws.channel import (
 )
 from nomadp.locations import LocationSet
 
-__all__ = ["NearestLocations", "Staircase", "Subset"]
+__all__ = ["NearestLocations", "RankLaw", "Staircase", "Subset", "nearest_first"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,16 @@ class NearestLocations:
     def __call__(self, secret: Secret) -> Ints:
         order = np.argsort(self.locations.distances_km(int(secret)), kind="stable")
         return order[: self.count]
+
+
+def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Exactly ``count`` of the last axis: the smallest distances, ties by index."""
+    limit = np.partition(distance, count - 1, axis=-1)[..., count - 1, None]
+    near: NDArray[np.bool_] = distance < limit
+    tied = distance == limit
+    missing = count - near.sum(axis=-1, keepdims=True)
+    near |= tied & (np.cumsum(tied, axis=-1) <= missing)
+    return near
 
 
 class RankLaw(Channel):

@@ -11,10 +11,10 @@ from nomadp.audit import measure
 from nomadp.audit.certificate import worst_ratio
 from nomadp.budget import exp_lower
 from nomadp.errors import DomainError
+from nomadp.laws.subset import nearest_first
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import WholeJourney, many
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.atlas.response import nearest_first
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
@@ -56,12 +56,12 @@ def test_any_number_of_near_journeys_keeps_epsilon():
 
 def test_many_at_once_report_bit_for_bit_what_the_program_does(monkeypatch):
     monkeypatch.setattr(many, "_PAIRS_AT_ONCE", 50)
-    locations = scattered(120)
+    locations = scattered(40)
     rng = np.random.default_rng(2)
     some = TrajectorySet.from_lists(
-        [rng.integers(0, 120, n) for n in (1, 2, 2, 3, 5, 8, 9, 40)], size=120
+        [rng.integers(0, 40, n) for n in (1, *[2] * 60, 3, 8, 9, 40)], size=40
     )
-    mechanism = WholeJourney(locations=locations, epsilon=4)
+    mechanism = WholeJourney(locations=locations, epsilon=6, size=9)
     words = SimulatedWords(5)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]

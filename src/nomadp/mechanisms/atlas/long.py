@@ -9,52 +9,46 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
 __all__ = ["control_count", "control_positions", "interpolated"]
 
 WHOLE = 8
-"""Trajectories of up to so many points are reported through all of them."""
+FEWER = 4
+FEWER_FROM = 6
 
 
 def control_count(epsilon: Fraction, length: int) -> int:
-    """Through how many points a trajectory is reported: 4 of a longer one from epsilon 6 on.
+    """Of up to 8 points all; of more, 8 below epsilon 6 and 4 from there on.
 
-    A book tells few places apart: more of them only where each is told apart well enough.
+    A book that tells many places apart has none to spare for points that lie between others.
     """
-    return 4 if length > WHOLE and epsilon >= 6 else WHOLE
+    return FEWER if length > WHOLE and epsilon >= FEWER_FROM else min(length, WHOLE)
 
 
-def control_positions(length: int, count: int) -> NDArray[np.int64]:
+def control_positions(length: int, count: int) -> Ints:
     """Which positions of a trajectory are its control points: all, or ``count`` of them."""
-    if length <= count:
-        return np.arange(length)
-    return np.rint(np.linspace(0, length - 1, count)).astype(np.int64)
+    return np.rint(np.linspace(0, length - 1, min(length, count))).astype(np.int64)
 
 
 def interpolated(locations: LocationSet, control: Any, length: int) -> list[Any]:
     """A location for every position, from those of the control points, (count, ...)."""
-    if length == len(control):
-        return [place if np.ndim(place) else int(place) for place in control]
-    positions = control_positions(length, len(control))
-    after = np.clip(np.searchsorted(positions, np.arange(length), "right"), 1, len(control) - 1)
+    at = control_positions(length, len(control))
     found = []
-    for position, k in enumerate(after.tolist()):
-        share = (position - positions[k - 1]) / (positions[k] - positions[k - 1])
-        place = _between(locations, control[k - 1], control[k], share)
+    for position in range(length):
+        k = int(np.searchsorted(at, position))
+        share = (at[k] - position) / (at[k] - at[k - 1]) if at[k] > position else 0.0
+        place = _between(locations, control[k], control[k - 1], share) if share else control[k]
         found.append(place if np.ndim(place) else int(place))
     return found
 
 
 def _between(locations: LocationSet, start: Any, end: Any, share: float) -> Any:
     """The location nearest to the point that lies this share of the way along."""
-    if share in (0.0, 1.0):
-        return end if share else start
     lat, lng = locations.lat, locations.lng
     turn = lng[end] - lng[start]
-    turn = turn - 360.0 * np.round(turn / 360.0)
-    there = lng[start] + share * turn
+    there = lng[start] + share * (turn - 360.0 * np.round(turn / 360.0))
     there = there - 360.0 * np.round(there / 360.0)
     return locations.nearest(lat[start] + share * (lat[end] - lat[start]), there)

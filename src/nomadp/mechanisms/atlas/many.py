@@ -1,13 +1,10 @@
 """ATLAS, many trajectories at once: those of one length together."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.drawing import high_product
-from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import WholeJourney
-from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.base import Reported
 from nomadp.randomness import Words
 from nomadp.sequences import by_length
@@ -24,20 +21,13 @@ def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words
     for length, these in by_length(trajectories):
         channel = mechanism.channel(length)
         positions = control_positions(length, channel.atlas.length)
-        places = trajectories.locations[trajectories.offsets[these][:, None] + positions]
-        word = words.rows(these, 1)[:, 0]
-        step = max(1, _PAIRS_AT_ONCE // channel.atlas.size)
-        for start in range(0, len(these), step):
-            some = slice(start, start + step)
-            numbers[these[some]] = _rows(channel, places[some], word[some])
+        step = max(1, _PAIRS_AT_ONCE // channel.size)
+        for some in np.split(these, range(step, len(these), step)):
+            places = trajectories.locations[trajectories.offsets[some] + positions[:, None]]
+            reached = np.cumsum(channel.weights(places), axis=1)
+            target = high_product(words.rows(some, 1)[:, 0], channel.total)
+            numbers[some] = (reached <= target[:, None]).sum(axis=1)
         control = channel.atlas.journeys[numbers[these]].T
         where = trajectories.offsets[these] + np.arange(length)[:, None]
         locations[where] = np.stack(interpolated(mechanism.locations, control, length))
     return Reported(locations, numbers)
-
-
-def _rows(channel: JourneyResponse, places: Ints, words: NDArray[np.uint64]) -> Ints:
-    """One report for each row of places, bit for bit that of `draw`."""
-    target = high_product(words, channel.total)
-    reached = np.cumsum(channel.weights(places.T), axis=1)
-    return np.asarray((reached <= target[:, None]).sum(axis=1), dtype=np.int64)

@@ -2,11 +2,9 @@
 
 Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
 point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
-response over a public book of few journeys, heavier for the k nearest to the truth, usually
-the one. Each journey is the best answer to its own report (`lloyd.py`).
-
-Its ancestors: k-closest encoding over a shared codebook (Isik, Chen, Ozgur, Weissman and No,
-arXiv 2306.04924), subset selection, and BRR, whose ranks of single points it takes to journeys.
+response over a public book of few journeys, heavier for the nearest to the truth. Each journey
+is the best answer to its own report (`lloyd.py`).
+Ancestors: k-closest encoding over a codebook (Isik et al., arXiv 2306.04924), and BRR.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,21 +55,16 @@ class WholeJourney(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.pinned is not None:
-            self._take(self.pinned)
-
-    def _take(self, pinned: PinnedAtlases) -> None:
-        pinned.check_locations(self.locations)
-        if self.epsilon != pinned.epsilon:
+        if self.pinned is None:
+            return
+        self.pinned.check_locations(self.locations)
+        if self.epsilon != self.pinned.epsilon:
             raise DomainError(
-                f"epsilon must be that of the pinned atlas, {pinned.epsilon}, got "
+                f"epsilon must be that of the pinned atlas, {self.pinned.epsilon}, got "
                 f"epsilon={self.epsilon}; build one for it"
             )
-        if self.size not in (None, pinned.size):
-            raise DomainError(
-                f"size must be that of the pinned atlas, {pinned.size}, got size={self.size}"
-            )
-        object.__setattr__(self, "size", pinned.size)
+        if self.size is not None:
+            raise DomainError(f"size must be left to the pinned atlas, got size={self.size}")
 
     def get_params(self) -> dict[str, Any]:
         """Pinned atlases are named by their hash: they decide the law, and so the identity."""
@@ -139,14 +132,11 @@ class JourneyLaw(ReportLaw):
         return self.mechanism.channel(self.length)
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
-        """Rows, by number or searched for; a journey that stands twice counts as its first."""
+        """The rows that these are, all different, and of the number they came with."""
         journeys = self.channel.atlas.journeys
         seen = places[:, control_positions(self.length, journeys.shape[1])]
-        if numbers is not None:
-            there = (numbers >= 0) & (numbers < len(journeys))
-            same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)
-            return np.where(there & same, numbers, -1)
         rows = np.concatenate([journeys, seen.astype(journeys.dtype)])
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         found = first[which.reshape(-1)[len(journeys) :]]
-        return np.where(found < len(journeys), found, -1)
+        wrong = (found >= len(journeys)) | (False if numbers is None else found != numbers)
+        return np.where(wrong, -1, found)

@@ -1,6 +1,6 @@
 """Atlases pinned by their content: what a task's configuration names, and a file can carry.
 
-Usually everybody builds the atlas from the location set and epsilon. A client that cannot, in
+Usually everybody makes the atlas from the location set and epsilon. A client that cannot, in
 another language or because its floats round differently, is handed the journeys themselves.
 Then their hash is part of the mechanism's identity: another content is another mechanism. It
 may be worse, but it is as private.
@@ -13,9 +13,11 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, Journeys, content_sha256
+from nomadp.mechanisms.atlas.book import Atlas, Journeys
 from nomadp.mechanisms.atlas.lloyd import RECIPE, design
 
 __all__ = ["Page", "PinnedAtlases", "build_pinned", "follows_its_recipe"]
@@ -31,10 +33,6 @@ class Page(NamedTuple):
     near_count: int
     error_km: float
 
-    @property
-    def length(self) -> int:
-        return int(self.journeys.shape[1])
-
 
 @dataclass(frozen=True, eq=False)
 class PinnedAtlases:
@@ -49,43 +47,31 @@ class PinnedAtlases:
     pages: tuple[Page, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not self.pages or any(
-            p.journeys.ndim != 2 or not p.journeys.size for p in self.pages
-        ):
-            raise DomainError("pinned atlases must hold at least one journey of each length")
-        if list(self.lengths) != sorted(set(self.lengths)):
+        for table, near_count, _ in self.pages:
+            distinct = np.unique(table, axis=0) if table.ndim == 2 and table.size else ()
+            if not 1 <= near_count <= len(table) == len(distinct):
+                raise DomainError(
+                    "a pinned atlas must hold journeys, all different, and from one to all of "
+                    f"them count as near, got {near_count} near of {len(table)} journeys"
+                )
+        if not self.pages or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
                 "pinned atlases must have one atlas for each length, shortest first, got "
                 f"lengths {_listed(self.lengths)}"
             )
-        for page in self.pages:
-            if not 1 <= page.near_count <= len(page.journeys):
-                raise DomainError(
-                    f"of {len(page.journeys)} pinned journeys at least one and at most all "
-                    f"must count as near, got {page.near_count}"
-                )
-            page.journeys.flags.writeable = False
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        return tuple(page.length for page in self.pages)
-
-    @cached_property
-    def page_sha256(self) -> dict[int, str]:
-        """The hash of the atlas of each length."""
-        return {
-            page.length: content_sha256(
-                self.location_set_sha256, page.journeys, page.near_count
-            )
-            for page in self.pages
-        }
+        return tuple(int(page.journeys.shape[1]) for page in self.pages)
 
     @cached_property
     def sha256(self) -> str:
-        """Of all of them: what a task pins, and what is part of a mechanism's identity."""
-        digest = hashlib.sha256(f"nomadp pinned atlases 2\n{self.epsilon}\n".encode())
-        for page in self.page_sha256.values():
-            digest.update(page.encode())
+        """Of all that decides the law: what a task pins, and part of an identity."""
+        said = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
+        digest = hashlib.sha256(said.encode())
+        for table, near_count, _ in self.pages:
+            digest.update(np.asarray([*table.shape, near_count], dtype="<i8").tobytes())
+            digest.update(table.astype("<i4").tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -101,20 +87,16 @@ class PinnedAtlases:
                 f"sha256={self.location_set_sha256}, got {locations.sha256}"
             )
 
+    @lru_cache(maxsize=64)  # noqa: B019 - a few atlases outlive their mechanism
     def atlas(self, locations: LocationSet, length: int) -> Atlas:
         """The atlas of this length; refused if it is not there."""
-        return _opened(self, locations, length)
-
-
-@lru_cache(maxsize=64)
-def _opened(pinned: PinnedAtlases, locations: LocationSet, length: int) -> Atlas:
-    pinned.check_locations(locations)
-    if length not in pinned.lengths:
-        raise DomainError(
-            f"the pinned atlas must have journeys of length {length}, it has those of "
-            f"{_listed(pinned.lengths)}; build it with --length {length} as well"
-        )
-    return Atlas(locations, *pinned.pages[pinned.lengths.index(length)])
+        self.check_locations(locations)
+        if length not in self.lengths:
+            raise DomainError(
+                f"the pinned atlas must have journeys of length {length}, it has those of "
+                f"{_listed(self.lengths)}; build it with --length {length} as well"
+            )
+        return Atlas(locations, *self.pages[self.lengths.index(length)])
 
 
 def build_pinned(

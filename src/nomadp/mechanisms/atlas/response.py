@@ -6,15 +6,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.laws import Channel, Ints, Secret, heaviest
-from nomadp.laws.channel import check_share, check_words, largest_unit
+from nomadp.laws import Ints, Secret, heaviest
+from nomadp.laws.channel import check_share, check_words
+from nomadp.laws.subset import RankLaw, nearest_first
 from nomadp.mechanisms.atlas.book import Atlas
 
-__all__ = ["JourneyResponse", "nearest_first"]
+__all__ = ["JourneyResponse"]
 
 
 @dataclass(frozen=True, eq=False)
-class JourneyResponse(Channel):
+class JourneyResponse(RankLaw):
     """Two levels over the journeys of an atlas: heavier for the nearest ones to the secret."""
 
     atlas: Atlas
@@ -23,54 +24,23 @@ class JourneyResponse(Channel):
 
     def __post_init__(self) -> None:
         check_share(self.share)
-        if not 1 <= self.near_count <= self.atlas.size:
-            raise ValueError(
-                f"near_count must be from 1 to {self.atlas.size}, got {self.near_count}"
-            )
-        if self.near_count < self.atlas.size:  # else all weigh the same
-            check_words(self.light, self.total)
+        if not 1 <= self.near_count <= self.size:
+            raise ValueError(f"near_count must be from 1 to {self.size}, got {self.near_count}")
+        if self.near_count < self.size:  # else all weigh the same
+            check_words(self.lightest, self.total)
 
     @property
-    def outputs(self) -> Ints:
-        return np.arange(self.atlas.size)
+    def size(self) -> int:  # type: ignore[override]
+        return self.atlas.size
 
     def weights(self, secret: Secret) -> Ints:
-        return np.where(self.near(np.asarray(secret)), self.heavy, self.light)
+        return np.where(self.near(secret), heaviest(self.lightest, self.share), self.lightest)
 
-    def near(self, secret: Ints) -> NDArray[np.bool_]:
-        """Which journeys weigh more (last axis); ``secret`` is (n,) or (n, inputs)."""
-        return nearest_first(self.atlas.distances_km(secret), self.near_count)
-
-    @property
-    def light(self) -> int:
-        """The weight of a journey that is not near."""
-        return largest_unit(self.atlas.size, self.share)
-
-    @property
-    def heavy(self) -> int:
-        """The weight of a near one."""
-        return heaviest(self.light, self.share)
-
-    @property
-    def bound(self) -> Fraction:
-        return Fraction(self.heavy, self.light)
+    def near(self, secret: Secret) -> NDArray[np.bool_]:
+        """Which journeys weigh more (last axis); the secret is (n,) or (n, inputs)."""
+        return nearest_first(self.atlas.distances_km(np.asarray(secret)), self.near_count)
 
     @property
     def total(self) -> int:
-        """Of all weights, whatever the secret is."""
-        far = self.atlas.size - self.near_count
-        return self.near_count * self.heavy + far * self.light
-
-    @property
-    def extremes(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self.light, self.total), Fraction(self.heavy, self.total)
-
-
-def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    """Exactly ``count`` of the last axis: the smallest distances, ties by index."""
-    limit = np.partition(distance, count - 1, axis=-1)[..., count - 1, None]
-    near: NDArray[np.bool_] = distance < limit
-    tied = distance == limit
-    missing = count - near.sum(axis=-1, keepdims=True)
-    near |= tied & (np.cumsum(tied, axis=-1) <= missing)
-    return near
+        far = (self.size - self.near_count) * self.lightest
+        return self.near_count * heaviest(self.lightest, self.share) + far
