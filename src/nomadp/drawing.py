@@ -1,9 +1,9 @@
 """One word, one draw: how a channel's exact law becomes a released value.
 
-Word w picks the cell of floor(w * total / 2^64) among the cumulated weights. There is no
-rejection loop here, so a single report takes a number of words that never depends on the
-secret (fast paths do reject, see mechanisms/fast); what the 64 bits of a word cannot resolve
-changes an output's probability by less than 2^-64.
+Word w picks the cell of floor(w * total / 2^64) among the cumulated weights; laws over labels
+take several words (laws/labels.py). There is no rejection loop here, so a single report takes a
+number of words that never depends on the secret (fast paths do reject, see mechanisms/fast);
+what the 64 bits of a word cannot resolve changes an output's probability by less than 2^-64.
 """
 
 from collections.abc import Callable, Sequence

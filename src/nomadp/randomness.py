@@ -1,9 +1,10 @@
 """Where 64-bit random words come from: the system, a secret key, or a seed anybody may know.
 
-Every random choice of a mechanism consumes exactly one uniform word. A source hands out one
-stream of words per trajectory, so a result does not depend on the order or the number of cores
-in which trajectories are perturbed. Two reports drawn with the same words tell about each
-other: `SystemWords` never gives any twice, and is what people's trajectories are drawn with.
+Every random choice of a mechanism consumes a public number of uniform words, mostly one. A
+source hands out one stream of words per trajectory, so a result does not depend on the order or
+the number of cores in which trajectories are perturbed. Two reports drawn with the same words
+tell about each other: `SystemWords` never gives any twice, and is what people's trajectories
+are drawn with.
 """
 
 import hashlib

@@ -137,3 +137,22 @@ def test_reports_of_another_question_are_refused():
     question, _ = asked("starts")
     with pytest.raises(DomainError, match="must be decoded with the mechanism that made them"):
         hotspots(question, asked("ends")[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [1, 4])
+@pytest.mark.parametrize("at", ["pairs", "starts", "ends"])
+def test_intervals_hold_what_people_did_as_often_as_they_say(epsilon, at):
+    question = make_mechanism("trips", LOCATIONS, epsilon, zones="grid:3")
+    start, end = question.partition.of[ENDS].T
+    pairs = np.bincount(9 * start + end, minlength=81).reshape(9, 9) / 800
+    true = {"pairs": pairs.reshape(-1), "starts": pairs.sum(axis=1), "ends": pairs.sum(axis=0)}
+    held = []
+    for seed in range(200):
+        reports = perturb_set(question, PEOPLE, SimulatedWords(seed))
+        found = (
+            flows(question, reports) if at == "pairs" else hotspots(question, reports, at=at)
+        )
+        low, high = found.interval(0.9)
+        held.append((low <= true[at]) & (true[at] <= high))
+    assert 0.88 <= np.mean(held) <= 0.92

@@ -8,7 +8,7 @@ import pytest
 from asked import chances, supports
 
 from nomadp.errors import DomainError
-from nomadp.inference.direct import Levels, direct_shares, pair_levels
+from nomadp.inference.direct import Levels, direct_shares, nearest_shares, pair_levels
 
 HALVES = [np.arange(16) // 8, np.arange(16) // 4, np.arange(16) // 2]
 CITY = np.array([40, 1, 1, 1, 20, 10, 0, 0, 0, 0, 0, 0, 12, 12, 2, 1]) / 100
@@ -79,6 +79,28 @@ def test_values_add_up_and_none_is_below_zero():
         assert found.values.sum() == pytest.approx(1)
         assert (found.values >= 0).all()
         assert found.unbiased.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("values", "nearest"),
+    [
+        ([0.2, 0.8], [0.2, 0.8]),
+        ([0.7, 0.5, -0.2], [0.6, 0.4, 0.0]),
+        ([1.5, -0.5, 0.0], [1.0, 0.0, 0.0]),
+        ([0.0, 0.0], [0.5, 0.5]),
+    ],
+)
+def test_the_nearest_shares_are_less_by_the_same(values, nearest):
+    assert nearest_shares(np.array(values)) == pytest.approx(nearest)
+
+
+def test_zones_that_were_counted_empty_are_nearly_so():
+    """Half of what splitting leaves in them, when nearly all of it is kept."""
+    found, true = asked_of(CITY, 20_000, 6, seed=1)
+    counted = nearest_shares(found.unbiased)
+    errors = [np.abs(each - true).sum() for each in (found.values, counted)]
+    assert found.kept > 0.99
+    assert errors[0] < 1.1 * errors[1]
 
 
 def test_one_label_has_everything():

@@ -33,12 +33,17 @@ SMALL = pytest.mark.parametrize("law", [*SETS, *SPACES], ids=repr)
 
 
 def cells(law, inside):
-    """Rows of words, one in each cell that the first word's answer leaves to the others."""
+    """For each cell that the first word's answer leaves to the others, its first and its last
+    row of words: between them nothing changes, so cells are what is drawn."""
     ranges = law.ranges[0 if inside else 1]
-    first = 0 if inside else 2**64 - 1
+    border = math.ceil(law.true_chance * 2**64)
+    ends = (0, border - 1) if inside else (border, 2**64 - 1)
+    spare = law.word_count - 1 - len(ranges)
     for row in product(*map(range, ranges)):
-        words = [-(-index * 2**64 // r) for index, r in zip(row, ranges, strict=True)]
-        yield [first, *words, *[2**64 - 1] * (law.word_count - 1 - len(words))]
+        pairs = list(zip(row, ranges, strict=True))
+        first = [-(-index * 2**64 // r) for index, r in pairs]
+        last = [-(-(index + 1) * 2**64 // r) - 1 for index, r in pairs]
+        yield [ends[0], *first, *[0] * spare], [ends[1], *last, *[2**64 - 1] * spare]
 
 
 def drawn_law(law, secret):
@@ -46,10 +51,12 @@ def drawn_law(law, secret):
     found = dict.fromkeys(law.outputs.tolist(), Fraction(0))
     for inside, chance in ((True, law.true_chance), (False, 1 - law.true_chance)):
         rows = list(cells(law, inside))
-        for words in rows:
-            taken = iter(words)
-            found[law.draw(secret, taken.__next__)] += chance / len(rows)
+        for first, last in rows:
+            taken = iter(first)
+            output = law.draw(secret, taken.__next__)
             assert next(taken, None) is None, "another number of words"
+            assert law.draw(secret, iter(last).__next__) == output
+            found[output] += chance / len(rows)
     return found
 
 

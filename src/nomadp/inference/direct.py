@@ -4,7 +4,7 @@ A report supports the true label with one known chance and any other with anothe
 are estimated without bias and with a variance that is known exactly. What is released is
 drawn towards flat as far as chance demands: from coarse groups of labels to fine ones, the
 share of each is split among its parts (`splits.py`). So it adds up to 1 and nothing is below
-0, an empty region costs nothing, and with many reports it is what was counted.
+0, an empty region costs nothing, and with many reports it comes near to what was counted.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,12 @@ from nomadp.inference.shares import Shares
 from nomadp.inference.splits import posterior, unlearned
 from nomadp.laws import Ints
 
-__all__ = ["DirectShares", "Levels", "direct_shares", "pair_levels"]
+__all__ = ["DirectShares", "Levels", "direct_shares", "nearest_shares", "pair_levels"]
 
 _LEAST = 1e-12
 """A group with less than this share is split as is public."""
+COUNTED, STEEP = 0.5, 8
+"""Once nearly all is kept, half of it is what was counted, which leaves empty zones empty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +80,21 @@ def direct_shares(
     flat = _sums(asked, levels.flat / levels.flat.sum())
     noise = other_chance * (1 - other_chance) / (total * gap**2)
     more = (1 - true_chance - other_chance) / (total * gap)
-    values = _split_down(per_label, levels, noise, more)
-    deviation = np.sqrt(np.maximum(at_none + per_share * values, 0.0))
-    moved, said = values - flat, unbiased - flat
+    split = _split_down(per_label, levels, noise, more)
+    moved, said = split - flat, unbiased - flat
     kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
+    counted = COUNTED * kept**STEEP
+    values = (1 - counted) * split + counted * nearest_shares(unbiased)
+    deviation = np.sqrt(np.maximum(at_none + per_share * values, 0.0))
     return DirectShares(values, deviation, flat, kept, unbiased, at_none, per_share)
+
+
+def nearest_shares(values: Floats) -> Floats:
+    """The nearest shares (Euclidean) that add up to 1, none below 0: less the same for all."""
+    order = np.sort(values)[::-1]
+    less = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
+    found: Floats = np.maximum(values - less[np.flatnonzero(order > less)[-1]], 0.0)
+    return found
 
 
 def pair_levels(levels: Sequence[Ints], apart: Ints) -> tuple[Ints, ...]:
