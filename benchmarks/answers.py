@@ -34,7 +34,7 @@ from nomadp.inference.direct import direct_shares
 EPSILONS = ("1", "2", "4", "8")
 PEOPLE = (3_000, 30_000, 300_000, 3_000_000)
 CITIES = {"city": 1, "new-town": 78_110_537}
-"""The seed of the second was used for nothing else, and nothing was chosen on it."""
+"""No mechanism and no estimator was tried on the second before; its seed is used here only."""
 SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
 TIMES = dict.fromkeys(PEOPLE, 10)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from nomadp.laws.selection import SubsetSelection, best_count
+from nomadp.laws import law_of_labels
 
 __all__ = ["LAWS", "Answered", "grr", "olh", "oue", "projected", "subset"]
 
@@ -60,8 +60,7 @@ def olh(people: Ints, epsilon: float, rng: Generator) -> Answered:
 
 def subset(people: Ints, epsilon: float, rng: Generator) -> Answered:
     """Subset selection, by the law of our own questions."""
-    share = Fraction(epsilon)
-    law = SubsetSelection(len(people), best_count(len(people), share), share)
+    law = law_of_labels(len(people), Fraction(epsilon))
     return _independent(people, float(law.true_chance), float(law.other_chance), rng)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nomadp.laws.selection import SubsetSelection, best_count
+from nomadp.laws import law_of_labels
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -51,8 +51,7 @@ def test_answers_are_unbiased_and_as_exact_as_the_law_says(law: str) -> None:
 
 
 def test_counts_of_subsets_are_those_of_reports_that_were_drawn() -> None:
-    share = Fraction(2)
-    law = SubsetSelection(5, best_count(5, share), share)
+    law = law_of_labels(5, Fraction(2))
     words = np.random.default_rng(3).integers(
         0, 2**64, (PEOPLE.sum(), 1 + law.entries), dtype=np.uint64
     )

@@ -36,7 +36,8 @@ DRAWS = 10
 """How often the answers to a direct question are drawn; of ATLAS, once."""
 DISTRICTS = "grid:8"
 UNEQUAL = 0.4
-"""Standard deviation of the logarithm of how popular a district is, and a place within it."""
+"""Standard deviation of the logarithm of how popular a district is, and a place within it: then
+flat is about as wrong as on the sets of docs/answers.md, at which this was set."""
 _AT_ONCE = 256  # walks whose chances are held at a time
 
 
