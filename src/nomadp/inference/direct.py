@@ -7,6 +7,7 @@ share of each is split among its parts (`splits.py`). So it adds up to 1 and not
 0, an empty region costs nothing, and with many reports it comes near to what was counted.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from nomadp.laws import Ints
 
 __all__ = ["DirectShares", "Levels", "direct_shares", "nearest_shares", "pair_levels"]
 
+SURE = math.log(20)
+"""Reports must be so many times likelier than if all were flat, or nothing is claimed."""
 _LEAST = 1e-12
 """A group with less than this share is split as is public."""
 COUNTED, STEEP = 0.5, 8
@@ -142,7 +145,7 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
     Labels err independently of each other, but for what is known of their group's share.
     """
     above, share = np.zeros(len(unbiased), dtype=np.int64), np.ones(1)
-    spread = unlearned()
+    spread, told = unlearned(), 0.0
     for level in (*levels.groups, levels.asked):
         _, first, group = np.unique(level, return_index=True, return_inverse=True)
         parent = above[first]
@@ -158,12 +161,13 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
         cut = np.flatnonzero((np.bincount(parent)[parent] > 1) & (whole > _LEAST))
         if len(cut):
             scale = whole[cut]
-            public[cut], spread = posterior(
+            public[cut], spread, gain = posterior(
                 found[cut] / scale, variance[cut] / scale**2, public[cut], spread
             )
+            told += float(gain @ (1 - 1 / np.bincount(parent)[parent[cut]]))  # one follows
             public /= _sums(parent, public)[parent]
         share, above = whole * public, group
-    return share
+    return share if told > SURE else _sums(levels.asked, levels.flat / levels.flat.sum())
 
 
 def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:

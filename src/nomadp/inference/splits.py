@@ -6,11 +6,13 @@ concentrations), and by the levels above. So many reports are taken as they are,
 hardly listened to. The likelihood is a normal one with the known variance.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nomadp.inference.estimate import Floats
 
-__all__ = ["Spread", "posterior", "unlearned"]
+__all__ = ["Splits", "Spread", "posterior", "unlearned"]
 
 Spread = Floats
 """How probable it is that splits are public, or stray as each of `CONCENTRATIONS` says."""
@@ -31,9 +33,16 @@ def unlearned() -> Spread:
     return np.concatenate([[_FIRST], (1 - _FIRST) * weight / weight.sum()])
 
 
-def posterior(
-    found: Floats, variance: Floats, public: Floats, before: Spread
-) -> tuple[Floats, Spread]:
+class Splits(NamedTuple):
+    """What is said of the splits of one level."""
+
+    expected: Floats
+    spread: Spread
+    told: Floats
+    """By how much each is likelier than if all were public, as a logarithm."""
+
+
+def posterior(found: Floats, variance: Floats, public: Floats, before: Spread) -> Splits:
     """The expected splits, given unbiased ones, and how far splits stray."""
     some = range(0, len(found), _AT_ONCE)
     rows = [slice(start, start + _AT_ONCE) for start in some]
@@ -46,7 +55,9 @@ def posterior(
         spread = explained.sum(axis=0) + _AS_MANY * before
         spread = spread / spread.sum()
     weight = evidence * spread
-    return (weight * expected).sum(axis=1) / weight.sum(axis=1), spread
+    chance = weight.sum(axis=1)
+    told = np.log(chance / np.maximum(evidence[:, 0], np.finfo(float).tiny))
+    return Splits((weight * expected).sum(axis=1) / chance, spread, told)
 
 
 def _by_concentration(found: Floats, variance: Floats, public: Floats) -> tuple[Floats, Floats]:
