@@ -8,7 +8,7 @@ from worlds import scattered
 
 from nomadp.inference import fitting as module
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence
-from nomadp.inference.fitting import at_random, fitted, log_chances, prepared
+from nomadp.inference.fitting import at_random, fitted, prepared
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Learner
 from nomadp.inference.prior import Features, softmax
@@ -51,6 +51,11 @@ def rows(groups):
 @pytest.fixture
 def counts(groups):
     return [group.counts for group in groups]
+
+
+def log_chances(rows, scores):
+    """The log-probability of every distinct report, group by group."""
+    return [np.log(row.evidence.chances(softmax(row.matrix @ scores))) for row in rows]
 
 
 def visits(group, scores):
