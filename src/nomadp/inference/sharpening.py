@@ -41,7 +41,9 @@ class Pool:
 
     def log_chances(self, weights: Floats) -> Floats:
         """Of every distinct report, member by member."""
-        return np.log(np.concatenate([row.evidence.chances(weights) for row in self.rows]))
+        chances = [row.evidence.chances(weights) for row in self.rows]
+        found: Floats = np.log(np.concatenate(chances))
+        return found
 
     def sharpened(
         self, counts: Counts, base: Floats, worth: float, start: Floats | None = None
