@@ -1,7 +1,6 @@
 """The atlas: a public book of few journeys of one length, the same for everybody.
 
-Its journeys are answers: what is said of a trajectory when a row is reported. They are made for
-epsilon from the location set alone (`lloyd.py`). A bad atlas costs utility, never privacy.
+Its journeys are answers, made for epsilon (`lloyd.py`). A bad one costs utility, never privacy.
 """
 
 from dataclasses import dataclass, field
