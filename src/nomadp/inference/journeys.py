@@ -114,7 +114,8 @@ class AtlasDecoder:
         return np.concatenate(best), np.concatenate(radius)
 
     def _reported(self, reports: Ints, position: int) -> Ints:
-        return self.channel.atlas.journeys[reports, position].astype(np.int64)
+        found: Ints = self.channel.atlas.journeys[reports, position].astype(np.int64)
+        return found
 
 
 def possible_journeys(channel: JourneyResponse) -> Ints:

@@ -46,7 +46,7 @@ class Atlas:
     def length(self) -> int:
         return int(self.journeys.shape[1])
 
-    def distances_km(self, trajectory: Ints) -> Floats:
+    def distances_km(self, trajectory: Ints | Journeys) -> Floats:
         """Summed distances of all journeys to a trajectory; to (n, inputs), a row for each."""
         total = np.zeros((*trajectory.shape[1:], self.size))
         for places, there in zip(trajectory, self.journeys.T, strict=True):

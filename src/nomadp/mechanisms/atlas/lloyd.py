@@ -37,7 +37,6 @@ MEDIAN_ROUNDS = 4
 JUDGED = 1024  # walks on which the number of near journeys is chosen, in each round
 BOLD = 8  # up to this epsilon, a book of one journey is made for a larger one instead
 _BLUR = 1e-3  # of the extent: medians do not stick to a place
-_LEAST = 1e-24  # of its square, where all places are one
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +107,7 @@ class _World:
         self._middle = place.mean(axis=0)
         self._place: Floats = place - self._middle  # (places, 3), in radii of the Earth
         self._square = (self._place**2).sum(axis=1)
-        self._blur = max(_BLUR**2 * float(self._square.mean()), _LEAST)
+        self._blur = _BLUR**2 * (float(self._square.mean()) or 1.0)  # all may be one place
 
     def settled(self, start: Journeys, gain: float, near_count: int | None) -> Ints:
         """Journeys moved until nobody is near to others than before, or the rounds are over."""
