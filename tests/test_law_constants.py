@@ -56,7 +56,6 @@ READ_BY_A_LAW = [
     ("walks", "_SAMPLE", HALF, "atlas-2/walks/3000"),
     ("walks", "_UNIFORM_BITS", HALF, "atlas-2/uniforms"),
     ("lloyd", "SIZES", "({})[:1]", "atlas-2/atlas/town"),
-    ("lloyd", "FIRST_MOST", "1", "atlas-2/atlas/300"),
     ("lloyd", "WITHIN", "1.3", "atlas-2/atlas/300"),
     *(
         ("lloyd", name, HALF, "atlas-2/atlas/300")
@@ -85,7 +84,6 @@ READ_BY_NO_LAW = [
     ("geometry", "_PAIRS_AT_HAND"),
     ("merge", "_AT_ONCE"),
     ("randomness", "_BLOCK_WORDS"),
-    ("lloyd", "_LEAST"),
     ("locations", "SLACK_KM"),
     ("locations", "CHORD_SLACK"),
 ]

@@ -28,6 +28,10 @@ def test_walks_of_a_large_set_visit_some_of_its_locations_all_over(monkeypatch):
     assert by_scale == sorted(by_scale, reverse=True)
 
 
+def test_walks_of_a_set_that_is_hardly_too_large_visit_each_location_once_at_most():
+    assert len(np.unique(public_walks(scattered(5000), 1, 20000, "here"))) > 3000
+
+
 def test_first_locations_are_uniform():
     walks = public_walks(scattered(10), 5, 8000, "here")
     counts = np.bincount(walks[:, 0], minlength=10)

@@ -58,7 +58,7 @@ def _walked(locations: LocationSet) -> tuple[LocationSet, Journeys]:
     words = SimulatedWords(0).bound_to(f"walk-2/places/{locations.sha256}")
     # One of each block, whichever: else those of a grid could all be in the same columns.
     within = uniforms(words.rows(np.arange(_WALKED), 1))[:, 0]
-    places = ((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32)
+    places = np.unique(((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32))
     return locations.subset(places), places
 
 
