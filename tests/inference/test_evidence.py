@@ -9,7 +9,7 @@ from worlds import scattered
 
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas import Atlas, WholeJourney
 from nomadp.mechanisms.atlas.response import JourneyResponse
 
 REPORTS = np.array([1, 4, 5])
@@ -82,7 +82,7 @@ def test_where_all_journeys_are_near_no_report_stands_out():
 
 
 def test_the_noise_of_a_mass_is_the_sum_of_squared_shares():
-    channel = WholeJourney(locations=scattered(6), epsilon=3, size=12, near_count=3).channel(2)
+    channel = WholeJourney(locations=scattered(6), epsilon=3, size=36, near_count=3).channel(2)
     support = np.random.default_rng(0).integers(0, 6, (9, 2))
     evidence = JourneyEvidence(channel, support, REPORTS)
     prior = np.random.default_rng(1).dirichlet(np.ones(9))
