@@ -25,8 +25,8 @@ from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 LENGTHS = (20, 60, 200)
-EPSILONS = (1, 4, 10)
-CONTROL_POINTS = (2, 4, 8, 16)
+EPSILONS = (1, 4, 6, 10)
+CONTROL_POINTS = (2, 3, 4, 6, 8)
 PIECE = 8
 STOPS = (2, 5)
 """From so many to so many places are visited on one track."""

@@ -95,8 +95,6 @@ READ_BY_NO_LAW = [
     ("geometry", "_PAIRS_AT_HAND"),
     ("merge", "_AT_ONCE"),
     ("randomness", "_BLOCK_WORDS"),
-    ("lloyd", "FIRST_MOST"),
-    ("lloyd", "_LEAST"),
     ("locations", "SLACK_KM"),
     ("locations", "CHORD_SLACK"),
 ]

@@ -71,3 +71,14 @@ def test_refuses_a_level_that_is_no_share(level):
 def test_refuses_an_estimate_without_a_radius_for_each_location():
     with pytest.raises(ValueError, match="one radius per location"):
         Estimate(np.arange(2), np.zeros(3), 0.9)
+
+
+@pytest.mark.parametrize(("noise", "left"), [(1e-6, True), (1.0, False)])
+def test_a_given_answer_is_left_only_for_one_that_is_nearer_beyond_chance(noise, left):
+    locations = scattered(20)
+    answers = Answers(locations, np.arange(20))
+    mass = np.full((1, 20), 0.01, dtype=np.float32)
+    mass[0, 3] = 0.81
+    far = np.array([int(locations.distances_km(3).argmax())])
+    found = answers.improved(far, mass, np.full((1, 20), noise, dtype=np.float32))
+    assert found.tolist() == ([3] if left else far.tolist())

@@ -9,7 +9,7 @@ from worlds import scattered
 
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas import Atlas, WholeJourney
 from nomadp.mechanisms.atlas.response import JourneyResponse
 
 REPORTS = np.array([1, 4, 5])
@@ -79,3 +79,15 @@ def test_where_all_journeys_are_near_no_report_stands_out():
     assert near_matrix(channel, support, REPORTS).nnz == 0
     evidence = JourneyEvidence(channel, support, REPORTS)
     assert evidence.chances(np.array([0.5, 0.5])) == pytest.approx(np.full(3, 1 / 12))
+
+
+def test_the_noise_of_a_mass_is_the_sum_of_squared_shares():
+    channel = WholeJourney(locations=scattered(6), epsilon=3, size=36, near_count=3).channel(2)
+    support = np.random.default_rng(0).integers(0, 6, (9, 2))
+    evidence = JourneyEvidence(channel, support, REPORTS)
+    prior = np.random.default_rng(1).dirichlet(np.ones(9))
+    each = evidence.mass(prior, np.arange(9), 9, slice(None)).astype(float)
+    label = np.arange(9) % 2
+    expected = np.stack([np.bincount(label, row**2, 2) for row in each])
+    found = evidence.noise(prior, label, 2, slice(None))
+    assert found == pytest.approx(expected, rel=1e-5)

@@ -76,11 +76,14 @@ def build(
     from nomadp.budget import as_epsilon
     from nomadp.formats.atlas_files import described, write_atlas
     from nomadp.formats.tables import read_locations
-    from nomadp.mechanisms.atlas import build_pinned
+    from nomadp.mechanisms.atlas import build_pinned, design
 
     budget, world = as_epsilon(epsilon), read_locations(locations)
     with progress_bar("making journeys", len(set(lengths))) as bar:
-        pinned = build_pinned(world, lengths, budget, size, bar.advance)
+        for length in sorted(set(lengths)):
+            design(world, length, budget, size)
+            bar.advance(1)
+    pinned = build_pinned(world, lengths, budget, size)
     write_atlas(out, pinned)
     several = ", ".join(map(str, pinned.lengths))
     count = sum(len(page.journeys) for page in pinned.pages)

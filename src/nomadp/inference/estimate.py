@@ -21,7 +21,7 @@ Mass = NDArray[np.float32]
 
 CANDIDATES_MAX = 4096
 """Larger sets answer with one of so many, evenly chosen among the places that may be true."""
-SURE = 1.5
+SURE = 2.0
 """An answer is given up for one that is nearer by so many standard deviations."""
 _AT_ONCE = 1024  # reports whose sorted distances are held at a time
 

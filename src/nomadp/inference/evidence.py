@@ -124,7 +124,8 @@ class JourneyEvidence(Evidence):
         near = self.gain**2 + 2 * self.gain  # (1 + gain)^2 is once and so much more
         squares = self._gathered(prior**2, near, label, size, rows)
         total = prior.sum() + self.gain * (self.near[rows] @ prior)
-        return (squares / total[:, None] ** 2).astype(np.float32)
+        noise: Mass = (squares / total[:, None] ** 2).astype(np.float32)
+        return noise
 
     def _gathered(
         self, values: Floats, gain: float, label: Ints, size: int, rows: slice

@@ -20,7 +20,7 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
 from nomadp.inference.prior import Features, softmax
 
-__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "prepared"]
+__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "highest", "prepared"]
 
 STEP_SPREAD = 1.0
 """Standard deviation of the log-odds of a length of steps."""
@@ -122,7 +122,7 @@ def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> F
             slope += weight * (row.anywhere - row.transposed @ softmax(log_odds))
         return total, np.where(free, slope, 0.0)
 
-    return _highest(value, start)[0]
+    return highest(value, start)[0]
 
 
 def _climbed(
@@ -141,7 +141,7 @@ def _climbed(
         return total / reports, (spreads * slope - units) / reports
 
     first = np.divide(begin, spreads, out=np.zeros(len(begin)), where=spreads > 0)
-    units, history, settled = _highest(value, first)
+    units, history, settled = highest(value, first)
     return middle + spreads * units, history, settled
 
 
@@ -161,7 +161,9 @@ def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[f
     return sum(value for value, _ in parts), slope
 
 
-def _highest(value: _Value, start: Floats) -> tuple[Floats, tuple[float, ...], bool]:
+def highest(
+    value: _Value, start: Floats, tolerance: float | None = None
+) -> tuple[Floats, tuple[float, ...], bool]:
     """Where a value is highest, what each round left, and whether more rounds gain nothing."""
     from scipy.optimize import minimize  # slow to import
 
@@ -179,6 +181,6 @@ def _highest(value: _Value, start: Floats) -> tuple[Floats, tuple[float, ...], b
         jac=True,
         method="L-BFGS-B",
         callback=lambda intermediate_result: history.append(-intermediate_result.fun),
-        options={"maxiter": ROUNDS_MAX, "ftol": TOLERANCE, "gtol": 1e-7},
+        options={"maxiter": ROUNDS_MAX, "ftol": tolerance or TOLERANCE, "gtol": 1e-7},
     )
     return found.x, tuple(history), bool(found.success)

@@ -22,7 +22,7 @@ __all__ = ["Group", "Learner", "Progress", "learn"]
 SPREADS = (0.0, 0.05, 0.1)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn. Wider
 ones foretell reports better and people worse: they tell apart places that no report does."""
-WORTHS = tuple(4.0**-k for k in range(-1, 7))
+WORTHS = tuple(4.0**-k for k in range(-1, 11))
 """What the fitted prior is worth in reports, as a part of those there are, tried in turn."""
 SURE = 2.0
 """A bolder claim must foretell better by so many standard deviations."""
@@ -80,7 +80,7 @@ class Learner:
         if groups is not None and self.spread is not None:
             counts = [group.counts for group in groups]
             fit = self._fitted(counts, self.spread, fit)
-            sharp = self._sharpened(fit, counts)
+            sharp = self._sharpened(fit, counts, self._sharp)
         return self._prior(fit, fit.scores, sharp)
 
     def alike(self) -> Prior:
@@ -125,16 +125,19 @@ class Learner:
             worth, told = part * reports, found
         return worth, told
 
-    def _sharpened(self, fit: Fit, counts: list[Floats]) -> _Sharp:
+    def _sharpened(self, fit: Fit, counts: list[Floats], starts: _Sharp = ()) -> _Sharp:
         """The weights of the truths of every pool that has its own."""
-        return tuple(
-            (
-                pool.rows[0].evidence.support,
-                pool.sharpened(counts, pool.base(fit.scores), worth),
-            )
+        chosen = [
+            (pool, worth)
             for pool, worth in zip(self._pools, self._worths, strict=True)
             if worth < np.inf
-        )
+        ]
+        found = []
+        for k, (pool, worth) in enumerate(chosen):
+            start = starts[k][1] if starts else None
+            weights = pool.sharpened(counts, pool.base(fit.scores), worth, start)
+            found.append((pool.rows[0].evidence.support, weights))
+        return tuple(found)
 
     def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
         one, other = starts or (None, None)

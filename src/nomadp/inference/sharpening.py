@@ -3,8 +3,7 @@
 Scores of cells and steps cannot say that people go from here to there. So every truth gets a
 weight; the fitted prior only speaks for some more reports that would be as it foretells (a
 Dirichlet law). The fewer it speaks for, the sharper: of what reports tell apart, with enough of
-them, nothing is left of it; of what they do not, all. The likeliest weights are found by
-expectation-maximisation, which has one highest point here and goes up in every round.
+them, nothing is left of it; of what they do not, all. There is one likeliest set of weights.
 """
 
 from collections.abc import Sequence
@@ -13,15 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.fitting import Rows
+from nomadp.inference.fitting import Rows, highest
 from nomadp.inference.prior import softmax
 
 __all__ = ["Pool", "pools"]
 
-ROUNDS_MAX = 300
-TOLERANCE = 0.1
+TOLERANCE = 0.01
 """Rounds end when one gains less than this log-likelihood of all reports: no test sees it."""
-_TINY = np.finfo(float).tiny  # a weight that ran out is not the logarithm of nothing
 
 Counts = Sequence[Floats]
 
@@ -44,7 +41,9 @@ class Pool:
 
     def log_chances(self, weights: Floats) -> Floats:
         """Of every distinct report, member by member."""
-        return np.log(np.concatenate([row.evidence.chances(weights) for row in self.rows]))
+        chances = [row.evidence.chances(weights) for row in self.rows]
+        found: Floats = np.log(np.concatenate(chances))
+        return found
 
     def sharpened(
         self, counts: Counts, base: Floats, worth: float, start: Floats | None = None
@@ -53,20 +52,25 @@ class Pool:
 
         They are looked for from a ``start``, by default the base.
         """
-        some = np.concatenate(self.of(counts))
-        ends = np.cumsum([len(counts[k]) for k in self.members])[:-1]
-        weights, before = base if start is None else start, -np.inf
-        for _ in range(ROUNDS_MAX):
-            log_chances = self.log_chances(weights)
-            value = some @ log_chances + worth * (base @ np.log(np.maximum(weights, _TINY)))
-            if value - before < TOLERANCE:
-                break
-            rates = np.split(some / np.exp(log_chances), ends)
-            summed = sum(
-                r.evidence.summed(rate) for r, rate in zip(self.rows, rates, strict=True)
-            )
-            weights, before = (weights * summed + worth * base) / (some.sum() + worth), value
-        return weights
+        some = self.of(counts)
+        total = sum(float(count.sum()) for count in some) + worth
+
+        def value(log_odds: Floats) -> tuple[float, Floats]:
+            weights = softmax(log_odds)
+            slope, likely = worth * base - total * weights, worth * float(base @ _log(weights))
+            for row, count in zip(self.rows, some, strict=True):
+                chances = row.evidence.chances(weights)
+                likely += float(count @ np.log(chances))
+                slope += weights * row.evidence.summed(count / chances)
+            return likely / total, slope / total
+
+        begin = _log(base if start is None else start)
+        return softmax(highest(value, begin, TOLERANCE / total)[0])
+
+
+def _log(weights: Floats) -> Floats:
+    """A weight that ran out is not the logarithm of nothing."""
+    return np.log(np.maximum(weights, np.finfo(float).tiny))
 
 
 def pools(rows: Sequence[Rows]) -> list[Pool]:

@@ -1,7 +1,6 @@
 """The atlas: a public book of few journeys of one length, the same for everybody.
 
-Its journeys are answers: what is said of a trajectory when a row is reported. They are made for
-epsilon from the location set alone (`lloyd.py`). A bad atlas costs utility, never privacy.
+Its journeys are answers, made for epsilon (`lloyd.py`). A bad one costs utility, never privacy.
 """
 
 from dataclasses import dataclass, field
@@ -47,7 +46,7 @@ class Atlas:
     def length(self) -> int:
         return int(self.journeys.shape[1])
 
-    def distances_km(self, trajectory: Ints) -> Floats:
+    def distances_km(self, trajectory: Ints | Journeys) -> Floats:
         """Summed distances of all journeys to a trajectory; to (n, inputs), a row for each."""
         total = np.zeros((*trajectory.shape[1:], self.size))
         for places, there in zip(trajectory, self.journeys.T, strict=True):

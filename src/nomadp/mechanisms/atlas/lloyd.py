@@ -2,9 +2,7 @@
 
 A journey is the answer to its own report. Whoever reports it was near to it, or drew it by
 chance: so it is moved, position by position, to the geometric median of all public walks, those
-near to it weighing e^epsilon and the others 1. That changes who is near, and so on. Of several
-starts the best is kept, by its error on fresh walks; of several sizes the smallest that errs
-hardly more than the best.
+near to it weighing e^epsilon and the others 1. That changes who is near, and so on.
 """
 
 import math
@@ -26,7 +24,6 @@ SIZE_MOST = 1024
 """Journeys in a book: more would take minutes to make, and hardly err less."""
 # All that the recipe reads: other numbers are other books.
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-FIRST_MOST = 7  # the logarithm of the size that is tried first, at most
 WITHIN = 1.01  # of the least error
 STARTS_MOST = 8
 STARTS_EACH = 256  # a book of K has so many over K, at least one
@@ -40,20 +37,20 @@ MEDIAN_ROUNDS = 4
 JUDGED = 1024  # walks on which the number of near journeys is chosen, in each round
 BOLD = 8  # up to this epsilon, a book of one journey is made for a larger one instead
 _BLUR = 1e-3  # of the extent: medians do not stick to a place
-_LEAST = 1e-24  # of its square, where all places are one
 
 
 @lru_cache(maxsize=64)
 def design(
     locations: LocationSet, length: int, epsilon: Fraction, size: int | None = None
 ) -> Atlas:
-    """The atlas for an epsilon: of at most a given size, or as small as is good enough."""
+    """The atlas for an epsilon: of at most a size, or the smallest that is good enough."""
     if length < 1 or (size is not None and size < 1):
         raise DomainError(
             f"an atlas needs length and size of at least 1, got {length} and {size}"
         )
     gain, every, tried = math.expm1(float(epsilon)), len(locations) ** length, []
-    for count in _sizes(float(epsilon), every) if size is None else [min(size, every)]:
+    sizes = [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1])
+    for count in sizes if size is None else [min(size, every)]:
         tried.append(_best(locations, length, count, gain, None if size else 1))
         errors_km = [atlas.error_km for atlas in tried]
         if errors_km[-1] > min(errors_km):
@@ -77,14 +74,6 @@ def best_near(apart_km: Floats, gain: float) -> tuple[int, float]:
     error_km = (sums * gain + sums[-1]) / (count * gain + len(sums))
     best = int(error_km.argmin())
     return best + 1, float(error_km[best])
-
-
-def _sizes(epsilon: float, every: int) -> list[int]:
-    """Upwards from about e^(epsilon / 2) / 2; of a small world every journey at last."""
-    first = 2 ** min(FIRST_MOST, math.floor(epsilon / 2 / math.log(2) - 1))
-    sizes = [size for size in SIZES if size < every]
-    begin = sum(size < first for size in sizes)
-    return sizes[begin:] + ([every] if every <= SIZES[-1] else [])
 
 
 def _best(
@@ -118,7 +107,7 @@ class _World:
         self._middle = place.mean(axis=0)
         self._place: Floats = place - self._middle  # (places, 3), in radii of the Earth
         self._square = (self._place**2).sum(axis=1)
-        self._blur = max(_BLUR**2 * float(self._square.mean()), _LEAST)
+        self._blur = _BLUR**2 * (float(self._square.mean()) or 1.0)  # all may be one place
 
     def settled(self, start: Journeys, gain: float, near_count: int | None) -> Ints:
         """Journeys moved until nobody is near to others than before, or the rounds are over."""

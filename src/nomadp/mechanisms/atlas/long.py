@@ -1,8 +1,7 @@
 """Long trajectories through a public number of control points, and back.
 
-A GPS track of hundreds of points says little more about where somebody went than a few of
-them do. Only evenly spaced control points are perturbed; between the reported ones the
-journey is a straight line, snapped to the nearest locations. It is post-processing.
+Only evenly spaced control points are perturbed; between the reported ones the journey is a
+straight line, snapped to the nearest locations. It is post-processing.
 """
 
 from fractions import Fraction

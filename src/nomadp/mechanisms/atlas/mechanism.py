@@ -48,23 +48,20 @@ class WholeJourney(Mechanism):
     near_count: int | None = None
     """Journeys that count as near; by default what errs least on fresh public walks."""
     control_points: int | None = None
-    """Longer trajectories are reported through so many of their points, evenly spaced; by
-    default `control_count` says how many, from epsilon."""
+    """Longer trajectories are reported through so many; by default as `control_count` says."""
     pinned: PinnedAtlases | None = None
-    """Atlases given as they are, instead of built by the recipe of this version."""
+    """Atlases given as they are, instead of made by the recipe of this version."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pinned is None:
             return
         self.pinned.check_locations(self.locations)
-        if self.epsilon != self.pinned.epsilon:
+        if (self.epsilon, self.size) != (self.pinned.epsilon, None):
             raise DomainError(
-                f"epsilon must be that of the pinned atlas, {self.pinned.epsilon}, got "
-                f"epsilon={self.epsilon}; build one for it"
+                f"epsilon must be that of the pinned atlas, {self.pinned.epsilon}, and size be "
+                f"left to it, got epsilon={self.epsilon} and size={self.size}; build another"
             )
-        if self.size is not None:
-            raise DomainError(f"size must be left to the pinned atlas, got size={self.size}")
 
     def get_params(self) -> dict[str, Any]:
         """Pinned atlases are named by their hash: they decide the law, and so the identity."""
@@ -102,10 +99,9 @@ class WholeJourney(Mechanism):
         return (choose("journey", self.channel(length), seen), length)
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
-        index, length = released[0]
-        length = int(np.max(length))
-        journey = self.atlas(length).journeys[index]
-        return tuple(interpolated(self.locations, journey.T, length))
+        index, length = released[0][0], int(np.max(released[0][1]))
+        control = self.atlas(length).journeys[index].T
+        return tuple(interpolated(self.locations, control, length))
 
     def report_number(self, released: Sequence[Any]) -> int:
         """The row of the atlas."""

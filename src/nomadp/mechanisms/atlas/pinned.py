@@ -1,13 +1,11 @@
 """Atlases pinned by their content: what a task's configuration names, and a file can carry.
 
-Usually everybody makes the atlas from the location set and epsilon. A client that cannot, in
-another language or because its floats round differently, is handed the journeys themselves.
-Then their hash is part of the mechanism's identity: another content is another mechanism. It
-may be worse, but it is as private.
+A client that cannot make them from the location set is handed the journeys themselves. Then
+their hash is part of the mechanism's identity. They may be worse, but are as private.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,9 +19,6 @@ from nomadp.mechanisms.atlas.book import Atlas, Journeys
 from nomadp.mechanisms.atlas.lloyd import RECIPE, design
 
 __all__ = ["Page", "PinnedAtlases", "build_pinned", "follows_its_recipe"]
-
-Progress = Callable[[int], None]
-"""Told how many atlases were built since it was last called."""
 
 
 class Page(NamedTuple):
@@ -40,7 +35,6 @@ class PinnedAtlases:
 
     location_set_sha256: str
     recipe: str
-    """How they were made, for whoever wants to make them again."""
     epsilon: Fraction
     size: int | None
     """Journeys that were asked for in each; None where the recipe chose."""
@@ -57,7 +51,7 @@ class PinnedAtlases:
         if not self.pages or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
                 "pinned atlases must have one atlas for each length, shortest first, got "
-                f"lengths {_listed(self.lengths)}"
+                f"lengths {', '.join(map(str, self.lengths))}"
             )
 
     @property
@@ -94,26 +88,18 @@ class PinnedAtlases:
         if length not in self.lengths:
             raise DomainError(
                 f"the pinned atlas must have journeys of length {length}, it has those of "
-                f"{_listed(self.lengths)}; build it with --length {length} as well"
+                f"{', '.join(map(str, self.lengths))}; build it with --length {length} as well"
             )
         return Atlas(locations, *self.pages[self.lengths.index(length)])
 
 
 def build_pinned(
-    locations: LocationSet,
-    lengths: Sequence[int],
-    epsilon: Fraction,
-    size: int | None = None,
-    progress: Progress | None = None,
+    locations: LocationSet, lengths: Sequence[int], epsilon: Fraction, size: int | None = None
 ) -> PinnedAtlases:
     """The atlases that every client would build for itself, as one value to hand out."""
-    pages = []
-    for length in sorted(set(lengths)):
-        made = design(locations, length, epsilon, size)
-        pages.append(Page(made.journeys, made.near_count, made.error_km))
-        if progress is not None:
-            progress(1)
-    return PinnedAtlases(locations.sha256, RECIPE, epsilon, size, tuple(pages))
+    made = [design(locations, length, epsilon, size) for length in sorted(set(lengths))]
+    pages = tuple(Page(each.journeys, each.near_count, each.error_km) for each in made)
+    return PinnedAtlases(locations.sha256, RECIPE, epsilon, size, pages)
 
 
 def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | None:
@@ -122,7 +108,3 @@ def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | 
     if pinned.recipe != RECIPE:
         return None
     return build_pinned(locations, pinned.lengths, pinned.epsilon, pinned.size) == pinned
-
-
-def _listed(lengths: Sequence[int]) -> str:
-    return ", ".join(map(str, lengths)) or "none"
