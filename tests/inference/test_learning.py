@@ -223,16 +223,15 @@ def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
     assert given.location_weights().argmax() == 2
 
 
-@pytest.mark.parametrize("epsilon", [1, 6])
+@pytest.mark.parametrize("epsilon", [2, 6])
 def test_people_in_one_spot_tell_of_it(epsilon):
     locations = scattered(40)
     mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=32)
     rows = np.full((1_000, 2), 7)
-    group = atlas_group(mechanism, rows)
-    found, support = learn(locations, [group]), group.evidence.support
-    away_km = locations.distances_km(7)[support].mean(axis=1)
-    assert found.spread is not None
-    assert found.weights(support) @ away_km < 0.9 * away_km.mean()
+    found = learn(locations, [atlas_group(mechanism, rows)])
+    assert found.spread == max(module.SPREADS)
+    weights, away_km = found.location_weights(), locations.distances_km(7)
+    assert weights @ away_km < 0.9 * away_km.mean()
 
 
 def everywhere(locations, count, length, seed=0):
@@ -251,12 +250,14 @@ def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people,
     mean = later.counts @ gains / later.total
     deviation = np.sqrt(later.counts @ (gains - mean) ** 2)
     assert later.counts @ gains >= -3 * deviation  # all that chance may take away
-    if people is commuters and epsilon == 4:
+    if (
+        epsilon == 4
+    ):  # then even people everywhere differ from the walk, and no place is made up
         assert later.counts @ gains > 5 * deviation
 
 
 def test_a_bolder_claim_must_foretell_better_beyond_chance():
-    halves = np.array([60.0, 40.0, 40.0, 60.0])
+    halves = [np.array([40.0, 60.0])], [np.array([60.0, 40.0])]
     before = np.zeros(4)
     assert not module._better(before, before, halves)
     assert module._better(np.full(4, 1e-3), before, halves)  # a little, but every time
@@ -289,17 +290,16 @@ def test_progress_is_told_of_every_piece():
     found = learn(scattered(6), [group], progress=pieces.append)
     chosen = module.SPREADS.index(found.spread)
     tried = min(chosen + 2, len(module.SPREADS))  # up to the first that was too bold
-    assert set(pieces) == {1}
-    assert len(pieces) > 3 * tried  # by halves, and at least once sharpened; then from all
+    assert pieces == [1] * (2 * tried + 1)  # by halves, then from all
 
 
-def test_resampled_reports_are_learned_from_as_the_first_ones_were():
+def test_resampled_reports_are_learned_from_with_the_same_spread():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     group = point_group(channel, drawn(channel, 5_000, 1))
     learner = Learner(scattered(6), [group])
     rolled = Group(group.evidence, np.roll(group.counts, 1))
     again = learner.learn([rolled])
-    assert again.spread == learner.spread is not None
-    alone = learn(scattered(6), [rolled])
-    assert again.location_weights() == pytest.approx(alone.location_weights(), abs=1e-2)
+    assert again.spread == learner.spread > 0
+    alone = learn(scattered(6), [rolled], learner.spread)
+    assert again.location_weights() == pytest.approx(alone.location_weights(), abs=1e-3)
     assert np.abs(again.location_weights() - learner.learn().location_weights()).max() > 0.05

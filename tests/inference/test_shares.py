@@ -133,10 +133,10 @@ def test_trips_and_cells_are_estimated_better_than_flat():
     some = groups("atlas", 4, true)
     found = trip_shares(learned_from_groups(LOCATIONS, some, rng), 3)
     assert found.flat.sum() == pytest.approx(1)
-    assert squared_error(found.values, flow) < 0.5 * squared_error(found.flat, flow)
+    assert squared_error(found.values, flow) < 0.8 * squared_error(found.flat, flow)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
     found = cell_shares(learned_from_groups(LOCATIONS, some, rng), 3)
-    assert squared_error(found.values, density) < 0.5 * squared_error(found.flat, density)
+    assert squared_error(found.values, density) < 0.8 * squared_error(found.flat, density)
 
 
 def test_more_reports_mean_less_uncertainty():

@@ -20,7 +20,7 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
 from nomadp.inference.prior import Features, softmax
 
-__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "highest", "prepared"]
+__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "log_chances", "prepared"]
 
 STEP_SPREAD = 1.0
 """Standard deviation of the log-odds of a length of steps."""
@@ -106,6 +106,11 @@ def fitted(
     return Fit(scores, ground, history or (), settled)
 
 
+def log_chances(rows: Sequence[Rows], scores: Floats) -> list[Floats]:
+    """The log-probability of every distinct report, group by group."""
+    return [np.log(row.evidence.chances(softmax(row.matrix @ scores))) for row in rows]
+
+
 def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> Floats:
     """Scores with which journeys go anywhere alike; only the free ones may change."""
     weights = np.array([count.sum() for count in counts])
@@ -122,7 +127,7 @@ def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> F
             slope += weight * (row.anywhere - row.transposed @ softmax(log_odds))
         return total, np.where(free, slope, 0.0)
 
-    return highest(value, start)[0]
+    return _highest(value, start)[0]
 
 
 def _climbed(
@@ -141,7 +146,7 @@ def _climbed(
         return total / reports, (spreads * slope - units) / reports
 
     first = np.divide(begin, spreads, out=np.zeros(len(begin)), where=spreads > 0)
-    units, history, settled = highest(value, first)
+    units, history, settled = _highest(value, first)
     return middle + spreads * units, history, settled
 
 
@@ -161,9 +166,7 @@ def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[f
     return sum(value for value, _ in parts), slope
 
 
-def highest(
-    value: _Value, start: Floats, tolerance: float | None = None
-) -> tuple[Floats, tuple[float, ...], bool]:
+def _highest(value: _Value, start: Floats) -> tuple[Floats, tuple[float, ...], bool]:
     """Where a value is highest, what each round left, and whether more rounds gain nothing."""
     from scipy.optimize import minimize  # slow to import
 
@@ -181,6 +184,6 @@ def highest(
         jac=True,
         method="L-BFGS-B",
         callback=lambda intermediate_result: history.append(-intermediate_result.fun),
-        options={"maxiter": ROUNDS_MAX, "ftol": tolerance or TOLERANCE, "gtol": 1e-7},
+        options={"maxiter": ROUNDS_MAX, "ftol": TOLERANCE, "gtol": 1e-7},
     )
     return found.x, tuple(history), bool(found.success)

@@ -2,8 +2,7 @@
 
 Appeal is a sum over cells of several grids and the location itself, so that a few thousand
 reports shift whole districts and only many shift a single location. One prior serves every
-length, and every mechanism and epsilon it is learned from together (`learning.py`). Journeys
-of which reports tell more than that have weights of their own.
+length, and every mechanism and epsilon it is learned from together (`learning.py`).
 """
 
 from dataclasses import dataclass, field
@@ -123,20 +122,15 @@ class Prior:
     spread: float | None = None
     """How far places may differ, as the deviation of the log-appeal of a cell; None when
     reports told nothing beyond chance, and the prior is a public one."""
-    sharpened: tuple[tuple[Ints, Floats], ...] = field(default=(), repr=False)
-    """Lists of journeys that have weights of their own, with these (`sharpening.py`)."""
 
     def weights(self, support: Ints) -> Floats:
         """The probability of each of these journeys among them."""
-        for known, weights in self.sharpened:
-            if np.array_equal(known, support):
-                return weights
         return softmax(self.features.of(support) @ self.scores)
 
     @property
     def is_public(self) -> bool:
         """Whether all journeys of the public walk are as likely: it says nothing of people."""
-        return not self.sharpened and not self.scores.any()
+        return not self.scores.any()
 
     def location_weights(self) -> Floats:
         """The probability of each location as a journey of its own."""
