@@ -78,8 +78,12 @@ def test_the_base_install_does_what_a_device_needs(arguments: str, world: Path) 
         ("perturb trips.parquet --locations places.csv --epsilon 4 --out r.csv", "tables"),
         ("data nest trips.parquet --out n.parquet", "tables"),
         ("data build gowalla x.txt --places 9 --out chi", "tables"),
-        ("atlas build --locations places.csv --length 2 --out a.parquet", "tables"),
-        ("decode trips.csv --locations places.csv --epsilon 4 --out d.csv", "analysis"),
+        ("atlas build --locations places.csv --length 2 --epsilon 4 --out a.parquet", "tables"),
+        (
+            "decode trips.csv --locations places.csv --epsilon 4 --mechanism brr "
+            "--prior learned --out d.csv",
+            "analysis",
+        ),
         ("explain --locations places.csv --length 2 --error-km 1", "analysis"),
         (
             "perturb trips.csv --locations places.csv --epsilon 4 --mechanism tracs-d "

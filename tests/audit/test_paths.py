@@ -54,7 +54,7 @@ def test_a_fast_path_that_releases_the_truth_is_flagged(name, monkeypatch):
 
 
 @NEEDS_NUMBA
-@pytest.mark.parametrize("name", ["tp", "atp", "brr", "l-srr", "atlas"])
+@pytest.mark.parametrize("name", ["tp", "atp", "brr", "l-srr"])
 def test_a_path_for_large_sets_that_releases_the_truth_is_flagged(name, monkeypatch):
     kind = MECHANISMS[name]
     monkeypatch.setattr(import_module(FAST[kind]), "draw_many", truth)

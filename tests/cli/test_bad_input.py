@@ -100,7 +100,8 @@ BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
     "a bound with an underscore": (["--step-bound", "0_0.1"], "is not a finite number"),
     "unknown mechanism": (
         ["--mechanism", "APT"],
-        "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram, atlas "
+        "unknown mechanism 'APT'; choose one of exp, tp, atp, brr, l-srr, ngram, atlas, "
+        "trips, starts, ends, visits "
         "(did you mean atp?)",
     ),
     "an option of another mechanism": (

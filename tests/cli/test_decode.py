@@ -245,6 +245,19 @@ def test_a_forged_report_is_left_out_and_this_is_said(
     assert {row["tid"] for row in rows(folder / "where.csv")} == {"t1", "t3"}
 
 
+def test_reports_of_which_none_can_be_are_refused_and_nothing_is_written(
+    folder: Path, perturb: Run, decode: Run
+) -> None:
+    assert perturb("--keep-tids", "--size", "40").exit_code == 0
+    found = [row | {"number": "39999"} for row in rows(folder / "reports.csv")]
+    lines = [",".join(row.values()) for row in found]
+    write(folder / "reports.csv", "tid,seq,location_id,number", *lines)
+    result = decode()
+    assert result.exit_code == 2
+    assert "got none of 3" in result.stderr
+    assert not (folder / "where.csv").exists()
+
+
 def test_a_header_without_measure_is_refused_at_once(
     folder: Path, perturb: Run, decode: Run
 ) -> None:

@@ -48,7 +48,9 @@ def test_what_is_exact_is_taken_as_it_is():
 
 def test_what_says_nothing_leaves_what_is_public():
     public = np.array([0.2, 0.5, 0.8])
-    split, spread, _ = posterior(np.array([3.0, -2.0, 0.4]), np.full(3, 1e6), public, unlearned())
+    split, spread, _ = posterior(
+        np.array([3.0, -2.0, 0.4]), np.full(3, 1e6), public, unlearned()
+    )
     assert split == pytest.approx(public, rel=0.02)
     assert spread == pytest.approx(unlearned(), rel=0.02)
 

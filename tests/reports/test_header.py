@@ -49,7 +49,7 @@ BAD = {
     "an unknown option": {"params": GOOD["params"] | {"colour": "red"}},
     "long text": {"params": GOOD["params"] | {"size": "9" * 300}},
     "an unknown mechanism": {"mechanism": "atlantis"},
-    "another version": {"mechanism_version": 2},
+    "another version": {"mechanism_version": 99},
     "a version in text": {"mechanism_version": "1"},
     "a version that is true": {"mechanism_version": True},
     "epsilon as a number": {"epsilon": 4},

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nomadp.errors import DomainError
 from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.inference import decode
 from nomadp.reports import Counts, read_reports
@@ -11,7 +12,6 @@ from nomadp.reports import Counts, read_reports
 OLD = Path(__file__).parent / "old"
 EVERY = {
     "points.csv": ("exp", True),
-    "points.parquet": ("atlas", False),
     "lists.parquet": ("brr", True),
     "folder.parquet": ("brr", True),
 }
@@ -32,6 +32,12 @@ def test_old_files_are_read_decoded_and_counted(name, world):
     assert reports.lengths.tolist() == [2, 3, 4, 2, 3, 4]
     assert len(decode(mechanism, reports)) == 18
     assert Counts.of(mechanism, reports).refused == 0
+
+
+def test_reports_of_the_first_atlas_are_refused_by_their_version(world):
+    header = read_reports(OLD / "points.parquet", world).header
+    with pytest.raises(DomainError, match="mechanism_version=1 and not 2"):
+        header.mechanism_for(world)
 
 
 def test_a_folder_holds_what_its_file_held(world):

@@ -132,7 +132,7 @@ def _estimated(
     prior, level = None, options["level"]
     whole = inference.can_decode(mechanism) or reports.transcripts is None
     if whole:
-        reports = possible(mechanism, reports)
+        reports = _some_of(reports, possible(mechanism, reports))
     if options["prior"] == "learned":
         with progress_bar("learning where people go") as bar:
             prior = inference.learn_prior(mechanism, reports, progress=bar.advance)
@@ -144,6 +144,18 @@ def _estimated(
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
     learned = {"prior_settled": prior and prior.settled, "prior_spread": prior and prior.spread}
     return reports, estimate, {"prior": options["prior"], **learned}
+
+
+def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
+    from nomadp.errors import DomainError
+
+    if len(reports) and not len(possible):
+        made = f"{reports.header.mechanism} at epsilon {reports.header.epsilon}"
+        raise DomainError(
+            f"some report must be one that {made} makes, got none of {len(reports)}; were they "
+            "made with this mechanism and these options?"
+        )
+    return possible
 
 
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:
