@@ -11,6 +11,8 @@ from nomadp.audit.sampler import check_sampler, specimens
 from nomadp.errors import DomainError
 from nomadp.laws import RandomizedResponse
 
+pytestmark = pytest.mark.slow  # CI runs it
+
 
 @pytest.fixture(scope="module")
 def report():

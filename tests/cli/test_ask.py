@@ -49,7 +49,7 @@ def by_zone(folder: Path, column: str = "zone") -> dict[str, float]:
 def test_a_direct_question_is_answered_for_its_zones(
     name: str, most: str, folder: Path, perturb: Run, ask: Run
 ) -> None:
-    assert perturb("--mechanism", name, "--zones", "grid:3").exit_code == 0
+    assert perturb("--seed", "1", "--mechanism", name, "--zones", "grid:3").exit_code == 0
     told = as_json(ask("hotspots", "--json"))
     assert (told["mechanism"], told["reports"], told["epsilon"]) == (name, 80, "4")
     found = rows(folder)
@@ -63,7 +63,7 @@ def test_a_direct_question_is_answered_for_its_zones(
 
 @pytest.mark.usefixtures("crowd")
 def test_trips_answer_flows_and_both_ends(folder: Path, perturb: Run, ask: Run) -> None:
-    assert perturb("--mechanism", "trips", "--zones", "grid:3").exit_code == 0
+    assert perturb("--seed", "1", "--mechanism", "trips", "--zones", "grid:3").exit_code == 0
     assert ask("flows").exit_code == 0
     found = rows(folder)
     assert list(found[0]) == ["origin", "destination", *NUMBERS]
@@ -77,7 +77,7 @@ def test_trips_answer_flows_and_both_ends(folder: Path, perturb: Run, ask: Run) 
 
 @pytest.mark.usefixtures("crowd")
 def test_journeys_are_asked_by_the_same_command(folder: Path, perturb: Run, ask: Run) -> None:
-    assert perturb("--mechanism", "atlas", "--epsilon", "8").exit_code == 0
+    assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
     assert ask("hotspots").exit_code == 0
     assert list(by_zone(folder)) == PLACES
     told = as_json(ask("flows", "--zones", "grid:3", "--json"))
@@ -101,7 +101,7 @@ def test_times_are_told_together_and_each(folder: Path, perturb: Run, ask: Run) 
 
 @pytest.mark.usefixtures("crowd")
 def test_people_read_the_greatest_shares_and_what_flat_says(perturb: Run, ask: Run) -> None:
-    perturb("--mechanism", "ends", "--zones", "grid:3")
+    perturb("--seed", "1", "--mechanism", "ends", "--zones", "grid:3")
     said = ask("hotspots").stdout.splitlines()
     assert said[0] == "80 reports of ends at epsilon 4: 9 shares in shares.csv"
     assert said[1].split() == ["zone", *NUMBERS]
@@ -110,13 +110,13 @@ def test_people_read_the_greatest_shares_and_what_flat_says(perturb: Run, ask: R
 
 
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run) -> None:
-    perturb("--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
+    perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
     assert "\nnot told apart from what somebody without" in ask("hotspots").stdout
 
 
 @pytest.mark.usefixtures("crowd")
 def test_a_higher_level_has_wider_intervals(folder: Path, perturb: Run, ask: Run) -> None:
-    perturb("--mechanism", "starts", "--zones", "grid:3")
+    perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3")
     widths = []
     for level in ("0.5", "0.99"):
         assert ask("hotspots", "--level", level).exit_code == 0
@@ -128,7 +128,7 @@ def test_a_higher_level_has_wider_intervals(folder: Path, perturb: Run, ask: Run
 def test_larger_zones_are_answered_and_others_refused(
     folder: Path, perturb: Run, ask: Run
 ) -> None:
-    perturb("--mechanism", "starts", "--zones", "grid:2")
+    perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:2")
     assert ask("hotspots", "--zones", "grid:1").exit_code == 0
     assert by_zone(folder) == {"r0_c0": pytest.approx(1)}
     (folder / "shares.csv").unlink()
@@ -145,7 +145,9 @@ def test_polygons_are_asked_about_with_their_file(folder: Path, perturb: Run, as
     west = {"type": "Feature", "properties": {"name": "west"}, "geometry": shape}
     content = {"type": "FeatureCollection", "features": [west]}
     (folder / "west.geojson").write_text(json.dumps(content), encoding="utf-8")
-    made = perturb("--mechanism", "starts", "--zones", "west.geojson", "--epsilon", "8")
+    made = perturb(
+        "--seed", "1", "--mechanism", "starts", "--zones", "west.geojson", "--epsilon", "8"
+    )
     assert made.exit_code == 0
     told = ask("hotspots", "--zones", "west.geojson")
     assert told.exit_code == 0, told.stderr
@@ -186,7 +188,7 @@ def test_what_is_not_told_is_refused_in_one_sentence(
 def test_reports_that_do_not_say_how_they_were_made_are_refused(
     folder: Path, perturb: Run, ask: Run
 ) -> None:
-    perturb("--mechanism", "starts")
+    perturb("--seed", "1", "--mechanism", "starts")
     (folder / "reports.csv.meta.json").unlink()
     refused = ask("hotspots")
     assert refused.exit_code == 2
@@ -194,7 +196,7 @@ def test_reports_that_do_not_say_how_they_were_made_are_refused(
 
 
 def test_the_file_says_how_it_was_made(folder: Path, perturb: Run, ask: Run) -> None:
-    perturb("--mechanism", "starts", "--zones", "grid:2")
+    perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:2")
     assert ask("hotspots", "--level", "0.8").exit_code == 0
     said = json.loads((folder / "shares.csv.meta.json").read_text(encoding="utf-8"))
     assert (said["question"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)

@@ -5,6 +5,8 @@ from nomadp.paper.findings import Tally
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
 
+pytestmark = pytest.mark.slow  # CI runs it
+
 
 def test_every_claim_is_judged_by_its_experiment(results: Results) -> None:
     found = claims(results, list(EXPERIMENTS))

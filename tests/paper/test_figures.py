@@ -12,6 +12,8 @@ from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
 from nomadp.paper.style import FLOOR_LABELS, LOOKS
 
+pytestmark = pytest.mark.slow  # CI runs it
+
 pytest.importorskip("matplotlib", reason="matplotlib is not installed (the extra plot)")
 
 

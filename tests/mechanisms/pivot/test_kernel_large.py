@@ -26,6 +26,8 @@ from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
+pytestmark = pytest.mark.slow  # CI runs it
+
 
 def world(lat, lng):
     return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)
