@@ -23,7 +23,9 @@ __all__ = [
     "as_epsilon",
     "as_fraction",
     "exp_lower",
+    "exp_upper",
     "format_epsilon",
+    "grown_suspicions",
     "shown",
 ]
 
@@ -106,6 +108,18 @@ def exp_lower(x: Fraction) -> Fraction:
         term = term * x.numerator // (x.denominator * k)
         total += term
     return Fraction(total, 1 << _EXP_BITS)
+
+
+def exp_upper(x: Fraction) -> Fraction:
+    """A rational upper bound of e^x for x >= 0, within a relative 2^-99."""
+    return exp_lower(x) * (1 + Fraction(1, 2**100))
+
+
+def grown_suspicions(odds: Fraction) -> dict[str, str]:
+    """What a suspicion can grow to at most at such odds, both in percent, rounded up."""
+    suspicions = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
+    grown = {p: p * odds / (p * odds + 1 - p) for p in suspicions}
+    return {f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in grown.items()}
 
 
 def format_epsilon(value: Fraction | float, digits: int = 6) -> str:

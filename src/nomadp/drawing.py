@@ -16,11 +16,11 @@ from nomadp.laws import Channel, Ints, Secret
 from nomadp.laws.channel import high_product
 from nomadp.randomness import WordStream
 
-__all__ = ["Choose", "Drawing", "Task", "draw", "draw_many", "high_product"]
+__all__ = ["Choose", "Drawing", "Part", "draw", "draw_many", "high_product"]
 
 T = TypeVar("T")
 Program = Callable[[Any, "Choose"], T]
-Task = tuple[Program[T], Any]
+Part = tuple[Program[T], Any]
 """A program and the one secret it reads."""
 
 
@@ -31,7 +31,7 @@ class Choose(Protocol):
         """One released value of ``channel`` for ``secret``; ``step`` names it in the budget."""
         ...
 
-    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
+    def each(self, parts: Sequence[Part[T]]) -> list[T]:
         """Run programs that are independent of each other given everything released so far."""
         ...
 
@@ -45,8 +45,8 @@ class Drawing:
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
         return channel.draw(secret, self._words.next)
 
-    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
-        return [program(secret, self) for program, secret in tasks]
+    def each(self, parts: Sequence[Part[T]]) -> list[T]:
+        return [program(secret, self) for program, secret in parts]
 
     def uniform(self) -> float:
         """The middle of one of 2^52 cells of (0, 1), for laws that are not finite.

@@ -4,6 +4,10 @@ NomadpError
  +-- SchemaError            (also ValueError)    a file or table has the wrong shape
  +-- DomainError            (also ValueError)    something does not fit the public location set
  +-- BudgetError            (also ValueError)    an epsilon or a split of it cannot be spent
+ +-- TaskRefused            (also ValueError)    a task that nobody may take part in
+ +-- ReportRefused          (also ValueError)    a report that cannot be sent or kept
+ +-- LedgerRefused          (also RuntimeError)  the device's ledger forbids a report
+ +-- UploadFailed           (also RuntimeError)  a collector did not take what was sent
  +-- RandomnessUnavailable  (also RuntimeError)  no random words, so no output
  +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
  +-- AuditFailed            (also RuntimeError)  a mechanism loses more than it claims
@@ -20,11 +24,15 @@ __all__ = [
     "BudgetError",
     "DomainError",
     "ExtraMissing",
+    "LedgerRefused",
     "NomadpError",
     "NotPrivateError",
     "OutputError",
     "RandomnessUnavailable",
+    "ReportRefused",
     "SchemaError",
+    "TaskRefused",
+    "UploadFailed",
 ]
 
 
@@ -76,6 +84,30 @@ class BudgetError(NomadpError, ValueError):
     """
 
     code = "budget"
+
+
+class TaskRefused(NomadpError, ValueError):
+    """A task is not what it may be, or its files are not what it names."""
+
+    code = "task"
+
+
+class ReportRefused(NomadpError, ValueError):
+    """A report is simulated, or none that its task's mechanism releases."""
+
+    code = "report"
+
+
+class LedgerRefused(NomadpError, RuntimeError):
+    """The ledger of a device is spent, missing, damaged or in use: nothing was perturbed."""
+
+    code = "ledger"
+
+
+class UploadFailed(NomadpError, RuntimeError):
+    """A collector could not be reached or did not take a report, which is kept."""
+
+    code = "upload"
 
 
 class RandomnessUnavailable(NomadpError, RuntimeError):

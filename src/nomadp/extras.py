@@ -40,6 +40,9 @@ EXTRAS = {
         Extra("fast", "numba", "the compiled loops of bulk perturbation"),
         Extra("plot", "matplotlib", "the figures of the paper"),
         Extra("h3", "h3", "H3 cells"),
+        Extra("geo", "geopandas", "answers as frames with geometry"),
+        Extra("polars", "polars", "answers as frames of polars"),
+        Extra("collector", "starlette", "the collector that devices report to"),
         Extra("spark", "pyspark", "a cluster of Apache Spark"),
         Extra("sail", "pysail", "a cluster of Sail"),
     )

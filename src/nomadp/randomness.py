@@ -13,12 +13,15 @@ import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from nomadp.errors import RandomnessUnavailable, SchemaError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 __all__ = [
     "KeyedWords",
@@ -126,10 +129,19 @@ class SystemWords(Words):
 class _CipherStream(WordStream):
     def __init__(self, key: bytes, counter: bytes) -> None:
         super().__init__()
-        self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor()
+        self._encryptor = _encryptor(key, counter)
 
     def _more(self, count: int) -> bytes:
         return self._encryptor.update(bytes(count))
+
+
+def _encryptor(key: bytes, counter: bytes | None = None) -> "CipherContext":
+    """AES-256 that counts from there, or that takes blocks as they are."""
+    # Imported here: a device, whose words are the system's, needs no cipher.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    mode = modes.ECB() if counter is None else modes.CTR(counter)
+    return Cipher(algorithms.AES256(key), mode).encryptor()
 
 
 class KeyedWords(Words):
@@ -161,7 +173,7 @@ class KeyedWords(Words):
         blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
         blocks[...] = self._firsts(indices)[:, None]
         blocks[..., 1] += np.arange(blocks.shape[1], dtype=np.uint64)
-        encryptor = Cipher(algorithms.AES256(self._key), modes.ECB()).encryptor()
+        encryptor = _encryptor(self._key)
         stream = np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u8")
         return stream.astype(np.uint64).reshape(len(indices), -1)[:, :width]
 

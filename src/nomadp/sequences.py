@@ -25,6 +25,7 @@ class Pieces:
 
     @property
     def lengths(self) -> Indices:
+        """How many points each piece has."""
         return np.diff(self.offsets)
 
     @property

@@ -28,13 +28,13 @@ class UnitSquare:
     @cached_property
     def points(self) -> Floats:
         """Where each location lies, shape (m, 2); a box without width has 0 there."""
-        low, width = self._box
+        low, width = self.box
         return (self._degrees - low) / np.where(width > 0, width, 1.0)
 
     @cached_property
     def size_km(self) -> Floats:
         """How wide and how high the box is, shape (2,), as wide as at its middle latitude."""
-        low, width = self._box
+        low, width = self.box
         shrink = np.cos(np.radians(low[1] + width[1] / 2))
         size: Floats = np.radians(width) * EARTH_RADIUS_KM * np.array([shrink, 1.0])
         return size
@@ -75,7 +75,7 @@ class UnitSquare:
         return np.stack([lng[0] + offset, self.locations.lat], axis=-1)
 
     @cached_property
-    def _box(self) -> tuple[Floats, Floats]:
+    def box(self) -> tuple[Floats, Floats]:
         """South-western corner and widths, in degrees."""
         low = self._degrees.min(axis=0)
         return low, self._degrees.max(axis=0) - low
