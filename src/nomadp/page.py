@@ -13,6 +13,8 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
+from nomadp.look import css_variables
+
 __all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
 
 COLUMN, ROW = 'th scope="col"', 'th scope="row"'
@@ -32,9 +34,14 @@ def page(
     markup: Mapping[str, str],
     text: Mapping[str, str],
     scripts: Sequence[str] = (),
+    looks: str = "",
 ) -> str:
-    """A package's template with its named parts put in; of scripts, each uses those before."""
-    style = _source("nomadp", "page.css") + _source(package, "page/style.css")
+    """A package's template with its named parts put in; of scripts, each uses those before.
+
+    ``looks`` is style that is made, not written.
+    """
+    style = css_variables() + _source("nomadp", "page.css") + looks
+    style += _source(package, "page/style.css")
     script = "\n".join(_source(package, f"page/{name}.js") for name in scripts)
     may_run = f"script-src {_hash(script)}; " if scripts else ""
     policy = f"default-src 'none'; style-src {_hash(style)}; {may_run}"

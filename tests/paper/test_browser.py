@@ -1,7 +1,5 @@
 """The report as a person meets it, in a real Chromium."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,20 +9,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium on this machine (Debian's package chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield started
-        started.close()
 
 
 class Visit:
@@ -127,3 +111,20 @@ def test_contents_lead_to_their_sections(browser: "Browser", report: Path) -> No
     top = visit.page.locator("#table2").evaluate("e => e.getBoundingClientRect().top")
     assert -1 <= top < 100
     visit.context.close()
+
+
+def test_a_phone_shows_verdicts_and_whole_hashes(browser: "Browser", report: Path) -> None:
+    visit = Visit(browser, report, viewport={"width": 390, "height": 844}, is_mobile=True)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 390
+    for cells in (".claims td:nth-child(3)", ".datasets td.hash"):
+        found = visit.page.locator(cells)
+        assert found.count() > 0
+        for k in range(found.count()):
+            box = found.nth(k).bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+    hashes = visit.page.locator(".datasets td.hash").all_inner_texts()
+    assert {len(each) for each in hashes} == {64}
+    visit.context.close()
+    assert visit.troubles == []

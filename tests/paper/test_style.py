@@ -1,7 +1,7 @@
 import re
-from importlib.resources import files
 from itertools import combinations
 
+from nomadp.look import look
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED
 from nomadp.paper.style import (
     INK,
@@ -11,33 +11,29 @@ from nomadp.paper.style import (
     RULE,
     SHADE,
     SOFT,
+    exchanged_css,
     label_of,
     look_of,
     rc_params,
 )
 
 
-def variables(package: str, name: str) -> dict[str, str]:
-    """What the first block of a style sheet, the light one, defines."""
-    source = files(package).joinpath(name).read_text(encoding="utf-8")
-    return dict(re.findall(r"--([\w-]+): (#\w+);", source.split("@media")[0]))
+def test_figures_are_drawn_in_the_light_colours_of_every_page() -> None:
+    light = look()["light"]
+    assert (light["paper"], light["ink"], light["soft"]) == (PAPER, INK, SOFT)
+    assert (light["rule"], light["shade"]) == (RULE, SHADE)
+    assert {name: each.colour for name, each in LOOKS.items()} == {
+        name: light[name] for name in LOOKS
+    }
 
 
-def test_mechanisms_look_as_in_the_demonstration() -> None:
-    colours = variables("nomadp.demo", "page/style.css")
-    for name in ("exp", "tp", "atp", "atlas"):
-        assert LOOKS[name].colour == colours[name]
-
-
-def test_figures_have_the_paper_and_ink_of_every_page() -> None:
-    shared, own = variables("nomadp", "page.css"), variables("nomadp.paper", "page/style.css")
-    assert [shared[name] for name in ("paper", "ink", "soft", "rule")] == [
-        PAPER,
-        INK,
-        SOFT,
-        RULE,
-    ]
-    assert own == {"shade": SHADE}
+def test_in_the_dark_every_colour_of_a_figure_is_exchanged() -> None:
+    rules = exchanged_css()
+    used = [PAPER, INK, SOFT, RULE, SHADE, *RAMP, *(each.colour for each in LOOKS.values())]
+    for colour in used:
+        (name,) = re.findall(rf'\[fill="{colour}"\]{{fill:var\(--([\w-]+)\)}}', rules)
+        assert look()["light"][name] == colour
+        assert f'[stroke="{colour}"]{{stroke:var(--{name})}}' in rules
 
 
 def test_every_mechanism_compared_has_a_look() -> None:

@@ -13,6 +13,7 @@ from nomadp.paper.claims import claims
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
 from nomadp.paper.specs import FIXED_EPSILON, Experiment
+from nomadp.paper.style import exchanged_css
 from nomadp.paper.svg import embedded
 
 __all__ = ["amount", "render"]
@@ -37,7 +38,7 @@ def render(
     }
     kind = "simulated data" if results.catalogue.simulated else "data from files"
     text = {"version": nomadp.__version__, "kind": kind, "amount": amount(results)}
-    return page("nomadp.paper", markup, text)
+    return page("nomadp.paper", markup, text, looks=exchanged_css())
 
 
 def _section(experiment: Experiment, results: Results, drawing: str) -> str:
@@ -92,7 +93,7 @@ def _claims(results: Results, complete: Sequence[str]) -> str:
     return (
         '<section class="band" id="claims" aria-labelledby="claims-title">'
         '<h2 id="claims-title">What the paper concludes, and what we find</h2>'
-        f"{tables.claim_table(found)}</section>"
+        f'<div class="claims">{tables.claim_table(found)}</div></section>'
     )
 
 

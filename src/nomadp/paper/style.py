@@ -1,11 +1,13 @@
 """What each mechanism is called and looks like, in every figure and table.
 
-Data colours are Okabe and Ito's where there are enough of them, and the demonstration's for
-the mechanisms it shows; a marker tells each apart where colour cannot.
+Colours are those of every page (`look.json`): Okabe and Ito's where there are enough of them.
+A marker tells each apart where colour cannot.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
+
+from nomadp.look import look
 
 __all__ = [
     "FLOOR_LABELS",
@@ -17,12 +19,15 @@ __all__ = [
     "SHADE",
     "SOFT",
     "Look",
+    "exchanged_css",
     "label_of",
     "look_of",
     "rc_params",
 ]
 
-PAPER, INK, SOFT, RULE, SHADE = "#faf8f3", "#1c2127", "#626a73", "#e2ddd1", "#f2ede1"
+_LIGHT = look()["light"]
+PAPER, INK, SOFT = _LIGHT["paper"], _LIGHT["ink"], _LIGHT["soft"]
+RULE, SHADE = _LIGHT["rule"], _LIGHT["shade"]
 FAMILY = "-as-published-not-private"
 FLOOR_LABELS = {
     "constant": "best constant (no information)",
@@ -40,18 +45,18 @@ class Look:
 
 
 LOOKS = {
-    "exp": Look("EXP", "#009e73", "o"),
-    "brr": Look("BRR", "#cc79a7", "s"),
-    "l-srr": Look("L-SRR", "#882255", "p"),
-    "ngram": Look("NGRAM", "#e69f00", "v"),
-    "cgm": Look("CGM", "#8a8378", "P"),
-    "tracs-c": Look("TraCS-C", "#56b4e9", "<"),
-    "tracs-d": Look("TraCS-D", "#999933", ">"),
-    "tp": Look("TP", "#0072b2", "^"),
-    "atp": Look("ATP", "#d55e00", "D"),
-    "atlas": Look("ATLAS", "#5b2a86", "*"),
+    "exp": Look("EXP", _LIGHT["exp"], "o"),
+    "brr": Look("BRR", _LIGHT["brr"], "s"),
+    "l-srr": Look("L-SRR", _LIGHT["l-srr"], "p"),
+    "ngram": Look("NGRAM", _LIGHT["ngram"], "v"),
+    "cgm": Look("CGM", _LIGHT["cgm"], "P"),
+    "tracs-c": Look("TraCS-C", _LIGHT["tracs-c"], "<"),
+    "tracs-d": Look("TraCS-D", _LIGHT["tracs-d"], ">"),
+    "tp": Look("TP", _LIGHT["tp"], "^"),
+    "atp": Look("ATP", _LIGHT["atp"], "D"),
+    "atlas": Look("ATLAS", _LIGHT["atlas"], "*"),
 }
-RAMP = ("#b9b2e0", "#8d82c9", "#6353ab", "#332288")
+RAMP = tuple(_LIGHT[f"ramp-{k}"] for k in (1, 2, 3, 4))
 """Light to dark, for the steps of a parameter."""
 
 
@@ -66,6 +71,20 @@ def look_of(mechanism: str) -> Look:
 
 def label_of(mechanism: str) -> str:
     return look_of(mechanism).label
+
+
+def exchanged_css() -> str:
+    """For drawings in a page: what was drawn in the light colours has those of the theme.
+
+    A rule names no ancestor: the marks that a drawing repeats have none.
+    """
+    inks = ("paper", "ink", "soft", "rule", "shade")
+    named = [*inks, *LOOKS, *(f"ramp-{k}" for k in (1, 2, 3, 4))]
+    return "".join(
+        f'[{part}="{_LIGHT[name]}"]{{{part}:var(--{name})}}\n'
+        for name in named
+        for part in ("fill", "stroke")
+    )
 
 
 def rc_params() -> dict[Any, Any]:

@@ -162,10 +162,11 @@ def dataset_table(results: Results) -> str:
     for base in results.catalogue.names:
         facts = load(results.catalogue, SetKey(base)).facts()
         numbers = [f"{facts[name]:,}" for name in ("locations", "trajectories", "points")]
-        numbers += [f"{facts['diameter_km']:.3f}", facts["sha256"][:12]]
-        rows.append([Cell(set_label(base)), *map(number, numbers)])
-    names = ("Locations", "Trajectories", "Points", "Largest distance, km", "SHA-256")
-    columns = [Cell("Set"), *map(number, names)]
+        numbers += [f"{facts['diameter_km']:.3f}"]
+        cells = [*map(number, numbers), Cell(facts["sha256"], "hash")]
+        rows.append([Cell(set_label(base)), *cells])
+    names = ("Locations", "Trajectories", "Points", "Largest distance, km")
+    columns = [Cell("Set"), *map(number, names), Cell("SHA-256")]
     return table("What was perturbed.", columns, rows)
 
 
