@@ -14,6 +14,7 @@ from pathlib import Path
 
 import law_homes
 import numpy as np
+import protocol_answers
 
 from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
@@ -63,6 +64,8 @@ def _same_radii(found, known):
 @lru_cache(maxsize=16)
 def world_of(text):
     world = json.loads(text)
+    if "task" in world:
+        return protocol_answers.kit_of(world)
     if "locations" in world:
         rows = world["locations"]
         lat, lng = ([float(row[name]) for row in rows] for name in ("lat", "lng"))
@@ -282,6 +285,12 @@ def atlas(world, length, size, epsilon):
     }
 
 
+def book(world, length, size, epsilon):
+    """The same, whole."""
+    made = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
+    return {"near_count": made.near_count, "journeys": made.journeys.tolist()}
+
+
 def walks(world, length, count, purpose):
     """The recipe's public walks."""
     found = law_homes.walks.public_walks(world, length, count, purpose).tolist()
@@ -337,9 +346,10 @@ KINDS = {
         radii,
         near_counts,
         atlas,
+        book,
         walks,
         uniforms,
         stream,
         many,
     )
-}
+} | protocol_answers.KINDS

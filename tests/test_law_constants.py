@@ -71,6 +71,7 @@ READ_BY_A_LAW = [
             *("ROUNDS", "MEDIAN_ROUNDS", "JUDGED"),
         )
     ),
+    ("lloyd", "SKETCHED", "1", "atlas-2/report/town"),
     ("lloyd", "TIMES", HALF, "atlas-2/atlas/town"),
     ("lloyd", "BOLD", "0", "atlas-2/atlas/town"),
     ("lloyd", "_BLUR", "30 * ({})", "atlas-2/atlas/300"),
@@ -89,6 +90,8 @@ READ_BY_NO_LAW = [
     ("asked_many", "_AT_ONCE"),
     ("incidence", "_AT_ONCE"),
     ("incidence", "_TABLE_MAX"),
+    ("lloyd", "_AT_ONCE"),
+    ("long", "_POINTS_AT_ONCE"),
     ("labels", "_DIGITS"),
     ("geometry", "MAX_GRANULARITY"),
     ("geometry", "_AT_HAND"),

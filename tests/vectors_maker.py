@@ -288,6 +288,27 @@ def _pinned(trip, pinned):
     return case("report", world="town", **asked, trajectory=trip, words=[word])
 
 
+def books():
+    """The books that the reports of atlas-2.json are drawn from, for who cannot make them."""
+    asked = [
+        *(("town", length, None, epsilon) for length, epsilon in ((1, "1/3"), (2, "1"))),
+        ("town", 3, None, "4"),
+        ("town", 4, None, "20"),
+        ("date line", 3, None, "2.5"),
+        *(("town", length, 20, "4") for length in (1, 2, 3, 4)),
+        *(("town", length, None, "3") for length in (2, 3, 8)),
+        *(
+            ("town", length, None, epsilon)
+            for length, epsilon in ((8, "1"), (8, "5"), (4, "6"))
+        ),
+        *((world, 1, 6, "2") for world in ("3000", "5000")),
+    ]
+    return [
+        case("book", world=world, length=length, size=size, epsilon=epsilon)
+        for world, length, size, epsilon in asked
+    ]
+
+
 def question(name):
     """Each by itself and with when, on a fine and a coarse map, by both laws."""
     finest = {"zones": "grid:50" if name == "trips" else "grid:1000"}
@@ -346,6 +367,9 @@ def label_laws():
     spaces = [(2, 2, 2), (7, 2, 4), (9, 3, 3), (40, 7, 3), (2800, 53, 3)]
     return [
         case("label_laws", sizes=sizes, shares=shares),
+        # Where a label is two bytes, or three; where two counts are equally good.
+        case("label_laws", sizes=[65536, 65537, 10**5], shares=["9/2", "19/4"]),
+        case("label_laws", sizes=[2, 3, 4, 5], shares=["1/100000000"]),
         *(
             _label_law("SubsetSelection", share, 1 + count, size=size, count=count)
             for size, count in sets
@@ -437,6 +461,7 @@ MAKERS |= {name: partial(question, name) for name in ("trips", "starts", "ends",
 OTHERS = {
     "laws": lambda: channels() + bounds(),
     "labels": label_laws,
+    "books": books,
     "randomness": randomness,
     "many": many,
 }
@@ -456,12 +481,17 @@ def main(force):
     for name, head, asked in files():
         used = {one["ask"]["world"] for one in asked if "world" in one["ask"]}
         worlds = {world: WORLDS[world] for world in WORLDS if world in used}
-        cases = [one | {"answer": answer(one, worlds)} for one in asked]
-        path = FOLDER / f"{name}.json"
-        if path.exists() and not force:
-            check_unchanged(json.loads(path.read_text(encoding="utf-8")), cases, worlds)
-        text = _written({**head, "how_to_read": HOW_TO_READ, "worlds": worlds}, cases)
-        path.write_text(text, encoding="utf-8")
+        write(name, {**head, "how_to_read": HOW_TO_READ, "worlds": worlds}, asked, force)
+
+
+def write(name, head, asked, force):
+    """Answer what is asked of the worlds in a head, and write it down."""
+    worlds = head["worlds"]
+    cases = [one | {"answer": answer(one, worlds)} for one in asked]
+    path = FOLDER / f"{name}.json"
+    if path.exists() and not force:
+        check_unchanged(json.loads(path.read_text(encoding="utf-8")), cases, worlds)
+    path.write_text(_written(head, cases), encoding="utf-8")
 
 
 def check_unchanged(old, cases, worlds):

@@ -21,7 +21,7 @@ from nomadp.audit.leaky_laws import (
     Unclamped,
 )
 from nomadp.audit.maps import family_map
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.geometry import Floats, bearing_rad
 from nomadp.laws import Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
@@ -114,7 +114,7 @@ class LyingTooRarely(PivotSampling):
 class OverspentSplit(PivotSampling):
     """The first copy is given all of epsilon, the second one half of it."""
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         doubled = self.with_params(epsilon=2 * self.epsilon)
         return [(partial(doubled._copy, 1), trajectory), (partial(self._copy, 2), trajectory)]
 
@@ -123,7 +123,7 @@ class OverspentSplit(PivotSampling):
 class SharedWords(PivotSampling):
     """The pivots of both copies are drawn with the same random word (two locations only)."""
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         return [(self._both, trajectory)]
 
     def _both(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
@@ -199,9 +199,9 @@ class StaleScale(BrokenPoints):
 class ExtraDraw(IndependentPoints):
     """Trajectories of more than one location draw their last one twice and pay once."""
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
-        tasks = list(super().parts(trajectory))
-        return tasks + tasks[-1:] if len(trajectory) > 1 else tasks
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
+        parts = list(super().parts(trajectory))
+        return parts + parts[-1:] if len(trajectory) > 1 else parts
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
         return tuple(released[:-1]) if len(released) > 1 else tuple(released)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.geometry import Floats
 from nomadp.laws import Channel, Ints, Secret, probabilities
 
@@ -85,11 +85,11 @@ class Walk(_Path):
         self._pass(Outcome(column, _against(column), frozenset([channel.share])))
         return int(channel.outputs[taken])
 
-    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
+    def each(self, parts: Sequence[Part[Any]]) -> list[Any]:
         # Tasks depend on what was released before them, and that is the path taken so far.
-        known = self._explored.tasks
+        known = self._explored.parts
         if self._taken not in known:
-            known[self._taken] = self._combinations(tasks)
+            known[self._taken] = self._combinations(parts)
         combinations = known[self._taken]
         values, outcomes = combinations[self._branch(len(combinations))]
         for outcome in outcomes:
@@ -97,10 +97,10 @@ class Walk(_Path):
         return values
 
     def _combinations(
-        self, tasks: Sequence[Task[Any]]
+        self, parts: Sequence[Part[Any]]
     ) -> list[tuple[list[Any], list[Outcome]]]:
         per_task = []
-        for program, secret in tasks:
+        for program, secret in parts:
             distinct, where = distinct_secrets(secret)
             outcomes = explore(program, distinct, self._witness).items()
             per_task.append([(value, outcome.at(where)) for value, outcome in outcomes])
@@ -121,8 +121,8 @@ class Walk(_Path):
 class _Explored:
     """What is known after each path taken so far, so that replaying it finds nothing anew."""
 
-    tasks: dict[tuple[int, ...], list[tuple[list[Any], list[Outcome]]]]
-    """What the tasks met there may return."""
+    parts: dict[tuple[int, ...], list[tuple[list[Any], list[Outcome]]]]
+    """What the parts met there may return."""
     possible: dict[tuple[int, ...], Ints]
     """Which outputs of the law met there some input may have."""
 
@@ -199,8 +199,8 @@ class Finishing(_Path):
         self.chance = self.chance * law[:, taken]
         return int(channel.outputs[taken])
 
-    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
-        return [program(released, self) for program, released in tasks]
+    def each(self, parts: Sequence[Part[Any]]) -> list[Any]:
+        return [program(released, self) for program, released in parts]
 
 
 def finished(
@@ -225,5 +225,5 @@ class FirstBranch:
             self.paid.append((step, channel))
         return channel.first_output
 
-    def each(self, tasks: Sequence[Task[Any]]) -> list[Any]:
-        return [program(secret, self) for program, secret in tasks]
+    def each(self, parts: Sequence[Part[Any]]) -> list[Any]:
+        return [program(secret, self) for program, secret in parts]

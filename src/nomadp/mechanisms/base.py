@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nomadp.budget import MAX_EPSILON, MIN_EPSILON, Split, as_epsilon
-from nomadp.drawing import Choose, Drawing, Task
+from nomadp.drawing import Choose, Drawing, Part
 from nomadp.errors import BudgetError, DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
@@ -118,7 +118,7 @@ class Mechanism(ABC):
         """How epsilon is shared out for a trajectory of this public length."""
 
     @abstractmethod
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[Any]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[Any]]:
         """What is released: programs independent of each other, each with its secret."""
 
     @abstractmethod
@@ -206,6 +206,7 @@ class Mechanism(ABC):
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in options.items()}
 
     def with_params(self, **changes: Any) -> Self:
+        """The same mechanism over the same locations, with other options or another epsilon."""
         return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))
 
     @property

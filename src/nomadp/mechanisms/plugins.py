@@ -8,9 +8,12 @@ import inspect
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from nomadp.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["GROUP", "Plugins", "load_plugins"]
 
@@ -28,6 +31,8 @@ class Plugins:
 
 def load_plugins(taken: Container[str]) -> Plugins:
     """Everything announced under names that are not ``taken``; what is broken stays out."""
+    from importlib.metadata import entry_points  # slow to import
+
     announced = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
     offers = Counter(entry.name for entry in announced)
     found = Plugins()
@@ -47,7 +52,7 @@ def load_plugins(taken: Container[str]) -> Plugins:
     return found
 
 
-def _load(entry: EntryPoint, who: str, found: Plugins) -> None:
+def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
     try:
         kind = entry.load()
     except Exception as error:  # somebody else's code: whatever it raises is its own problem
@@ -66,5 +71,5 @@ def _load(entry: EntryPoint, who: str, found: Plugins) -> None:
     found.problems[entry.name] = f"{who} cannot be used: {wrong}; repair that package"
 
 
-def _package(entry: EntryPoint) -> str:
+def _package(entry: "EntryPoint") -> str:
     return entry.dist.name if entry.dist is not None else "of unknown name"

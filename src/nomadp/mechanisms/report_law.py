@@ -22,6 +22,14 @@ class ReportLaw(ABC):
     whole: ClassVar[bool]
     """True: a report is one value. False: it is one for each point, by the same channel."""
 
+    @property
+    def seen(self) -> int | None:
+        """Through how many points a trajectory is reported, where a report is one value.
+
+        Lengths for which that is the same have one channel.
+        """
+        return None
+
     @abstractmethod
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """What was released, for rows of reported locations and the numbers they came with.

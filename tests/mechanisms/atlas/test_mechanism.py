@@ -117,3 +117,24 @@ def test_many_reports_of_locations_outside_the_set_are_refused():
     mechanism = WholeJourney(locations=scattered(80), epsilon=4, size=50)
     with pytest.raises(DomainError, match="public set of 80"):
         drawn_many(mechanism, beyond, SimulatedWords(1))
+
+
+@pytest.mark.parametrize("length", [2, 3, 9, 50])
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_points_between_are_found_together_as_they_are_one_by_one(length, count):
+    here = scattered(60)
+    control = np.random.default_rng(0).integers(0, 60, (min(count, length), 5))
+    at = control_positions(length, len(control))
+    every = np.stack(interpolated(here, control, length)).T
+    for column, found in zip(control.T, every, strict=True):
+        for position in range(length):
+            k = int(np.searchsorted(at, position))
+            if at[k] == position:
+                assert found[position] == column[k]
+                continue
+            share = (at[k] - position) / (at[k] - at[k - 1])
+            one, two = column[k], column[k - 1]
+            lat = here.lat[one] + share * (here.lat[two] - here.lat[one])
+            lng = here.lng[one] + share * (here.lng[two] - here.lng[one])
+            assert found[position] == here.nearest(lat, lng)
+        assert interpolated(here, column, length) == found.tolist()

@@ -6,8 +6,10 @@ near to it weighing e^epsilon and the others 1. That changes who is near, and so
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from nomadp.mechanisms.atlas.book import Atlas, Journeys, public_walks
 
 __all__ = ["RECIPE", "SIZE_MOST", "best_near", "design"]
 
-RECIPE = "lloyd-1"
+RECIPE = "lloyd-2"
 SIZE_MOST = 1024
 """Journeys in a book: more would take minutes to make, and hardly err less."""
 # All that the recipe reads: other numbers are other books.
@@ -33,10 +35,12 @@ WALKS_LEAST = 2048  # and so many more
 FRESH = 4096  # walks on which books are compared
 TIMES = 64  # walks at most for each journey there is
 ROUNDS = 10
+SKETCHED = 3  # rounds of the books whose sizes are compared
 MEDIAN_ROUNDS = 4
 JUDGED = 1024  # walks on which the number of near journeys is chosen, in each round
 BOLD = 8  # up to this epsilon, a book of one journey is made for a larger one instead
 _BLUR = 1e-3  # of the extent: medians do not stick to a place
+_AT_ONCE = 2**15  # distances: they stay in the cache, and any number gives the same book
 
 
 @lru_cache(maxsize=64)
@@ -48,14 +52,9 @@ def design(
         raise DomainError(
             f"an atlas needs length and size of at least 1, got {length} and {size}"
         )
-    gain, every, tried = math.expm1(float(epsilon)), len(locations) ** length, []
-    sizes = [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1])
-    for count in sizes if size is None else [min(size, every)]:
-        tried.append(_best(locations, length, count, gain, None if size else 1))
-        errors_km = [atlas.error_km for atlas in tried]
-        if errors_km[-1] > min(errors_km):
-            break  # larger ones are no better
-    found = next(atlas for atlas in tried if atlas.error_km <= WITHIN * min(errors_km))
+    gain, every = math.expm1(float(epsilon)), len(locations) ** length
+    count = min(size, every) if size else _enough(locations, length, gain)
+    found = _best(locations, length, count, _Course(gain, None if size else 1, ROUNDS))
     if found.size == 1 and epsilon <= BOLD:
         # Else all reports together tell nothing. These are no answers: they must be decoded.
         bolder = design(locations, length, 2 * epsilon, size)
@@ -76,9 +75,28 @@ def best_near(apart_km: Floats, gain: float) -> tuple[int, float]:
     return best + 1, float(error_km[best])
 
 
-def _best(
-    locations: LocationSet, length: int, count: int, gain: float, near_count: int | None
-) -> Atlas:
+class _Course(NamedTuple):
+    """How journeys are moved."""
+
+    gain: float
+    near_count: int | None
+    rounds: int
+
+
+def _enough(locations: LocationSet, length: int, gain: float) -> int:
+    """The smallest size that errs hardly more than the best, told from sketches of books."""
+    every, errors_km = len(locations) ** length, []
+    sizes = [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1])
+    for count in sizes:
+        sketch = _best(locations, length, count, _Course(gain, 1, SKETCHED))
+        errors_km.append(sketch.error_km)
+        if errors_km[-1] > min(errors_km):
+            break  # larger ones are no better
+    enough = WITHIN * min(errors_km)
+    return next(k for k, error_km in zip(sizes, errors_km, strict=False) if error_km <= enough)
+
+
+def _best(locations: LocationSet, length: int, count: int, course: _Course) -> Atlas:
     """The best book of so many journeys: every one there is, or the best of some starts."""
     every = len(locations) ** length
     fresh = public_walks(locations, length, FRESH, "fresh")[: TIMES * every]
@@ -89,9 +107,9 @@ def _best(
         some = min(WALKS_EACH * count + WALKS_LEAST, TIMES * every)
         world = _World(locations, walks[:some])
         begin = range(0, min(count * STARTS_MOST, max(count, STARTS_EACH)), count)
-        tables = [world.settled(walks[k : k + count], gain, near_count) for k in begin]
+        tables = [world.settled(walks[k : k + count], course) for k in begin]
     books = [Atlas(locations, np.unique(each, axis=0).astype(np.int32)) for each in tables]
-    judged = [best_near(book.distances_km(fresh.T), gain) for book in books]
+    judged = [best_near(book.distances_km(fresh.T), course.gain) for book in books]
     k = min(range(len(books)), key=lambda k: judged[k][1])
     return Atlas(locations, books[k].journeys, judged[k][0], judged[k][1] / length)
 
@@ -109,41 +127,65 @@ class _World:
         self._square = (self._place**2).sum(axis=1)
         self._blur = _BLUR**2 * (float(self._square.mean()) or 1.0)  # all may be one place
 
-    def settled(self, start: Journeys, gain: float, near_count: int | None) -> Ints:
+    def settled(self, start: Journeys, course: _Course) -> Ints:
         """Journeys moved until nobody is near to others than before, or the rounds are over."""
         lat, lng = self._locations.lat[start], self._locations.lng[start]
         answers, before = unit_vectors(lat, lng) - self._middle, None
-        for _ in range(ROUNDS):
-            near = self._near(answers, gain, near_count)
+        for _ in range(course.rounds):
+            near = self._near(answers, course.gain, course.near_count)
             if before is not None and np.array_equal(near, before):
                 break
-            answers, before = self._moved(answers, near, gain), near
+            answers, before = self._moved(answers, near, course.gain), near
         return self._locations.nearest(*lat_lng(answers + self._middle))
 
     def _near(self, answers: Floats, gain: float, near_count: int | None) -> Ints:
         """The answers near to each walk, (walks, near_count)."""
-        apart = np.zeros((len(self._label), len(answers)))
-        for position, label in enumerate(self._label.T):
-            apart += np.ascontiguousarray(self._apart(answers[:, position]).T)[label]
-        count = near_count or best_near(apart[:JUDGED], gain)[0]
-        if count == 1:
-            return apart.argmin(axis=1)[:, None]
-        return apart.argpartition(count - 1, axis=1)[:, :count]
+        tables = [
+            np.ascontiguousarray(self._apart(answers[:, position]).T)
+            for position in range(self._label.shape[1])
+        ]
+        count = near_count or best_near(_summed(tables, self._label[:JUDGED]), gain)[0]
+        near = np.empty((len(self._label), count), dtype=np.int64)
+        for some in _parts(len(near), len(answers)):
+            apart = _summed(tables, self._label[some])
+            if count == 1:
+                near[some, 0] = apart.argmin(axis=1)
+            else:
+                near[some] = apart.argpartition(count - 1, axis=1)[:, :count]
+        return near
 
     def _moved(self, answers: Floats, near: Ints, gain: float) -> Floats:
         """Every answer to the median of the walks that it answers, by Weiszfeld's rounds."""
         shape, found = (len(answers), len(self._place)), answers.copy()
         for position, label in enumerate(self._label.T):
             pairs = (near * shape[1] + label[:, None]).reshape(-1)
-            weight = gain * np.bincount(pairs, minlength=math.prod(shape)).reshape(shape)
-            weight += np.bincount(label, minlength=shape[1])
-            for _ in range(MEDIAN_ROUNDS):
-                pull = weight / self._apart(found[:, position])
-                found[:, position] = (pull @ self._place) / pull.sum(axis=1, keepdims=True)
+            often = np.bincount(pairs, minlength=math.prod(shape)).reshape(shape)
+            anyhow = np.bincount(label, minlength=shape[1])
+            for some in _parts(*shape):
+                weight, point = gain * often[some] + anyhow, found[some, position]
+                for _ in range(MEDIAN_ROUNDS):
+                    pull = np.divide(weight, apart := self._apart(point), out=apart)
+                    point = (pull @ self._place) / pull.sum(axis=1, keepdims=True)
+                found[some, position] = point
         return found
 
     def _apart(self, point: Floats) -> Floats:
         """Chords from points (rows) to all places, blurred."""
-        square = (point**2).sum(axis=1)[:, None] - 2 * point @ self._place.T
+        square = (-2 * point) @ self._place.T
+        square += (point**2).sum(axis=1)[:, None]
         square += self._square + self._blur
-        return np.sqrt(np.maximum(square, self._blur))
+        return np.sqrt(np.maximum(square, self._blur, out=square), out=square)
+
+
+def _summed(tables: Sequence[Floats], labels: Ints) -> Floats:
+    """Of every walk to every answer: the sum over positions."""
+    apart = tables[0][labels[:, 0]]
+    for table, label in zip(tables[1:], labels.T[1:], strict=True):
+        apart += table[label]
+    return apart
+
+
+def _parts(rows: int, columns: int) -> Iterator[slice]:
+    """Rows in parts of numbers that fit a processor's cache."""
+    step = max(1, _AT_ONCE // columns)
+    return (slice(k, k + step) for k in range(0, rows, step))

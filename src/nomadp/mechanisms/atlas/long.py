@@ -17,6 +17,7 @@ __all__ = ["control_count", "control_positions", "interpolated"]
 WHOLE = 8
 FEWER = 4
 FEWER_FROM = 6
+_POINTS_AT_ONCE = 1 << 20
 
 
 def control_count(epsilon: Fraction, length: int) -> int:
@@ -34,17 +35,22 @@ def control_positions(length: int, count: int) -> Ints:
 
 def interpolated(locations: LocationSet, control: Any, length: int) -> list[Any]:
     """A location for every position, from those of the control points, (count, ...)."""
-    at = control_positions(length, len(control))
-    found = []
-    for position in range(length):
-        k = int(np.searchsorted(at, position))
-        share = (at[k] - position) / (at[k] - at[k - 1]) if at[k] > position else 0.0
-        place = _between(locations, control[k], control[k - 1], share) if share else control[k]
-        found.append(place if np.ndim(place) else int(place))
-    return found
+    control = np.asarray(control)
+    at, position = control_positions(length, len(control)), np.arange(length)
+    k = np.searchsorted(at, position)
+    back, gap = at[k] - position, at[k] - at[np.maximum(k - 1, 0)]
+    share = np.divide(back, gap, out=np.zeros(length), where=back > 0)
+    found = control[k].astype(np.int64)
+    some = np.flatnonzero(share)
+    step = max(1, _POINTS_AT_ONCE * len(control) // max(control.size, 1))
+    for first in range(0, len(some), step):
+        rows = some[first : first + step]
+        part = share[rows].reshape(-1, *[1] * (control.ndim - 1))
+        found[rows] = _between(locations, control[k[rows]], control[k[rows] - 1], part)
+    return list(found) if control.ndim > 1 else found.tolist()
 
 
-def _between(locations: LocationSet, start: Any, end: Any, share: float) -> Any:
+def _between(locations: LocationSet, start: Any, end: Any, share: Any) -> Any:
     """The location nearest to the point that lies this share of the way along."""
     lat, lng = locations.lat, locations.lng
     turn = lng[end] - lng[start]

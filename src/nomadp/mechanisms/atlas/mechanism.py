@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas
+from nomadp.mechanisms.atlas.book import Atlas, Journeys
 from nomadp.mechanisms.atlas.lloyd import SIZE_MOST, design
 from nomadp.mechanisms.atlas.long import control_count, control_positions, interpolated
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
@@ -90,7 +90,7 @@ class WholeJourney(Mechanism):
         near = min(self.near_count or atlas.near_count, atlas.size)
         return JourneyResponse(atlas, near, self.epsilon)
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         return [(self._report, trajectory)]
 
     def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
@@ -127,12 +127,31 @@ class JourneyLaw(ReportLaw):
     def channel(self) -> JourneyResponse:  # type: ignore[override]
         return self.mechanism.channel(self.length)
 
+    @property
+    def seen(self) -> int:
+        return self.mechanism.points_seen(self.length)
+
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """The rows that these are, all different, and of the number they came with."""
         journeys = self.channel.atlas.journeys
         seen = places[:, control_positions(self.length, journeys.shape[1])]
-        rows = np.concatenate([journeys, seen.astype(journeys.dtype)])
-        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        found = first[which.reshape(-1)[len(journeys) :]]
-        wrong = (found >= len(journeys)) | (False if numbers is None else found != numbers)
-        return np.where(wrong, -1, found)
+        if numbers is None:
+            return _rows_in(journeys, seen, len(self.locations))
+        known = (numbers >= 0) & (numbers < len(journeys))
+        same = (journeys[np.where(known, numbers, 0)] == seen).all(axis=1)
+        return np.where(known & same, numbers, -1)
+
+
+def _rows_in(journeys: Journeys, rows: Ints, places: int) -> Ints:
+    """Which of the journeys, all different, each row is; -1 if none.
+
+    Point by point: the journeys that begin alike have one number, and a row takes that of those
+    it begins like.
+    """
+    ours, theirs = np.zeros(len(journeys), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    for here, there in zip(journeys.T.astype(np.int64), rows.T, strict=True):
+        known, ours = np.unique(ours * places + here, return_inverse=True)
+        wanted = theirs * places + there
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        theirs = np.where((theirs >= 0) & (known[found] == wanted), found, -1)
+    return np.where(theirs >= 0, np.argsort(ours)[theirs], -1)

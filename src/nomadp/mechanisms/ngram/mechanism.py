@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nomadp import geometry
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.laws import Channel, Ints, Secret, TableExponential, Uniform
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
@@ -119,7 +119,7 @@ class Ngram(Mechanism):
             self.epsilon, (Step("end", 0, 2, share), Step("step", 0, length - 1, share))
         )
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         shares = self.split(len(trajectory)).shares()
         region = self.regions.of[trajectory]
         end = partial(_choose, "end", self._end_law(shares["end"]))

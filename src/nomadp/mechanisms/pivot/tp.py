@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.pivot.granularity import RULES, choose_granularity
@@ -96,7 +96,7 @@ class PivotSampling(Mechanism):
         both = (position - 1, position + 1) if self.directions == "both" else (position - 1,)
         return [neighbour for neighbour in both if 0 <= neighbour < length]
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[tuple[int, ...]]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         return [
             (partial(self._copy, copy), trajectory) for copy in self.copies(len(trajectory))
         ]
@@ -110,11 +110,11 @@ class PivotSampling(Mechanism):
         points = dict(
             zip(pivots, choose.each([(pivot, trajectory[i]) for i in pivots]), strict=True)
         )
-        tasks: list[Task[int]] = []
+        parts: list[Part[int]] = []
         for i in targets:
             seen_from = [points[j] for j in self._neighbours(i, length)]
-            tasks.append((partial(self._target, region, shares, seen_from), trajectory[i]))
-        points.update(zip(targets, choose.each(tasks), strict=True))
+            parts.append((partial(self._target, region, shares, seen_from), trajectory[i]))
+        points.update(zip(targets, choose.each(parts), strict=True))
         return tuple(points[i] for i in range(length))
 
     def _region(self, shares: Shares, trajectory: Trajectory, choose: Choose) -> Region:

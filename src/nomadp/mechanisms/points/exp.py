@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.laws import Channel, Exponential, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.report_law import PointLaw
@@ -30,7 +30,7 @@ class PointByPoint(Mechanism):
         self.check_length(length)
         return Split(self.epsilon, (Step("point", 0, length, self.epsilon / length),))
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         share = self.split(len(trajectory)).shares()["point"]
         return [(partial(self._point, share), location) for location in trajectory]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, LabelLaw, law_of_labels
 from nomadp.locations import LocationSet
@@ -162,7 +162,7 @@ class Question(Mechanism):
         self.check_length(length)
         return Split(self.epsilon, (Step("label", 0, 1, self.epsilon),))
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         return [(self._report, self._labels(trajectory))]
 
     def _report(self, label: Ints, choose: Choose) -> int:

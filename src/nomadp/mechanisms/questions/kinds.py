@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.drawing import Choose, Task
+from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Uniform
 from nomadp.mechanisms.base import Trajectory
@@ -88,7 +88,7 @@ class Visits(OneZone):
             )
         return super().label(trajectory, hour)
 
-    def parts(self, trajectory: Trajectory) -> Sequence[Task[int]]:
+    def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         return [(self._visit, trajectory)]
 
     def _visit(self, read: Trajectory, choose: Choose) -> int:
