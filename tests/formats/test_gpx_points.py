@@ -77,4 +77,4 @@ def test_refuses_entities_before_they_grow(tmp_path):
 
 def test_refuses_other_xml(tmp_path):
     with pytest.raises(SchemaError, match="line 1: must be GPX, and is other XML"):
-        read_points(written(tmp_path, "<kml></kml>"))
+        read_points(written(tmp_path, "<other></other>"))

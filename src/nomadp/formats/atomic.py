@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomadp.errors import OutputError
 
-__all__ = ["moved_whole", "write_whole", "written_whole"]
+__all__ = ["Write", "moved_whole", "write_whole", "written_whole"]
 
 Write = Callable[[Path], object]
 

@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from os import fspath
 from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
 from nomadp.extras import require
+from nomadp.formats.arrow_objects import Frame, Source, called, framed
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
 from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress
@@ -59,35 +59,47 @@ def check_readable(path: Path) -> None:
         raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def read_table(path: AnyPath, choose: Choose, wishes: Wishes | None = None) -> Table:
+def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = None) -> Table:
     """The columns that `choose` picks from the header; at least one row."""
-    found = file_path(path, READABLE)
-    check_readable(found)
-    if found.stat().st_size == 0:
-        raise SchemaError(f"{found} is empty")
-    read = _read_csv
-    if is_parquet(found):
-        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
+    frame = framed(source)
+    if frame is not None:
+        from nomadp.formats.parquet_files import table_of  # slow to import
 
-    table = read(found, choose, wishes or Wishes())
+        table = table_of(frame.name, frame.table, choose, wishes or Wishes())
+    else:
+        table = _read_file(file_path(source, READABLE), choose, wishes or Wishes())  # type: ignore[arg-type]  # a path
     if not table.rows:
-        raise SchemaError(f"{found} must have at least one row, and only names its columns")
+        raise SchemaError(
+            f"{table.path} must have at least one row, and only names its columns"
+        )
     return table
 
 
+def _read_file(path: Path, choose: Choose, wishes: Wishes) -> Table:
+    check_readable(path)
+    if path.stat().st_size == 0:
+        raise SchemaError(f"{path} is empty")
+    read = _read_csv
+    if is_parquet(path):
+        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
+    return read(path, choose, wishes)
+
+
 def columns_or_refusal(
-    path: AnyPath, header: Sequence[str], kinds: Mapping[str, Kind]
+    path: AnyPath | Frame, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
     """The kinds, if the header has each column once. Its other names may be private data."""
     missing = [name for name in kinds if name not in header]
     if missing:
+        plain = isinstance(path, Frame) or is_parquet(Path(path))
+        how = "" if plain else ", separated by commas and named in its first line"
         raise SchemaError(
-            f"{fspath(path)} must have the columns {','.join(kinds)}, separated by commas and "
-            f"named in its first line; missing: {', '.join(missing)}"
+            f"{called(path)} must have the columns {','.join(kinds)}{how}; missing: "
+            f"{', '.join(missing)}"
         )
     repeated = [name for name in kinds if header.count(name) > 1]
     if repeated:
-        raise SchemaError(f"{fspath(path)} must name the column {repeated[0]} only once")
+        raise SchemaError(f"{called(path)} must name the column {repeated[0]} only once")
     return kinds
 
 

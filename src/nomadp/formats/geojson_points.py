@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
+from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
 from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
@@ -30,7 +31,7 @@ LATEST_S = 2.5e11
 """Within the year 9891."""
 
 
-def read_geojson_points(path: Path, reading: Reading) -> Points:
+def read_geojson_points(path: ByteSource, reading: Reading) -> Points:
     """The preset and the columns speak of the features' properties."""
     listed = features(path)
     try:
@@ -55,9 +56,9 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
     return any(timed)
 
 
-def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
+def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> Points:
     header = list(listed[0]["properties"])
-    found = reading.mapping(path, header, where=[set()])
+    found = reading.mapping(path.label, header, where=[set()])
     for ours in ("lat", "lng", "geometry"):
         found.pop(ours, None)
     column: dict[str, Any] = {}
@@ -71,9 +72,9 @@ def _by_point(path: Path, listed: Sequence[Feature], reading: Reading) -> Points
     return points_of(table)
 
 
-def _by_trajectory(path: Path, listed: Sequence[Feature], reading: Reading) -> Points:
+def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
-    reading.check_columns(path, list(listed[0]["properties"]))
+    reading.check_columns(path.label, list(listed[0]["properties"]))
     place = [_positions(k, feature) for k, feature in enumerate(listed)]
     tid, uid = (
         _texts(listed, known[name]) if known.get(name) in listed[0]["properties"] else None

@@ -6,22 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import SchemaError
+from nomadp.formats.archives import ByteSource, file_source
 from nomadp.formats.measured_file import AnyPath
 
-__all__ = ["feature", "features", "first_vertex", "write_features"]
+__all__ = ["collection", "feature", "features", "first_vertex", "write_features"]
 
 LONGITUDE_LATITUDE = ("CRS84", "4326")
 
 
-def features(path: AnyPath) -> list[Mapping[str, Any]]:
+def features(path: AnyPath | ByteSource) -> list[Mapping[str, Any]]:
     """The features of a file (RFC 7946), at least one; each has a geometry and properties."""
-    found = Path(path)
-    content = _content(found)
-    kind = content.get("type") if isinstance(content, dict) else None
-    if kind not in ("FeatureCollection", "Feature"):
-        raise SchemaError(f"{found} must be GeoJSON with features, and is not")
-    _check_crs(found, content.get("crs"))
-    listed = content.get("features") if kind == "FeatureCollection" else [content]
+    found = path if isinstance(path, ByteSource) else file_source(Path(path))
+    content = collection(found)
+    listed = content.get("features") if content["type"] == "FeatureCollection" else [content]
     if not isinstance(listed, list) or not listed:
         raise SchemaError(f"{found} must have at least one feature, and has none")
     for k, each in enumerate(listed):
@@ -32,6 +29,17 @@ def features(path: AnyPath) -> list[Mapping[str, Any]]:
             raise SchemaError(f"{found}: feature {k + 1} must have properties by name")
         each["properties"] = each.get("properties") or {}
     return listed
+
+
+def collection(path: AnyPath | ByteSource) -> dict[str, Any]:
+    """A feature collection or a single feature, in longitude and latitude."""
+    found = path if isinstance(path, ByteSource) else file_source(Path(path))
+    content = _content(found)
+    kind = content.get("type") if isinstance(content, dict) else None
+    if kind not in ("FeatureCollection", "Feature"):
+        raise SchemaError(f"{found} must be GeoJSON with features, and is not")
+    _check_crs(found, content.get("crs"))
+    return dict(content)
 
 
 def first_vertex(found: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
@@ -56,30 +64,38 @@ def feature(kind: str, coordinates: Any, **properties: Any) -> Mapping[str, Any]
     }
 
 
-def write_features(path: Path, made: Iterable[Mapping[str, Any]]) -> None:
+def write_features(
+    path: Path, made: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
+) -> None:
+    """A feature collection, with members of its own beside the features."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write('{"type": "FeatureCollection", "features": [')
+        file.write('{"type": "FeatureCollection", ')
+        for name, value in (members or {}).items():
+            file.write(f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n")
+        file.write('"features": [')
         for k, each in enumerate(made):
             file.write(",\n" if k else "\n")
             file.write(json.dumps(each, ensure_ascii=False, allow_nan=False))
         file.write("\n]}\n")
 
 
-def _content(path: Path) -> Any:
+def _content(source: ByteSource) -> Any:
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return json.load(file)
+        with source.open() as file:
+            return json.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError:
         reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+    except SchemaError:
+        raise
     except (ValueError, RecursionError):
         reason = "must be well-formed JSON, and is not"
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
     # Raised outside the handlers: the original carries the whole file.
-    raise SchemaError(f"{path} {reason}")
+    raise SchemaError(f"{source} {reason}")
 
 
-def _check_crs(path: Path, crs: Any) -> None:
+def _check_crs(path: ByteSource, crs: Any) -> None:
     """Files from before RFC 7946 may say that they are in other coordinates."""
     if crs is None:
         return

@@ -5,6 +5,8 @@ those reads these, and beside each location the radius that probably holds the t
 """
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.arrow_objects import Source, framed
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.columns import Kind, Table, Text, check
 from nomadp.formats.files import (
@@ -43,11 +46,13 @@ GEOJSON = ".geojson"
 KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
-def read_locations(path: AnyPath) -> LocationSet:
+def read_locations(path: Source) -> LocationSet:
     """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
 
     The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
-    (WGS84). Raises `SchemaError` for one that has not, and names the row.
+    (WGS84). A frame of pandas, polars, DuckDB or GeoPandas will do in its place, as will
+    anything else that streams to Arrow. Raises `SchemaError` for one that has not such columns,
+    and names the row.
 
     >>> import nomadp, pathlib
     >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
@@ -55,9 +60,21 @@ def read_locations(path: AnyPath) -> LocationSet:
     >>> nomadp.read_locations("places.csv").ids
     ('a', 'b')
     """
-    if file_path(path, (*READABLE, GEOJSON)).name.endswith(GEOJSON):
-        return _from_features(Path(path))
-    table = read_table(path, lambda header: columns_or_refusal(path, header, KINDS))
+    frame = framed(path)
+    source: Any = frame or file_path(path, (*READABLE, GEOJSON))  # type: ignore[arg-type]
+    if frame is None and source.name.endswith(GEOJSON):
+        return _from_features(source)
+    place = {} if frame is None or frame.geometry is None else {frame.geometry: Kind.POINT}
+
+    def choose(header: Sequence[str]) -> Mapping[str, Kind]:
+        by_point = place and not {"lat", "lng"} <= set(header)
+        wanted = {"location_id": Kind.TEXT, **place} if by_point else KINDS
+        return columns_or_refusal(source, header, wanted)
+
+    table = read_table(source, choose)
+    if not {"lat", "lng"} <= table.column.keys():
+        (points,) = (table.column[name] for name in place)
+        table = replace(table, column={**table.column, "geometry": points})
     ids: Text = table.column["location_id"]
     first = np.zeros(table.rows, dtype=bool)
     first[np.unique(ids.codes, return_index=True)[1]] = True

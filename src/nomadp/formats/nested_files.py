@@ -26,7 +26,14 @@ from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, WHEN, texts, tr
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["NestedFile", "is_nested", "nest_file", "read_nested", "repeated_tids"]
+__all__ = [
+    "NestedFile",
+    "is_nested",
+    "nest_file",
+    "read_nested",
+    "repeated_tids",
+    "trajectories_in",
+]
 
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
@@ -183,6 +190,26 @@ def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> T
         tids,
         np.concatenate(when) if len(when) == len(pieces) else None,
     )
+
+
+def trajectories_in(
+    name: str, table: pa.Table, locations: LocationSet, *, hours: bool = False
+) -> tuple[TrajectorySet, tuple[str, ...] | None]:
+    """Those of a table of Arrow that refusals call ``name``, and whose each is, if it says."""
+    if not table.num_rows:
+        raise SchemaError(f"{name} must have at least one row, and only names its columns")
+    (batch,) = table.combine_chunks().to_batches()
+    try:
+        whole = trajectories_of(batch, locations, hours=hours)
+        uids = texts("uid", batch["uid"]).to_pylist() if "uid" in batch.schema.names else None
+    except NomadpError as error:
+        refusal = type(error)(f"{name}: {error}")
+    else:
+        repeated = len(whole.tids) - len(set(whole.tids))
+        if not repeated:
+            return whole, None if uids is None else tuple(uids)
+        refusal = SchemaError(f"{name}: tid must be unique, got {repeated} repeated")
+    raise refusal
 
 
 def nest_file(source: AnyPath, target: AnyPath) -> int:

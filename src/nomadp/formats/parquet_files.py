@@ -25,6 +25,7 @@ __all__ = [
     "moments_of",
     "read_metadata",
     "read_parquet",
+    "table_of",
     "to_wkb",
     "write_parquet",
 ]
@@ -48,8 +49,14 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise damaged(path)
-    column = {name: _column(path, table, name, kind, wishes) for name, kind in kinds.items()}
-    return Table(str(path), table.num_rows, column, lambda row: f"row {row + 1}")
+    return table_of(str(path), table, lambda header: kinds, wishes)
+
+
+def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:
+    """The chosen columns of a table of Arrow that refusals call ``name``."""
+    kinds = choose(table.column_names)
+    column = {each: _column(name, table, each, kind, wishes) for each, kind in kinds.items()}
+    return Table(name, table.num_rows, column, lambda row: f"row {row + 1}")
 
 
 def damaged(path: Path) -> SchemaError:
@@ -58,8 +65,12 @@ def damaged(path: Path) -> SchemaError:
 
 def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
     """What `write_parquet` was given as metadata, or what another program put there."""
-    metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
-    return metadata.get(key)
+    try:
+        metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
+        return metadata.get(key)
+    except (pa.ArrowException, OSError):
+        pass
+    raise damaged(path)
 
 
 def write_parquet(
@@ -74,7 +85,7 @@ def write_parquet(
     pq.write_table(table, path)
 
 
-def _column(path: Path, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any:
+def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any:
     try:
         return _converted(table[name], kind, wishes)
     except BadValue as bad:

@@ -8,11 +8,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from os import fspath
 
 from nomadp.errors import SchemaError
+from nomadp.formats.arrow_objects import Frame, called
 from nomadp.formats.columns import Kind, Wishes
 from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.thinning import Thinning
 
 __all__ = ["BY_ID", "KINDS", "OURS", "PRESETS", "WHOLE_FILES", "Reading", "parse_columns"]
 
@@ -57,6 +58,7 @@ WHOLE_FILES = ("foursquare", "gowalla", "porto", "geolife")
 """Presets that are not tables with named columns; each has a reader of its own."""
 
 
+BY_NAME = ", and where places are named, --locations FILE says where they are"
 COORDINATES = ({"lat", "lng"}, {"geometry"})
 """Either says where a point is."""
 
@@ -73,6 +75,10 @@ class Reading:
     """A new trajectory after a gap of more than so many hours."""
     clock: bool = True
     """Whether times are read where a seq already says the order."""
+    raw_signals: bool = False
+    """Whether the raw signals of a Google Timeline are read, too."""
+    thinning: Thinning = field(default_factory=Thinning)
+    """By which rules points become fewer, after reading."""
 
     def __post_init__(self) -> None:
         known = (*PRESETS, *WHOLE_FILES)
@@ -96,17 +102,20 @@ class Reading:
         preset = PRESETS[self.preset]
         return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
 
-    def check_columns(self, path: AnyPath, header: Sequence[str]) -> None:
+    def check_columns(self, path: AnyPath | Frame, header: Sequence[str]) -> None:
         """Refuse a map from a column that is not there: people would be taken for one."""
         for theirs in self.columns:
             if theirs not in header:
                 raise SchemaError(
-                    f"{fspath(path)} must have the column {theirs}, which --columns maps to "
+                    f"{called(path)} must have the column {theirs}, which --columns maps to "
                     f"{self.columns[theirs]}, and has not{_did_you_mean(theirs, header)}"
                 )
 
     def mapping(
-        self, path: AnyPath, header: Sequence[str], where: Sequence[set[str]] = COORDINATES
+        self,
+        path: AnyPath | Frame,
+        header: Sequence[str],
+        where: Sequence[set[str]] = COORDINATES,
     ) -> dict[str, str]:
         """Our names to the file's, for the columns it has; refuses what cannot be enough.
 
@@ -117,16 +126,17 @@ class Reading:
         found = {ours: theirs for ours, theirs in known.items() if theirs in header}
         repeated = [theirs for theirs in found.values() if list(header).count(theirs) > 1]
         if repeated:
-            raise SchemaError(f"{fspath(path)} must name the column {repeated[0]} only once")
+            raise SchemaError(f"{called(path)} must name the column {repeated[0]} only once")
         located = any(columns <= found.keys() for columns in where)
         places = " or ".join(" and ".join(sorted(each)) or "geometry" for each in where)
         ordered = found.keys() & {"tid", "uid"} and found.keys() & {"seq", "datetime"}
         if not (located and ordered):
             raise SchemaError(
-                f"{fspath(path)} must say whose (tid or uid), when (datetime or seq) and where "
+                f"{called(path)} must say whose (tid or uid), when (datetime or seq) and where "
                 f"({places}), in columns separated by commas; preset {self.preset} looks for "
                 f"{', '.join(known.values())}, and of these it has "
                 f"{', '.join(found.values()) or 'none'}; name others with --columns THEIRS=OURS"
+                + ("" if located or "location_id" not in found else BY_NAME)
             )
         if "seq" in found and not self.clock:
             found.pop("datetime", None)
@@ -135,7 +145,7 @@ class Reading:
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
         whose = "" if "tid" in found else "; without a tid, each user has one trajectory"
         ignored = len(header) - len(found)
-        log.info(f"{fspath(path)}: columns {used} are read, {ignored} ignored{whose}")
+        log.info(f"{called(path)}: columns {used} are read, {ignored} ignored{whose}")
         return found
 
 

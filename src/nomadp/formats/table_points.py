@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
+from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates
@@ -23,10 +24,10 @@ WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
 
 
 def read_table_points(
-    path: Path, reading: Reading, locations: LocationSet | None = None
+    path: Path | Frame, reading: Reading, locations: LocationSet | None = None
 ) -> Points:
     """Points of a table; `locations` gives coordinates to rows that only name a place."""
-    primary = _geometry_column(path)
+    primary = path.geometry if isinstance(path, Frame) else _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
         reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
     where = [*COORDINATES, *([{"location_id"}] if locations is not None else [])]
@@ -132,13 +133,11 @@ def _geometry_column(path: Path) -> str | None:
     """What a GeoParquet file says its geometry is; other files have none."""
     if path.suffix not in (".parquet", ".geoparquet"):
         return None
-    import pyarrow as pa
-
     from nomadp.formats.parquet_files import read_metadata
 
     try:
         content = read_metadata(path, GEO_KEY)
-    except (pa.ArrowException, OSError):
+    except SchemaError:
         content = None  # no Parquet at all: its reader says so
     if content is None:
         return None

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
+from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, degrees
 from nomadp.formats.files import columns_or_refusal, read_table
-from nomadp.formats.measured_file import MeasuredFile
 from nomadp.formats.points import Points, numbers
 from nomadp.geometry import Floats
 
@@ -38,11 +38,11 @@ FIELDS = 7
 LAT, LNG, DATE, TIME = 0, 1, 5, 6
 
 
-def read_gpx_points(path: Path, wishes: Wishes) -> Points:
+def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
     """Tracks only; segments are numbered, since the names of tracks are private."""
     track = _Track()
     try:
-        with MeasuredFile(path, wishes.progress) as file:
+        with source.open() as file:
             while chunk := file.read(CHUNK_BYTES):
                 track.parser.Parse(chunk)
             track.parser.Parse(b"", True)  # noqa: FBT003 - expat takes it by position only
@@ -50,12 +50,14 @@ def read_gpx_points(path: Path, wishes: Wishes) -> Points:
         reason = f"line {error.lineno}: must be well-formed XML"
     except BadValue as bad:
         reason = f"line {bad.row}: {bad.rule}"
-    except OSError as error:
-        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, LookupError) as error:
+        if isinstance(error, SchemaError):
+            raise  # of the archive it is in
+        reason = "must be in an encoding that is known"
     else:
-        return _gpx_points(path, track, wishes)
+        return _gpx_points(source, track, wishes)
     # Raised outside the handlers: the originals hold parts of the file.
-    raise SchemaError(f"{path}: {reason}")
+    raise SchemaError(f"{source}: {reason}")
 
 
 class _Track:
@@ -118,7 +120,7 @@ class _Track:
         )
 
 
-def _gpx_points(path: Path, track: _Track, wishes: Wishes) -> Points:
+def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
         raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")

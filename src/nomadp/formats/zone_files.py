@@ -16,7 +16,7 @@ from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.zones import Zones, polygon_zones, zones_of
 
-__all__ = ["GEOJSON", "read_zones", "zones_by"]
+__all__ = ["GEOJSON", "read_outlines", "read_polygons", "read_zones", "zones_by"]
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,24 @@ def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -
 
     Features of one name are one zone, those that are no polygons are left out.
     """
+    polygons, names = read_polygons(path, name)
+    zones = polygon_zones(locations, polygons, names)
+    log.info(f"{path}: {len(set(names))} areas make {len(zones)} zones with a location")
+    return zones
+
+
+def read_outlines(path: AnyPath, name: str | None = None) -> dict[str, list[list[Floats]]]:
+    """The polygons of each name, to be drawn: a partition of locations forgets them."""
+    found: dict[str, list[list[Floats]]] = {}
+    for polygon, called in zip(*read_polygons(path, name), strict=True):
+        found.setdefault(called, []).append(polygon)
+    return found
+
+
+def read_polygons(
+    path: AnyPath, name: str | None = None
+) -> tuple[list[list[Floats]], list[str]]:
+    """The polygons of a file, a border and its holes each, and what each is called."""
     found = file_path(path, GEOJSON)
     check_readable(found)
     _check_most(found, found.stat().st_size / 1e6, MEGABYTES_MAX, "MB")
@@ -52,12 +70,11 @@ def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -
         )
     corners = sum(len(ring) for polygon in polygons for ring in polygon)
     _check_most(found, corners, CORNERS_MAX, "corners")
-    zones = polygon_zones(locations, polygons, names)
     log.info(
-        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)} make {len(zones)} "
-        f"zones with a location; {parts.count([])} features are no polygons and left out"
+        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; "
+        f"{parts.count([])} features are no polygons and left out"
     )
-    return zones
+    return polygons, names
 
 
 def _check_most(path: Path, count: float, most: int, what: str) -> None:

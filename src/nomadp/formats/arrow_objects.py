@@ -1,0 +1,121 @@
+"""Frames of other libraries as tables of Arrow: whatever can stream itself to Arrow.
+
+pandas, polars, DuckDB and GeoPandas can. Importing this is cheap; Arrow is imported when used.
+"""
+
+import json
+from dataclasses import dataclass
+from os import fspath
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from nomadp.errors import SchemaError
+from nomadp.extras import require
+from nomadp.formats.measured_file import AnyPath
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ArrowObject", "Frame", "Source", "arrow_table", "called", "framed", "name_of"]
+
+
+@runtime_checkable
+class ArrowObject(Protocol):
+    """Anything with the method `__arrow_c_stream__` of the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Source = AnyPath | ArrowObject
+"""A file, or a frame of another library."""
+
+WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame:
+    """A frame, streamed once, and what refusals call it: its kind, nothing of its content."""
+
+    name: str
+    table: Any
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def geometry(self) -> str | None:
+        """The first column that GeoPandas says holds geometry; refused off WGS84."""
+        for field in self.table.schema:
+            said = field.metadata or {}
+            if said.get(b"ARROW:extension:name", b"").startswith(b"geoarrow."):
+                _check_crs(self.name, said.get(b"ARROW:extension:metadata", b""))
+                return str(field.name)
+        return None
+
+
+def framed(source: "Source | Frame") -> "Frame | None":
+    """None for what is a path."""
+    if isinstance(source, Frame):
+        return source
+    if isinstance(source, ArrowObject):
+        return Frame(name_of(source), arrow_table(source))
+    return None
+
+
+def called(source: "AnyPath | Frame") -> str:
+    """What refusals call a file or a frame."""
+    return source.name if isinstance(source, Frame) else fspath(source)
+
+
+def name_of(data: ArrowObject) -> str:
+    return f"the given {type(data).__name__}"
+
+
+def arrow_table(data: ArrowObject) -> "pa.Table":
+    """Its columns, in the plain kinds of Arrow; geometry of GeoPandas as WKB."""
+    require("tables")
+    import pyarrow as pa
+
+    frame: Any = data
+    # GeoPandas streams its geometry through a method of its own, not as other frames do.
+    own = hasattr(type(data), "to_arrow") and hasattr(type(data), "__geo_interface__")
+    try:
+        found = pa.table(frame.to_arrow() if own else frame)
+        kinds = [field.with_type(_plain(field.type)) for field in found.schema]
+        return found.cast(pa.schema(kinds, found.schema.metadata))
+    except (pa.ArrowException, TypeError, ValueError):
+        pass
+    # Raised outside the handler: the original may quote the frame.
+    raise SchemaError(
+        f"{name_of(data)} must be a table that Arrow can read, and is not; give every column "
+        "one kind of values"
+    )
+
+
+def _plain(kind: Any) -> Any:
+    """Views are what polars has for text, decimals what DuckDB makes of 52.5."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_decimal(kind):
+        return pa.float64()
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.large_list(_plain(kind.value_type))
+    return kind
+
+
+def _check_crs(name: str, metadata: bytes) -> None:
+    try:
+        crs = json.loads(metadata or b"{}").get("crs")
+        known = crs.get("id", {}) if isinstance(crs, dict) else {}
+    except (ValueError, AttributeError):
+        crs, known = None, {}
+    if crs is not None and (str(known.get("authority")), str(known.get("code"))) not in WGS84:
+        raise SchemaError(
+            f"{name} must be in longitude and latitude (EPSG:4326); transform it first, with "
+            "frame.to_crs(4326)"
+        )

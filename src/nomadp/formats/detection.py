@@ -1,0 +1,107 @@
+"""What a file is, by what is in it: names are localised, changed and wrong.
+
+Only its beginning is looked at, or as much of a JSON object as stands before a telling name.
+What is passed over on the way is not parsed.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from nomadp.formats.archives import ByteSource
+from nomadp.formats.json_stream import JsonStream
+from nomadp.formats.unreadable import BadContent, Unreadable
+from nomadp.formats.xml_stream import root_of
+
+__all__ = ["detected"]
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FIT = slice(8, 12)
+RECORDED = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t")
+ROOTS = {"gpx": "gpx", "kml": "kml"}
+REFUSED_ROOTS = {"TrainingCenterDatabase": "tcx", "html": "web-page"}
+SEGMENT = {"startTime", "endTime", "visit", "activity", "timelinePath", "timelineMemory"}
+TELLING = {
+    "semanticSegments": "timeline",
+    "rawSignals": "timeline",
+    "timelineObjects": "month",
+    "features": "geojson",
+    "_type": "owntracks",
+}
+
+
+def detected(source: ByteSource) -> str | None:
+    """timeline, records, month, overland, owntracks, recorded, geojson, gpx or kml.
+
+    None of what has no signature, such as CSV; `Unreadable` of what is known not to be read.
+    """
+    head = source.head()
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if head[FIT] == b".FIT":
+        raise Unreadable(source, "fit")
+    if RECORDED.match(text):
+        return "recorded"
+    find = {b"{": _json_kind, b"[": _json_kind, b"<": _xml_kind}.get(text[:1])
+    if find is None:
+        return None
+    try:
+        with source.open() as stream:
+            return find(stream)
+    except BadContent as bad:
+        reason = bad.reason
+    raise Unreadable(source, reason)
+
+
+def _xml_kind(stream: BinaryIO) -> str:
+    root = root_of(stream)
+    if root in ROOTS:
+        return ROOTS[root]
+    raise BadContent(REFUSED_ROOTS.get(root, "unknown-xml"))
+
+
+def _json_kind(stream: BinaryIO) -> str:
+    content = JsonStream(stream)
+    if content.peek() == "[":
+        return _array_kind(content)
+    for name in content.members():
+        if name in TELLING:
+            return TELLING[name]
+        if name == "timelineEdits":
+            raise BadContent("timeline-edits")
+        if name == "type" and content.peek() == '"':
+            if content.value() in ("FeatureCollection", "Feature"):
+                return "geojson"
+        elif name == "locations" and content.peek() == "[":
+            return _locations_kind(content)
+        else:
+            content.skip()
+    raise BadContent("unknown-json")
+
+
+def _array_kind(content: JsonStream) -> str:
+    for element in content.elements():
+        if isinstance(element, Mapping):
+            if "_type" in element:
+                return "owntracks"
+            if SEGMENT & element.keys():
+                return "timeline"
+        raise BadContent("unknown-json")
+    return "timeline"  # an empty one
+
+
+def _locations_kind(content: JsonStream) -> str:
+    """The first entries may lack what others have."""
+    for k, element in enumerate(content.elements()):
+        if kind := _location_kind(element):
+            return kind
+        if k >= 1000:
+            break
+    raise BadContent("unknown-json")
+
+
+def _location_kind(element: Any) -> str | None:
+    if not isinstance(element, Mapping):
+        return None
+    if element.get("type") == "Feature":
+        return "overland"
+    return "records" if {"latitudeE7", "timestampMs", "deviceTag"} & element.keys() else None

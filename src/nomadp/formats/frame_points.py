@@ -1,0 +1,61 @@
+"""Points of frames, and of Parquet files with one row to a trajectory."""
+
+from pathlib import Path
+
+from nomadp.errors import SchemaError
+from nomadp.formats.arrow_objects import Frame
+from nomadp.formats.files import is_parquet
+from nomadp.formats.points import Points, clock_at
+from nomadp.formats.presets import WHOLE_FILES, Reading
+from nomadp.formats.table_points import read_table_points
+from nomadp.locations import LocationSet
+from nomadp.trajectory import TrajectorySet
+
+__all__ = ["read_frame_points", "read_nested_points"]
+
+
+def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None) -> Points:
+    """One row to a point, or to a trajectory."""
+    if how.preset in WHOLE_FILES:
+        raise SchemaError(f"{frame} has named columns, and {how.preset} is a kind of files")
+    if not {"tid", "location_ids"} <= set(frame.table.column_names):
+        return read_table_points(frame, how, locations)
+    if locations is None:
+        raise SchemaError(f"{frame} names places, so their locations are needed")
+    from nomadp.formats.nested_files import trajectories_in  # slow: Arrow
+
+    how.check_columns(frame, ())
+    whole, uids = trajectories_in(frame.name, frame.table, locations, hours=how.wishes.hours)
+    return _points_at(whole, uids, locations)
+
+
+def read_nested_points(
+    path: Path, how: Reading, locations: LocationSet | None
+) -> Points | None:
+    """The points of a Parquet file with one row to a trajectory, None for any other file."""
+    if not is_parquet(path):
+        return None
+    from nomadp.formats.nested_files import NestedFile, is_nested, read_nested  # slow: Arrow
+
+    if not is_nested(path):
+        return None
+    if locations is None:
+        raise SchemaError(f"{path} names places, so their locations are needed")
+    whole = read_nested(path, locations, hours=how.wishes.hours)
+    uids = NestedFile(path).uids()
+    return _points_at(whole, None if uids is None else tuple(uids), locations)
+
+
+def _points_at(
+    whole: TrajectorySet, uids: tuple[str, ...] | None, locations: LocationSet
+) -> Points:
+    at = whole.locations
+    return Points(
+        whole.offsets,
+        locations.lat[at],
+        locations.lng[at],
+        whole.tids,
+        uids,
+        location_ids=tuple(locations.ids[k] for k in at),
+        local_us=None if whole.hours is None else clock_at(whole.hours[whole.owner]),
+    )

@@ -1,0 +1,75 @@
+"""What a person exported of their own journeys, read into points.
+
+Each kind gives one history in order of time, or tracks; whoever asked splits it at gaps.
+"""
+
+import logging
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from nomadp.formats.archives import ByteSource
+from nomadp.formats.fixes import Fix, history
+from nomadp.formats.json_stream import JsonStream
+from nomadp.formats.kml import kml_points
+from nomadp.formats.owntracks import overland_fixes, owntracks_fixes, recorded_fixes
+from nomadp.formats.points import Points
+from nomadp.formats.presets import Reading
+from nomadp.formats.records import month_fixes, record_fixes
+from nomadp.formats.timeline import timeline_fixes
+from nomadp.formats.unreadable import BadContent, Unreadable
+
+__all__ = ["IMPORTS", "read_import"]
+
+log = logging.getLogger(__name__)
+
+IMPORTS = {
+    "timeline": "a Google Timeline",
+    "records": "Google's Records.json",
+    "month": "a month of Google's Semantic Location History",
+    "overland": "batches of Overland",
+    "owntracks": "locations of OwnTracks",
+    "recorded": "a file of OwnTracks' recorder",
+    "kml": "KML",
+}
+"""What each kind is called."""
+
+
+def read_import(source: ByteSource, kind: str, how: Reading) -> Points:
+    """The points of a source that is of this kind."""
+    how.check_columns(source.label, ())
+    try:
+        with source.open() as stream:
+            points, left_out = _points(stream, kind, how)
+        reason = "no-places"
+    except BadContent as bad:
+        points, reason = None, bad.reason
+    if points is None:
+        raise Unreadable(source, reason)
+    log.info(
+        f"{source} is {IMPORTS[kind]}: {len(points)} points; {left_out} entries without a "
+        "place or a time that is understood are left out"
+    )
+    return points
+
+
+def _points(stream: BinaryIO, kind: str, how: Reading) -> tuple[Points | None, int]:
+    if kind == "kml":
+        return kml_points(stream, how.wishes.zone, hours=how.wishes.hours)
+    return history(_fixes(stream, kind, how), hours=how.wishes.hours)
+
+
+def _fixes(stream: BinaryIO, kind: str, how: Reading) -> Iterator[Fix | None]:
+    zone = how.wishes.zone
+    if kind == "recorded":
+        yield from recorded_fixes(stream)
+        return
+    content = JsonStream(stream)
+    if kind == "timeline":
+        yield from timeline_fixes(content, zone, raw_signals=how.raw_signals)
+    elif kind == "owntracks":
+        yield from owntracks_fixes(content)
+    else:
+        read = {"records": record_fixes, "month": month_fixes, "overland": overland_fixes}
+        yield from read[kind](content, zone)
+    if content.peek():
+        raise BadContent("not-json")  # something follows the end

@@ -1,0 +1,141 @@
+"""KML: tracks (`gx:Track`), and placemarks of points and lines with a time.
+
+Every track is a trajectory of its own; placemarks with a TimeStamp or a TimeSpan make one more,
+in order of time. Lines without any time are trajectories in their order only where the whole
+file has no time; otherwise they are left out, and points without a time always are.
+"""
+
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from nomadp.formats.fixes import Fix, Instant, Place, history, instant, place, spread
+from nomadp.formats.points import Points, numbers
+from nomadp.formats.xml_stream import XmlStream
+
+__all__ = ["kml_points"]
+
+UNKNOWN = -1
+COORDINATES = ("Point", "LineString")
+TIMES = {"when": ("Track", "TimeStamp"), "begin": ("TimeSpan",), "end": ("TimeSpan",)}
+
+
+def kml_points(
+    stream: BinaryIO, zone: tzinfo | None = None, *, hours: bool = False
+) -> tuple[Points | None, int]:
+    """The trajectories of a file, if any, and how many entries were left out."""
+    found = _Kml(zone)
+    for _ in found.feed(stream):
+        pass
+    parts, left_out = [], found.left_out
+    for track in [*found.tracks, found.timed]:
+        points, lost = history(track.fixes(), hours=hours)
+        left_out += lost
+        if points is not None:
+            parts.append(points)
+    if parts:
+        return Points.joined(parts), left_out + len(found.lines)
+    return (_untimed(found.lines) if found.lines else None), left_out
+
+
+def _untimed(lines: Sequence[Sequence[Place]]) -> Points:
+    flat = np.array([where for line in lines for where in line])
+    offsets = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
+    return Points(offsets, flat[:, 0], flat[:, 1], numbers(len(lines)))
+
+
+class _Track:
+    """Times and places, which come apart in a gx:Track and belong together by their order."""
+
+    def __init__(self) -> None:
+        self.moment_us, self.local_us = array("q"), array("q")
+        self.lat, self.lng = array("d"), array("d")
+
+    def add_time(self, at: Instant | None) -> None:
+        self.moment_us.append(UNKNOWN if at is None else at.moment_us)
+        self.local_us.append(UNKNOWN if at is None else at.local_us)
+
+    def add_place(self, where: Place | None) -> None:
+        self.lat.append(math.nan if where is None else where[0])
+        self.lng.append(math.nan if where is None else where[1])
+
+    def fixes(self) -> Iterator[Fix | None]:
+        if len(self.lat) != len(self.moment_us):
+            yield None  # whose time is whose, nobody can say
+            return
+        for row in zip(self.moment_us, self.local_us, self.lat, self.lng, strict=True):
+            known = row[0] != UNKNOWN and not math.isnan(row[2])
+            yield Fix(Instant(row[0], row[1]), row[2], row[3]) if known else None
+
+
+@dataclass
+class _Placemark:
+    when: Instant | None = None
+    begin: Instant | None = None
+    end: Instant | None = None
+    shapes: list[tuple[str, list[Place | None]]] = field(default_factory=list)
+
+
+class _Kml(XmlStream):
+    """What was found so far."""
+
+    def __init__(self, zone: tzinfo | None) -> None:
+        super().__init__()
+        self.tracks: list[_Track] = []
+        self.timed = _Track()
+        self.lines: list[list[Place]] = []
+        self.left_out = 0
+        self._zone, self._mark = zone, _Placemark()
+
+    def start(self, name: str) -> bool:
+        parent = self.open[-1] if self.open else ""
+        if name == "Placemark":
+            self._mark = _Placemark()
+        elif name == "Track":
+            self.tracks.append(_Track())
+        return (
+            parent in TIMES.get(name, ())
+            or (name == "coordinates" and parent in COORDINATES)
+            or (name == "coord" and parent == "Track")
+        )
+
+    def end(self, name: str, text: str) -> None:
+        parent = self.open[-1] if self.open else ""
+        if name in TIMES and parent in TIMES[name]:
+            at = instant(text.strip(), self._zone)
+            if parent == "Track":
+                self.tracks[-1].add_time(at)
+            else:
+                setattr(self._mark, name, at)
+        elif name == "coord" and parent == "Track":
+            self.tracks[-1].add_place(_position(text.split()))
+        elif name == "coordinates" and parent in COORDINATES:
+            listed = [_position(each.split(",")) for each in text.split()]
+            self._mark.shapes.append((parent, listed))
+        elif name == "Placemark":
+            self._finish()
+
+    def _finish(self) -> None:
+        mark = self._mark
+        begin = mark.when or mark.begin
+        for kind, places in mark.shapes:
+            if begin is not None:
+                # A point of a span of time is a visit: there when it begins and when it ends.
+                shape = places * 2 if kind == "Point" and mark.end is not None else places
+                for fix in spread(begin, mark.end, shape):
+                    self.timed.add_time(fix and fix.at)
+                    self.timed.add_place(fix and (fix.lat, fix.lng))
+            elif kind == "LineString" and (line := [each for each in places if each]):
+                self.lines.append(line)
+            else:
+                self.left_out += 1
+
+
+def _position(texts: list[Any]) -> Place | None:
+    """Longitude before latitude, and perhaps a height."""
+    return place(texts[1], texts[0]) if len(texts) in (2, 3) else None

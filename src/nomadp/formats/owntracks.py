@@ -1,0 +1,81 @@
+"""What trackers send to a server of one's own: OwnTracks and Overland.
+
+The recorder of OwnTracks keeps lines of time, kind and JSON, each parted by a tab; what is sent
+is that JSON, one object or many. Only the type `location` has a place, others are passed over.
+Overland sends batches `{"locations": [...]}` of GeoJSON points with a timestamp.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import tzinfo
+from typing import Any, BinaryIO
+
+from nomadp.formats.fixes import Fix, instant, place, since_1970
+from nomadp.formats.json_stream import LONGEST, JsonStream
+from nomadp.formats.unreadable import BadContent
+
+__all__ = ["overland_fix", "overland_fixes", "owntracks_fixes", "recorded_fixes"]
+
+SECOND_US = 1_000_000
+
+
+def recorded_fixes(stream: BinaryIO) -> Iterator[Fix | None]:
+    """Of a recorder's file (.rec)."""
+    while line := stream.readline(LONGEST):
+        if len(line) == LONGEST:
+            raise BadContent("too-large")
+        payload = line.rstrip(b"\r\n").split(b"\t", 2)[-1].strip()
+        # Other kinds of lines hold other things than JSON, and some hold nothing.
+        if payload.startswith(b"{"):
+            yield from _location(_parsed(payload))
+
+
+def owntracks_fixes(stream: JsonStream) -> Iterator[Fix | None]:
+    """Of objects, one after the other or in an array."""
+    while mark := stream.peek():
+        for sent in stream.elements() if mark == "[" else [stream.value()]:
+            yield from _location(sent)
+
+
+def _location(sent: Any) -> Iterator[Fix | None]:
+    if not isinstance(sent, Mapping):
+        yield None
+    elif sent.get("_type") == "location":
+        where = place(sent.get("lat"), sent.get("lon"))
+        at = since_1970(sent.get("tst"), SECOND_US)
+        yield None if where is None or at is None else Fix(at, *where)
+
+
+def _parsed(payload: bytes) -> Any:
+    try:
+        return json.loads(payload.decode())
+    except UnicodeDecodeError:
+        reason = "not-utf8"
+    except (ValueError, RecursionError):
+        return None
+    raise BadContent(reason)
+
+
+def overland_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
+    """Of batches, one after the other."""
+    while stream.peek():
+        for name in stream.members():
+            if name == "locations":
+                yield from (overland_fix(each, zone) for each in stream.elements())
+            else:
+                stream.skip()
+
+
+def overland_fix(feature: Any, zone: tzinfo | None = None) -> Fix | None:
+    geometry, properties = (
+        feature.get(name) if isinstance(feature, Mapping) else None
+        for name in ("geometry", "properties")
+    )
+    if not isinstance(geometry, Mapping) or not isinstance(properties, Mapping):
+        return None
+    position = geometry.get("coordinates")
+    if geometry.get("type") != "Point" or not isinstance(position, list) or len(position) < 2:
+        return None
+    where = place(position[1], position[0])
+    at = instant(properties.get("timestamp"), zone)
+    return None if where is None or at is None else Fix(at, *where)

@@ -1,0 +1,110 @@
+"""Google Takeout until 2024: Records.json, and the months of a Semantic Location History.
+
+Coordinates are in ten-millionths of a degree, times ISO 8601 text or milliseconds since 1970.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import tzinfo
+from typing import Any
+
+from nomadp.formats.fixes import Fix, Instant, Place, e7_place, instant, since_1970, spread
+from nomadp.formats.json_stream import JsonStream
+
+__all__ = ["month_fixes", "object_fixes", "record_fix", "record_fixes"]
+
+MILLISECOND_US = 1_000
+
+
+def record_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
+    """Of Records.json, at any size."""
+    for name in stream.members():
+        if name == "locations":
+            yield from (record_fix(each, zone) for each in stream.elements())
+        else:
+            stream.skip()
+
+
+def record_fix(record: Any, zone: tzinfo | None = None) -> Fix | None:
+    where = _where(record)
+    at = _when(record, "timestamp", zone)
+    return None if where is None or at is None else Fix(at, *where)
+
+
+def month_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
+    """Of one month."""
+    for name in stream.members():
+        if name == "timelineObjects":
+            for each in stream.elements():
+                yield from object_fixes(each, zone)
+        else:
+            stream.skip()
+
+
+def object_fixes(each: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
+    """A visit when it begins and ends; an activity's ends and what is known between."""
+    visit, activity = _child(each, "placeVisit"), _child(each, "activitySegment")
+    if visit:
+        begin, end = _ends(visit, zone)
+        there = _where(visit.get("location")) or _where(
+            _first(visit, "otherCandidateLocations")
+        )
+        yield from spread(begin, end, [there, there])
+    if activity:
+        begin, end = _ends(activity, zone)
+        ends = [_where(activity.get(name)) for name in ("startLocation", "endLocation")]
+        timed = _path(activity, zone)
+        between = [] if any(timed) else _waypoints(activity)
+        yield from spread(begin, end, [ends[0], *between, ends[1]])
+        yield from timed
+    if not visit and not activity:
+        yield None
+
+
+def _path(activity: Mapping[str, Any], zone: tzinfo | None) -> list[Fix | None]:
+    """The points of the simplified raw path, which have times of their own."""
+    found: list[Fix | None] = []
+    for point in _listed(_child(activity, "simplifiedRawPath"), "points"):
+        where, at = _where(point), _when(point, "timestamp", zone)
+        found.append(None if where is None or at is None else Fix(at, *where))
+    return found
+
+
+def _waypoints(activity: Mapping[str, Any]) -> list[Place | None]:
+    return [_where(each) for each in _listed(_child(activity, "waypointPath"), "waypoints")]
+
+
+def _ends(
+    whole: Mapping[str, Any], zone: tzinfo | None
+) -> tuple[Instant | None, Instant | None]:
+    duration = _child(whole, "duration")
+    return _when(duration, "startTimestamp", zone), _when(duration, "endTimestamp", zone)
+
+
+def _when(found: Any, name: str, zone: tzinfo | None) -> Instant | None:
+    """Under its name as text, or under its name and Ms as a number."""
+    if not isinstance(found, Mapping):
+        return None
+    return instant(found.get(name), zone) or since_1970(found.get(f"{name}Ms"), MILLISECOND_US)
+
+
+def _where(found: Any) -> Place | None:
+    """Paths say latE7 where places say latitudeE7."""
+    if not isinstance(found, Mapping):
+        return None
+    return e7_place(found.get("latitudeE7"), found.get("longitudeE7")) or e7_place(
+        found.get("latE7"), found.get("lngE7")
+    )
+
+
+def _child(found: Any, name: str) -> Mapping[str, Any]:
+    value = found.get(name) if isinstance(found, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _listed(found: Mapping[str, Any], name: str) -> list[Any]:
+    value = found.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _first(found: Mapping[str, Any], name: str) -> Any:
+    return next(iter(_listed(found, name)), None)

@@ -1,0 +1,93 @@
+"""XML as it streams by: nothing is kept but the elements that are open.
+
+A document type declaration is refused: no export has one, and entities that grow or fetch have
+no place here.
+"""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+from xml.parsers import expat
+
+from nomadp.formats.unreadable import BadContent
+
+__all__ = ["XmlStream", "root_of"]
+
+CHUNK_BYTES = 1 << 16
+DEEPEST = 100
+SEPARATOR = "|"
+
+
+class XmlStream:
+    """Tells `start` and `end` of every element, by its local name; for others to override."""
+
+    def __init__(self) -> None:
+        parser = expat.ParserCreate(namespace_separator=SEPARATOR)
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._read
+        parser.StartDoctypeDeclHandler = self._refuse
+        self._parser = parser
+        self.open: list[str] = []
+        self._text: list[str] | None = None
+
+    def start(self, name: str) -> bool:
+        """An element opens; whether its text is wanted."""
+        return False
+
+    def end(self, name: str, text: str) -> None:
+        """An element closes, whose parent is `self.open[-1]`."""
+
+    def feed(self, stream: BinaryIO) -> Iterator[None]:
+        """Goes on by a piece at a time."""
+        while chunk := stream.read(CHUNK_BYTES):
+            self._parse(chunk)
+            yield
+        self._parse(b"", is_last=True)
+        yield
+
+    def _parse(self, chunk: bytes, *, is_last: bool = False) -> None:
+        try:
+            self._parser.Parse(chunk, is_last)
+            return
+        except (expat.ExpatError, ValueError, LookupError):
+            pass
+        # Raised outside the handler: the original holds parts of the file.
+        raise BadContent("not-xml")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(SEPARATOR)[2]
+        if len(self.open) >= DEEPEST:
+            raise BadContent("too-deep")
+        wanted = self.start(local)
+        self._text = [] if wanted else None
+        self.open.append(local)
+
+    def _end(self, name: str) -> None:
+        local = self.open.pop()
+        text, self._text = "".join(self._text or ()), None
+        self.end(local, text)
+
+    def _read(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def _refuse(self, name: str, *declaration: Any) -> None:
+        raise BadContent("web-page" if name.lower() == "html" else "doctype")
+
+
+class _Root(XmlStream):
+    name: str | None = None
+
+    def start(self, name: str) -> bool:
+        self.name = self.name or name
+        return False
+
+
+def root_of(stream: BinaryIO) -> str:
+    """The local name of the outermost element."""
+    found = _Root()
+    for _ in found.feed(stream):
+        if found.name is not None:
+            return found.name
+    raise BadContent("not-xml")
