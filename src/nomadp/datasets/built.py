@@ -30,6 +30,7 @@ __all__ = [
     "BuiltData",
     "alike",
     "check_folder",
+    "degrees_of",
     "made",
     "on_the_map",
     "read_built",
@@ -87,10 +88,18 @@ def on_the_map(
 
     Six decimals are 10 cm, and hide the last bits in which machines may differ.
     """
+    lat, lng = degrees_of(centre, east_km, north_km)
+    return LocationSet.from_columns(ids, np.round(lat, 6), np.round(lng, 6))
+
+
+def degrees_of(
+    centre: tuple[float, float], east_km: Floats, north_km: Floats
+) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes of points so far from the centre."""
     degree_km = np.radians(1.0) * EARTH_RADIUS_KM
     lat = centre[0] + north_km / degree_km
     lng = centre[1] + east_km / (degree_km * np.cos(np.radians(centre[0])))
-    return LocationSet.from_columns(ids, np.round(lat, 6), np.round(lng, 6))
+    return lat, lng
 
 
 def walked(visited: Indices, lengths: Indices) -> TrajectorySet:

@@ -1,0 +1,162 @@
+"""Where the places of a synthetic city are: districts, streets, avenues and a river."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nomadp.geometry import Floats
+from nomadp.sequences import Indices
+
+__all__ = [
+    "BLOCK_KM",
+    "CENTRE",
+    "RIVER_WIDTH_KM",
+    "Districts",
+    "Places",
+    "Use",
+    "districts_of",
+    "lay_out",
+    "river_km",
+    "turned",
+]
+
+CENTRE = 45.0, -35.0
+QUARTERS, TOWNS, HUBS = 12, 9, 2
+SHARE = {"centre": 0.34, "quarters": 0.43, "towns": 0.15, "hubs": 0.08}
+CENTRE_SPREAD_KM = 0.75
+BLOCK_KM = 0.15
+RIVER_WIDTH_KM = 0.3
+AVENUE_SHARE = 0.06  # of the places, taken from all districts alike
+TOGETHER_SHARE = 0.45  # of the places, those that stand beside another
+TOGETHER_KM = 0.05
+FAME_EXPONENT = 0.8
+FAME_SHIFT = 5.0  # ranks; the first few places are about equally known
+HUB_FAME = 1.8
+
+
+class Use(IntEnum):
+    """What a place is for."""
+
+    HOME = 0
+    WORK = 1
+    LEISURE = 2
+
+
+USE_CENTRE = (0.10, 0.35, 0.55)
+USE_OUTSIDE = (0.35, 0.20, 0.45)
+
+
+@dataclass(frozen=True)
+class Places:
+    """One entry per place; `fame` is how readily a place comes to mind, on no scale."""
+
+    east_km: Floats
+    north_km: Floats
+    use: Indices
+    fame: Floats
+
+
+@dataclass(frozen=True)
+class Districts:
+    middle_km: Floats  # (n_districts, 2), the centre first and the hubs last
+    spread_km: Floats
+    share: Floats
+    turn_rad: Floats
+
+
+def lay_out(rng: np.random.Generator, places: int) -> Places:
+    """A dense centre, quarters around it, towns farther out, two hubs far from everything (an
+    airport, a fairground), avenues between them, streets, and a river.
+
+    Every use has a place, if there are enough places.
+    """
+    districts = districts_of(rng)
+    district = rng.choice(len(districts.share), size=places, p=districts.share)
+    offset_km = rng.normal(0, 1, (places, 2)) * districts.spread_km[district, np.newaxis]
+    point = turned(_on_streets(rng, offset_km), districts.turn_rad[district])
+    point += districts.middle_km[district]
+    on_avenue = rng.random(places) < AVENUE_SHARE
+    point[on_avenue] = _along_avenues(rng, districts.middle_km, int(on_avenue.sum()))
+    _gather(rng, point)
+    east_km, north_km = _off_the_river(point)
+    central = np.hypot(east_km, north_km) < 2 * CENTRE_SPREAD_KM
+    chance = np.where(central[:, np.newaxis], USE_CENTRE, USE_OUTSIDE)
+    use = (rng.random((places, 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    use[: len(Use)] = np.arange(min(places, len(Use)))
+    at_hub = (district >= len(districts.share) - HUBS) & ~on_avenue
+    return Places(east_km, north_km, use, _fame(rng, at_hub))
+
+
+def districts_of(rng: np.random.Generator) -> Districts:
+    quarters = _ring(rng, QUARTERS) * rng.uniform(1.6, 6.5, (QUARTERS, 1))
+    towns = _ring(rng, TOWNS) * rng.uniform(9.0, 19.0, (TOWNS, 1))
+    hubs = _ring(rng, HUBS) * np.array([[21.0], [12.0]])
+    spread_km = rng.uniform(0.35, 0.9, QUARTERS), rng.uniform(0.5, 1.6, TOWNS)
+    share = (
+        SHARE["quarters"] * rng.dirichlet(np.full(QUARTERS, 5.0)),
+        SHARE["towns"] * rng.dirichlet(np.full(TOWNS, 3.0)),
+    )
+    return Districts(
+        np.vstack([[[0.0, 0.0]], quarters, towns, hubs]),
+        np.hstack([CENTRE_SPREAD_KM, *spread_km, np.full(HUBS, 0.3)]),
+        np.hstack([SHARE["centre"], *share, 0.8 * SHARE["hubs"], 0.2 * SHARE["hubs"]]),
+        rng.uniform(0, np.pi / 2, 1 + QUARTERS + TOWNS + HUBS),
+    )
+
+
+def _ring(rng: np.random.Generator, count: int) -> Floats:
+    """Directions that share the horizon, none quite where it would be on a clock."""
+    angle = 2 * np.pi * (np.arange(count) + rng.uniform(-0.35, 0.35, count)) / count
+    angle += rng.uniform(0, 2 * np.pi)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _fame(rng: np.random.Generator, at_hub: NDArray[np.bool_]) -> Floats:
+    """A shifted Zipf law over ranks; hubs are known to everybody."""
+    rank = rng.permutation(len(at_hub))
+    fame = (FAME_SHIFT + rank) ** -FAME_EXPONENT
+    return np.asarray(np.where(at_hub, HUB_FAME * fame, fame), dtype=np.float64)
+
+
+def _gather(rng: np.random.Generator, point: Floats) -> None:
+    """Move some places beside others: shops stand together, offices share a tower."""
+    guest = np.flatnonzero(rng.random(len(point)) < TOGETHER_SHARE)
+    host = rng.integers(0, len(point), len(guest))
+    point[guest] = point[host] + rng.normal(0, TOGETHER_KM, (len(guest), 2))
+
+
+def _on_streets(rng: np.random.Generator, offset_km: Floats) -> Floats:
+    """Each place on the nearest street of one direction, anywhere along it."""
+    street = BLOCK_KM * np.round(offset_km / BLOCK_KM)
+    return np.where(rng.permuted([[True, False]] * len(offset_km), axis=1), street, offset_km)
+
+
+def turned(offset_km: Floats, angle_rad: Floats) -> Floats:
+    x, y = offset_km.T
+    cos, sin = np.cos(angle_rad), np.sin(angle_rad)
+    return np.stack([x * cos - y * sin, x * sin + y * cos], axis=1)
+
+
+def _along_avenues(rng: np.random.Generator, middle_km: Floats, count: int) -> Floats:
+    """Points on the roads from the centre to a district, or from one district to the next."""
+    end = rng.integers(1, len(middle_km), count)
+    start = np.where(rng.random(count) < 0.7, 0, end % (len(middle_km) - 1) + 1)
+    along = rng.random((count, 1))
+    from_km, to_km = middle_km[start], middle_km[end]
+    return np.asarray(from_km + along * (to_km - from_km) + rng.normal(0, 0.03, (count, 2)))
+
+
+def _off_the_river(point: Floats) -> tuple[Floats, Floats]:
+    """Nobody lives in the water: move each place to its own bank."""
+    east_km, north_km = point.T
+    above_km = north_km - river_km(east_km)
+    bank_km = np.copysign(RIVER_WIDTH_KM / 2, above_km)
+    drowned = np.abs(above_km) < RIVER_WIDTH_KM / 2
+    return east_km, np.where(drowned, north_km - above_km + bank_km, north_km)
+
+
+def river_km(east_km: Floats) -> Floats:
+    """How far north the middle of the river is."""
+    return np.asarray(1.4 * np.sin(east_km / 3.2) - 1.6)

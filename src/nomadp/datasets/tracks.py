@@ -1,0 +1,96 @@
+"""What tracks look like before there is a location set: counts, lengths, intervals and gaps.
+
+The numbers are those of the data as they are, for whoever holds them; they are not private. No
+place is among them: a box round somebody's points is given only on request, and coarse.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from nomadp.formats.points import HOUR_US, Points
+from nomadp.geometry import Floats, haversine_km
+
+__all__ = ["TrackDescription", "coarse_box", "describe_tracks"]
+
+QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
+SECOND_US = 1_000_000
+DAY_US = 24 * HOUR_US
+GAP_HOURS = 1
+TENTHS = 10
+"""A coarse box is in tenths of a degree, some 11 km."""
+
+
+@dataclass(frozen=True)
+class TrackDescription:
+    """Quantiles are over trajectories, those of intervals over pairs of points that follow."""
+
+    trajectories: int
+    points: int
+    users: int | None
+    """None where no source says whose the trajectories are."""
+    of_one_point: int
+    timed: bool
+    days: int | None
+    """From the first day to the last, both included; None without times."""
+    points_each: dict[str, float]
+    way_km: dict[str, float]
+    """Along the straight lines between points."""
+    hours: dict[str, float] | None
+    interval_s: dict[str, float] | None
+    gaps: int | None
+    """Intervals of more than an hour inside trajectories."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def describe_tracks(points: Points) -> TrackDescription:
+    """The statistics of points in trajectories."""
+    first, last = points.offsets[:-1], points.offsets[1:] - 1
+    within = np.diff(points.owner) == 0
+    step_km = np.zeros(len(points))
+    if len(points) > 1:
+        moved_km = haversine_km(
+            points.lat[:-1], points.lng[:-1], points.lat[1:], points.lng[1:]
+        )
+        step_km[1:] = np.where(within, moved_km, 0.0)
+    moment_us = points.moment_us
+    days = hours = interval_s = gaps = None
+    if moment_us is not None:
+        days = int(moment_us.max() // DAY_US - moment_us.min() // DAY_US) + 1
+        hours = _quantiles((moment_us[last] - moment_us[first]) / HOUR_US)
+        waited_us = np.diff(moment_us)[within]
+        interval_s = _quantiles(waited_us / SECOND_US) if len(waited_us) else None
+        gaps = int(np.count_nonzero(waited_us > GAP_HOURS * HOUR_US))
+    return TrackDescription(
+        trajectories=len(points.tids),
+        points=len(points),
+        users=None if points.people is None else points.people.count,
+        of_one_point=int(np.count_nonzero(points.lengths == 1)),
+        timed=moment_us is not None,
+        days=days,
+        points_each=_quantiles(points.lengths.astype(np.float64)),
+        way_km=_quantiles(np.add.reduceat(step_km, first)),
+        hours=hours,
+        interval_s=interval_s,
+        gaps=gaps,
+    )
+
+
+def coarse_box(points: Points) -> str:
+    """West, south, east and north of all points, outwards to the next tenth of a degree."""
+    sides = (
+        math.floor(float(points.lng.min()) * TENTHS),
+        math.floor(float(points.lat.min()) * TENTHS),
+        math.ceil(float(points.lng.max()) * TENTHS),
+        math.ceil(float(points.lat.max()) * TENTHS),
+    )
+    return ",".join(f"{side / TENTHS:g}" for side in sides)
+
+
+def _quantiles(values: Floats) -> dict[str, float]:
+    found = np.quantile(values, QUANTILES).tolist()
+    return {f"{share:.0%}": value for share, value in zip(QUANTILES, found, strict=True)}

@@ -1,0 +1,60 @@
+"""A collection in the synthetic city: its tasks, and what thousands of devices send."""
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from collecting import SALT, Address, new_id, today
+
+import nomadp
+from nomadp.client.journey import PrivateJourney
+from nomadp.mechanisms import kind_of
+from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.protocol import Kit, Task
+from nomadp.zones import zones_of
+
+PLACES, LENGTH = 150, 3
+ZONES = "grid:4"
+
+
+@cache
+def city(trips: int) -> Any:
+    return nomadp.synthetic_city(seed=1, places=PLACES, trips=trips)
+
+
+@cache
+def city_kit(mechanism: str, purpose: str, **fields: Any) -> Kit:
+    """Runs today, in epochs of a day."""
+    asks = mechanism != "atlas"
+    places, epsilon = city(1).locations, Fraction(6)
+    book: Any = (
+        zones_of(places, ZONES) if asks else build_pinned(places, [LENGTH], epsilon, 256)
+    )
+    said = {
+        "purpose": purpose,
+        "mechanism": mechanism,
+        "version": kind_of(mechanism).version,
+        "params": {"zones": ZONES} if asks else {},
+        "epsilon": epsilon,
+        "length": None if asks else LENGTH,
+        "locations_sha256": places.sha256,
+        "book_sha256": book.sha256,
+        "start": today() - 5,
+        "end": today() + 20,
+        "min_batch_size": 100,
+        "retention": 40,
+        "salt": SALT,
+    }
+    return Kit(Task(**{**said, **fields}), places, book)
+
+
+def send_city(address: Address, kit: Kit, trips: int) -> None:
+    """One report of every trip, over HTTP, a hundred at a time; some are days old."""
+    said = []
+    for k, trip in enumerate(city(trips).trajectories):
+        private = PrivateJourney.of(trip, kit, None)
+        report = kit.mechanism.report(private.locations)
+        value = kit.code.text(kit.code.released(report))
+        said.append({"report_id": new_id(), "time": today() - k % 5, "value": value})
+    for start in range(0, len(said), 100):
+        assert address.send(kit, *said[start : start + 100]).status == 200
