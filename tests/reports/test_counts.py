@@ -9,10 +9,11 @@ from reported import reported
 from worlds import scattered
 
 from nomadp.engine import perturb_set
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
 from nomadp.reports import Counts
+from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
 
 WORLD = scattered(9)
@@ -78,3 +79,14 @@ def test_forged_reports_are_counted_apart():
         (length, (v.tolist(), n.tolist())) for length, v, n in found.by_length(mechanism)
     )
     assert two[2] == ([2], [2])
+
+
+@pytest.mark.parametrize("cell", [(2, 10**7), (2, -1), (-1, 0)])
+@pytest.mark.parametrize("name", ["exp", "atlas", "trips"])
+def test_counts_made_elsewhere_of_what_is_never_reported_are_refused(name, cell):
+    made = make_mechanism(name, WORLD, 4, **({"zones": "grid:2"} if name == "trips" else {}))
+    counts = Counts({(made.identity, 2, 0): 5, (made.identity, *cell): 1})
+    with pytest.raises(DomainError, match="counts must be of what"):
+        counts_of(made, counts)
+    with pytest.raises(DomainError, match="counts must be of what"):
+        counts_of(made, Counts({(made.identity, 2, 0): -5}))

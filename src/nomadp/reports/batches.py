@@ -5,8 +5,8 @@ Arrow, which is slow, so only what needs it imports this module.
 """
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from nomadp.mechanisms import Mechanism
 from nomadp.reports.rows import (
     NO_NUMBER,
     NOTHING,
+    UNKNOWN_PLACE,
     VALUES,
     Public,
     Rows,
@@ -28,7 +29,7 @@ from nomadp.reports.rows import (
 )
 from nomadp.sequences import Sequences
 
-__all__ = ["batch_of", "is_numbered", "rows_of"]
+__all__ = ["Columns", "batch_of", "columns_of", "is_numbered", "rows_of"]
 
 VALUE_SCHEMA = pa.schema([("tid", pa.string()), (VALUES, pa.list_(pa.int64()))])
 NUMBER = pa.field("number", pa.int64())
@@ -65,9 +66,66 @@ def batch_of(
     return batch
 
 
+class Columns(NamedTuple):
+    """Readable reports as bare columns: what counting looks at."""
+
+    tid: Any
+    offsets: Ints
+    locations: Ints
+    numbers: Ints | None
+    refused: Mapping[str, int]
+
+    @classmethod
+    def of(cls, found: Rows) -> "Columns":
+        """Of reports that were read, at a loss of what they said besides."""
+        rows = found.rows
+        tid = pa.array(rows.names, pa.string())
+        return cls(tid, rows.offsets, rows.locations, found.numbers, found.refused)
+
+
+def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
+    """The reports of a batch that can be read, in its order; transcripts are passed over."""
+    batch, empty = _there(batch, public)
+    offsets, items = flat(batch[_nested(public)])
+    found = _found(items, public)
+    numbers, wrong = _numbers(batch)
+    tid, refused = as_text("tid", batch["tid"]), {NOTHING: empty} if empty else {}
+    if len(tid):
+        wrong[UNKNOWN_PLACE] = np.minimum.reduceat(found, offsets[:-1]) < 0
+    bad = np.zeros(len(tid), dtype=bool)
+    for reason, mask in wrong.items():
+        if count := int(np.count_nonzero(mask & ~bad)):
+            refused[reason] = count
+        bad |= mask
+    if bad.any():
+        rows = readable(Sequences(offsets, found, ("",) * len(tid)), numbers, None, wrong)
+        offsets, found, numbers = rows.rows.offsets, rows.rows.locations, rows.numbers
+        tid = tid.filter(pa.array(~bad))
+    return Columns(tid, offsets, found, numbers, refused)
+
+
 def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     """The reports of a batch that can be read, in its order."""
-    column = VALUES if isinstance(public, int) else "location_ids"
+    batch, empty = _there(batch, public)
+    offsets, items = flat(batch[_nested(public)])
+    found = _found(items, public)
+    names = tuple(as_text("tid", batch["tid"]).to_pylist())
+    numbers, bad = _numbers(batch)
+    said = None
+    if "transcript" in batch.schema.names:
+        said = [transcript_of(text) for text in batch["transcript"].to_pylist()]
+    rows = readable(Sequences(offsets, found, names), numbers, said, bad)
+    refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
+    return rows._replace(refused=refused)
+
+
+def _nested(public: Public) -> str:
+    return VALUES if isinstance(public, int) else "location_ids"
+
+
+def _there(batch: pa.RecordBatch, public: Public) -> tuple[pa.RecordBatch, int]:
+    """The rows that have an id and report something, and how many have not."""
+    column = _nested(public)
     for name in ("tid", column):
         if batch.schema.names.count(name) != 1:
             raise SchemaError(f"reports must have one column {name}")
@@ -78,17 +136,7 @@ def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
     there = pc.fill_null(there, fill_value=False)
     empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
-    batch = batch.filter(there)
-    offsets, items = flat(batch[column])
-    found = _found(items, public)
-    names = tuple(as_text("tid", batch["tid"]).to_pylist())
-    numbers, bad = _numbers(batch)
-    said = None
-    if "transcript" in batch.schema.names:
-        said = [transcript_of(text) for text in batch["transcript"].to_pylist()]
-    rows = readable(Sequences(offsets, found, names), numbers, said, bad)
-    refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
-    return rows._replace(refused=refused)
+    return (batch.filter(there) if empty else batch), empty
 
 
 def _found(items: Any, public: Public) -> Ints:

@@ -4,8 +4,10 @@ Counts are all that learning needs: those of parts add to those of the whole, in
 batches, of machines, of days. There are few distinct reports however many come in.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ __all__ = [
     "Values",
     "check_decodable",
     "check_readable",
+    "counts_of",
     "possible",
     "released_values",
 ]
@@ -158,6 +161,32 @@ class Counts:
         """How many reports were left out."""
         return sum(count for (_, length, _), count in self.cells.items() if length == REFUSED)
 
+    def reports(self, mechanism: Mechanism) -> int:
+        """How many reports of this mechanism were counted."""
+        return sum(self.lengths(mechanism).values())
+
+    def lengths(self, mechanism: Mechanism) -> dict[int, int]:
+        """Of one mechanism: how many reports there are of each length."""
+        found = {}
+        for length, _, often in self.by_length(mechanism):
+            law = mechanism.report_law(length)
+            values = 1 if law is not None and law.whole else length
+            found[length] = int(often.sum()) // values
+        return found
+
+    def only(self, mechanism: Mechanism) -> "Counts":
+        """Those of one mechanism."""
+        law = mechanism.identity
+        return Counts({cell: count for cell, count in self.cells.items() if cell[0] == law})
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of everything that was counted, in whatever order."""
+        digest = hashlib.sha256(b"nomadp-counts-1\n")
+        for (law, length, value), count in sorted(self.cells.items()):
+            digest.update(f"{law}\n{length} {value} {count}\n".encode())
+        return digest.hexdigest()
+
     def by_length(self, mechanism: Mechanism) -> Iterator[tuple[int, Ints, Ints]]:
         """Of one law: each length, its distinct values in order, and how often each came in."""
         found: dict[int, list[tuple[int, int]]] = {}
@@ -169,6 +198,7 @@ class Counts:
             yield length, values, counts
 
     def to_arrow(self) -> "pa.RecordBatch":
+        """A row for each cell, in the columns law, length, value and count."""
         import pyarrow as pa
 
         rows = ((*cell, count) for cell, count in self.cells.items())
@@ -186,3 +216,30 @@ class Counts:
         for law, length, value, count in zip(*columns, strict=True):
             cells[law, length, value] = cells.get((law, length, value), 0) + count
         return cls(cells)
+
+
+def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
+    """What was counted of this mechanism, or is counted now; refused where there is nothing."""
+    if isinstance(evidence, Counts):
+        check_readable(mechanism)
+        found = evidence.only(mechanism)
+        if evidence.cells and not found.cells:
+            raise DomainError(
+                "counts must be of the mechanism that is asked, and are of others; count the "
+                f"reports that {mechanism.name} at epsilon {mechanism.epsilon} made"
+            )
+        _check_possible(mechanism, found)
+        return found
+    return Counts.of(mechanism, evidence)
+
+
+def _check_possible(mechanism: Mechanism, counts: Counts) -> None:
+    """Counts may have been made elsewhere: refuse what the mechanism never reports."""
+    for length, values, often in counts.by_length(mechanism):
+        law: Any = mechanism.report_law(max(length, 1))
+        size = mechanism.report_size if mechanism.asks else len(law.channel.outputs)
+        if length < 1 or values[0] < 0 or values[-1] >= size or often.min() < 1:
+            raise DomainError(
+                f"counts must be of what {mechanism.name} at epsilon {mechanism.epsilon} "
+                f"reports, and some of length {length} are not; count the reports again"
+            )

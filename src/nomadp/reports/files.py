@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
+from nomadp.formats.arrow_objects import Frame, Source, framed
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import (
     beside,
+    check_readable,
     file_path,
     is_parquet,
     write_described,
@@ -41,6 +43,8 @@ __all__ = [
     "ABOUT",
     "has_header",
     "header_of",
+    "is_read_whole",
+    "parts_of",
     "read_reports",
     "read_rows",
     "write_reports",
@@ -85,13 +89,14 @@ def write_simulated(path: AnyPath, reports: AnyReports) -> None:
 
 
 def read_reports(
-    path: AnyPath, locations: LocationSet, made_by: Mechanism | None = None
+    path: Source, locations: LocationSet, made_by: Mechanism | None = None
 ) -> AnyReports:
     """The reports of a file or folder; what cannot be read is left out and counted.
 
     They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
     are taken to be ``made_by`` a mechanism, and simulated. ``path`` is CSV, Parquet or a folder
-    of Parquet, ``locations`` the set they were made with. Raises `SchemaError` for a file or a
+    of Parquet, or a frame of pandas, polars, DuckDB or whatever streams to Arrow, ``locations``
+    the set they were made with. Raises `SchemaError` for a file or a
     header of another shape, `DomainError` for another set.
 
     >>> import nomadp
@@ -101,7 +106,7 @@ def read_reports(
     >>> nomadp.read_reports("reports.csv", city.locations)
     Reports(10 of exp at epsilon 4)
     """
-    found = Path(path)
+    found = _found(path)
     about = _header_bytes(found)
     if about is not None:
         with _named(found):
@@ -136,12 +141,18 @@ def _question(
     return header.mechanism_for(locations)
 
 
-def header_of(path: AnyPath) -> Header | None:
-    """What a file or folder says of how its reports were made."""
-    found = Path(path)
+def header_of(path: Source) -> Header | None:
+    """What a file, folder or frame says of how its reports were made."""
+    found = _found(path)
     about = _header_bytes(found)
     with _named(found):
         return None if about is None else Header.from_json(about)
+
+
+def is_read_whole(path: AnyPath) -> bool:
+    """Whether a file is no Parquet, and so has no pieces to be read one at a time."""
+    found = Path(path)
+    return not found.is_dir() and not is_parquet(found)
 
 
 def has_header(path: AnyPath) -> bool:
@@ -161,7 +172,7 @@ def read_rows(path: AnyPath, locations: LocationSet) -> tuple[Rows, Mapping[str,
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _named(path: Path | Frame) -> Iterator[None]:
     """A refusal of a header says in which file."""
     try:
         yield
@@ -200,32 +211,42 @@ def _by_point(reports: AnyReports) -> dict[str, Any]:
     return column
 
 
-def _rows(path: Path, public: Public) -> Rows:
+def _found(source: Source) -> Path | Frame:
+    frame = framed(source)
+    return Path(source) if frame is None else frame  # type: ignore[arg-type]
+
+
+def _rows(path: Path | Frame, public: Public) -> Rows:
     nested = VALUES if isinstance(public, int) else "location_ids"
-    if path.is_dir() or is_parquet(path):
-        tables = [_table(file) for file in _files(path)]
+    if isinstance(path, Frame) or path.is_dir() or is_parquet(path):
+        tables = [_table(file) for file in parts_of(path)]
         if all(nested in table.schema.names for table in tables):
             from nomadp.reports.batches import rows_of
 
             batches = (each for t in tables for each in t.combine_chunks().to_batches())
             pieces = [rows_of(batch, public) for batch in batches]
         else:
-            pieces = [rows_by_point(file, public) for file in _files(path)]
+            pieces = [rows_by_point(file, public) for file in parts_of(path)]
     else:
         pieces = [rows_by_point(path, public)]
     found = unique(concatenated(pieces))
     if not len(found.rows):
         over = f"{public} values" if isinstance(public, int) else len(public)
+        left_out = sum(found.refused.values())
+        what = (
+            f"all {left_out} were left out; use the location file that belongs to them"
+            if left_out
+            else "holds none"
+        )
         raise DomainError(
-            f"{path} must hold reports over the location set of {over}, and all "
-            f"{sum(found.refused.values())} were left out; use the location file that belongs "
-            "to them"
+            f"{path} must hold reports over the location set of {over}, and {what}"
         )
     return found
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
+def parts_of(path: Path | Frame) -> list[Any]:
+    """The files that a path stands for: itself, or those of a folder as a cluster writes it."""
+    if isinstance(path, Frame) or not path.is_dir():
         return [path]
     parts = sorted(each for each in path.glob("*.parquet") if each.name[0] not in "._")
     if not parts:
@@ -233,7 +254,9 @@ def _files(path: Path) -> list[Path]:
     return parts
 
 
-def _table(path: Path) -> "pa.Table":
+def _table(path: Path | Frame) -> "pa.Table":
+    if isinstance(path, Frame):
+        return path.table
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -248,13 +271,18 @@ def _table(path: Path) -> "pa.Table":
     raise SchemaError(f"{path} must be a Parquet file, and {reason}")
 
 
-def _header_bytes(path: Path) -> bytes | None:
+def _header_bytes(path: Path | Frame) -> bytes | None:
     """What a file or folder says about itself, as it stands there."""
-    try:
-        if not path.is_dir() and is_parquet(path):
+    if isinstance(path, Frame):
+        found: bytes | None = (path.table.schema.metadata or {}).get(b"nomadp")
+        return found
+    if not path.is_dir():
+        check_readable(path)
+        if is_parquet(path):
             from nomadp.formats.parquet_files import read_metadata
 
             return read_metadata(path)
+    try:
         about = path / ABOUT if path.is_dir() else beside(path)
         if not about.exists():
             return None

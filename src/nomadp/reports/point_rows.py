@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.columns import Kind, Table, Text
 from nomadp.formats.files import columns_or_refusal, read_table
 from nomadp.reports.rows import AMBIGUOUS, NO_NUMBER, Public, Rows, readable, transcript_of
@@ -19,7 +20,7 @@ ENTRIES = {"tid": Kind.TEXT, "seq": Kind.WHOLE, VALUE: Kind.WHOLE}
 MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
-def rows_by_point(path: Path, public: Public) -> Rows:
+def rows_by_point(path: Path | Frame, public: Public) -> Rows:
     """From one row to a point, in any order."""
     needed = ENTRIES if isinstance(public, int) else POINTS
     table = read_table(path, lambda header: _columns(path, header, needed))
@@ -57,7 +58,7 @@ def _entries(table: Table, public: Public) -> Any:
 
 
 def _columns(
-    path: Path, header: Sequence[str], needed: Mapping[str, Kind]
+    path: Path | Frame, header: Sequence[str], needed: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
     more = {name: kind for name, kind in MORE.items() if name in header}
     return columns_or_refusal(path, header, {**needed, **more})

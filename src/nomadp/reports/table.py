@@ -53,6 +53,7 @@ class AnyReports(Sequences):
 
     @property
     def ids(self) -> tuple[str, ...]:
+        """What each report is called: at random, so that it tells nothing of who sent it."""
         return self.names
 
     @property
