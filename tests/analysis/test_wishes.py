@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.analysis.wishes import Advice, advise, drawn_reports
+from nomadp.analysis.crowds import Asked, Crowd, drawn_reports
+from nomadp.analysis.wishes import REACHED, Advice, advise
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
+from nomadp.zones import polygon_zones
 
 LOCATIONS = scattered(40)
 
@@ -66,3 +68,53 @@ def test_reports_are_drawn_as_often_as_their_law_says(atlas):
     chances = probabilities(channel, journeys.T)
     deviation = np.sqrt(people @ (chances * (1 - chances)))
     assert np.abs((count - people @ chances) / deviation).max() < 4
+
+
+def test_a_wish_out_of_reach_comes_with_the_finest_coarser_areas_that_are_not(atlas):
+    found = advise("flows", atlas, 1_000, "grid:8")
+    assert not found.in_reach
+    assert found.coarser.in_reach
+    tried = ["grid:4", "grid:2"]
+    nearer = tried[: tried.index(found.coarser.zones)]
+    assert not any(advise("flows", atlas, 1_000, zones).in_reach for zones in nearer)
+    assert advise("flows", atlas, 1_000, found.coarser.zones) == found.coarser
+
+
+def test_what_is_in_reach_needs_no_other_areas(flows):
+    assert flows[300_000].in_reach
+    assert flows[300_000].coarser is None
+
+
+def test_where_no_areas_are_large_enough_none_are_named(atlas):
+    found = advise("flows", atlas.with_params(epsilon="0.01"), 10, "grid:4")
+    assert not found.in_reach
+    assert found.coarser is None
+
+
+def test_own_zones_have_no_coarser_ones(atlas):
+    middle = float(np.median(LOCATIONS.lng))
+    west = [[[-180, -90], [middle, -90], [middle, 90], [-180, 90]]]
+    zones = polygon_zones(LOCATIONS, [west], ["west"])
+    found = advise("flows", atlas.with_params(epsilon="0.01"), 10, zones)
+    assert found.coarser is None
+    assert not found.in_reach
+
+
+def test_enough_people_bring_raw_answers_into_reach_and_no_more(atlas):
+    found = advise("density", atlas, 50, "grid:4")
+    there = advise("density", atlas, found.enough, "grid:4").errors
+    assert found.enough > 50
+    assert there["raw"] <= REACHED * there["flat"]
+    assert there["raw"] == pytest.approx(REACHED * there["flat"], rel=0.01)
+
+
+def test_a_share_has_the_deviation_of_its_exact_law(atlas):
+    visits = make_mechanism("visits", LOCATIONS, 2, zones="grid:2")
+    asked = Asked(Crowd(LOCATIONS, 500), visits)
+    law, rng = visits.channel, np.random.default_rng(5)
+    true, other = float(law.true_chance), float(law.other_chance)
+    support = rng.binomial(500, other + asked.truth * (true - other), (20_000, 4))
+    drawn = ((support / 500 - other) / (true - other)).std(axis=0)
+    assert asked.deviation == pytest.approx(drawn, rel=0.03)
+    found = advise("density", atlas.with_params(epsilon=2), 500, "grid:2")
+    assert found.deviation == pytest.approx(asked.deviation.mean())

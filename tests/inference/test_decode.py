@@ -15,7 +15,7 @@ from nomadp.budget import Split, Step
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference import AtlasDecoder, PointDecoder, decode, learn_prior
-from nomadp.inference.decode import groups_of
+from nomadp.inference.decode import Decoders, groups_of
 from nomadp.mechanisms import BipartiteResponse, Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.report_law import PointLaw
@@ -162,3 +162,36 @@ def test_a_mechanism_of_somebody_else_is_decoded_by_what_it_says_of_its_reports(
 def test_a_law_of_points_must_lead_to_every_location():
     with pytest.raises(DomainError, match="every location of its set of 40"):
         PointLaw(LOCATIONS, make_mechanism("exp", scattered(30), 1).channel(Fraction(1)))
+
+
+def test_long_journeys_of_all_lengths_share_one_decoder():
+    mechanism = WholeJourney(locations=scattered(30), epsilon=4, size=16)
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(0, 30, length) for length in (9, 20, 9, 150, 31)]
+    true = TrajectorySet.from_lists(rows, size=30)
+    reports = perturb_set(mechanism, true, SimulatedWords(1))
+    decoders = Decoders(mechanism, None, 0.9)
+    found = decoders.decode(reports)
+    assert len(decoders._by_law) == 1
+    for row, number in enumerate(reports.numbers):
+        length = int(reports.lengths[row])
+        alone = AtlasDecoder(mechanism.report_law(length)).decode(np.array([number]))
+        points = slice(reports.offsets[row], reports.offsets[row + 1])
+        assert np.array_equal(found.locations[points], alone.locations[0])
+        assert np.array_equal(found.radius_km[points], alone.radius_km[0])
+
+
+def test_a_learned_prior_is_not_believed_of_long_journeys():
+    """Journeys of eight points are read by it, and no track that is reported through eight."""
+    mechanism = WholeJourney(locations=scattered(30), epsilon=4, size=16)
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(0, 4, length) for length in [8] * 400 + [9, 60] * 200]
+    true = TrajectorySet.from_lists(rows, size=30)
+    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
+    prior = learn_prior(mechanism, reports)
+    flat, learned = (decode(mechanism, reports, each).locations for each in (None, prior))
+    same = flat == learned
+    short = int(true.offsets[400])
+    assert prior.spread is not None
+    assert same[short:].all()
+    assert not same[:short].all()

@@ -7,9 +7,10 @@ import pytest
 from many import drawn_numbers
 from worlds import scattered
 
-from nomadp.inference import fitting
+from nomadp.inference import climbing, fitting
 from nomadp.inference import learning as module
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence
+from nomadp.inference.fitting import Fit
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Learner, learn
 from nomadp.inference.prior import Features, Prior
@@ -56,8 +57,8 @@ def commuters(locations, count, length, seed=0):
 
 def exactly(monkeypatch):
     """Learning that goes on for as long as anything is gained."""
-    monkeypatch.setattr(fitting, "TOLERANCE", 0.0)
-    monkeypatch.setattr(fitting, "ROUNDS_MAX", 5_000)
+    monkeypatch.setattr(climbing, "TOLERANCE", 0.0)
+    monkeypatch.setattr(climbing, "ROUNDS_MAX", 5_000)
 
 
 def log_chance(group, prior):
@@ -160,7 +161,7 @@ def test_says_whether_it_settled(monkeypatch):
     groups = [point_group(channel, drawn(channel, 1000, 1))]
     assert learn(scattered(6), groups).settled
     assert learn(scattered(6), groups, 0.2).settled
-    monkeypatch.setattr(fitting, "ROUNDS_MAX", 1)
+    monkeypatch.setattr(climbing, "ROUNDS_MAX", 1)
     stopped = learn(scattered(6), groups, 0.2)
     assert not stopped.settled
     assert len(stopped.history) == 2
@@ -211,6 +212,44 @@ def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     assert learner.spread is None
     assert learner.learn().spread is None
     assert (learner.learn().scores == learner.alike().scores).all()
+
+
+def test_people_who_go_anywhere_but_to_one_place_take_no_steps_that_are_learned():
+    """What steps reports of few journeys seem to tell of, they only tell of the public walk."""
+    locations = scattered(200)
+    rows = np.random.default_rng(0).integers(0, 200, (40_000, 2))
+    rows[::8] = 7
+    mechanism = WholeJourney(locations=locations, epsilon=4)
+    learner = Learner(locations, [atlas_group(mechanism, rows)])
+    assert learner.spread is not None
+    assert learner.anywhere
+    support = possible_journeys(mechanism.channel(2))
+    apart_km = locations.distances_between_km(*support.T)
+    uniform_km = locations.distances_between_km(*rows[1::8].T).mean()
+    assert learner.alike().weights(support) @ apart_km == pytest.approx(uniform_km, rel=0.06)
+
+
+def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypatch):
+    locations = scattered(20)
+    tried: list[float] = []
+
+    def foretold(self, fits):
+        return np.full(1, float(len(tried) > 3))
+
+    def by_halves(self, halves, spread, starts):
+        tried.append(spread)
+        return Fit(*np.zeros((2, len(self._features)))), Fit(
+            *np.zeros((2, len(self._features)))
+        )
+
+    monkeypatch.setattr(Learner, "_foretold", foretold)
+    monkeypatch.setattr(Learner, "_by_halves", by_halves)
+    monkeypatch.setattr(module, "_better", lambda found, before, halves: found > before)
+    group = point_group(
+        make_mechanism("brr", locations, 4).channel(Fraction(4)), np.full(99, 2)
+    )
+    assert Learner(locations, [group]).spread == module.SPREADS[-1]
+    assert tuple(tried) == module.SPREADS
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, module.FEWEST - 1])

@@ -4,13 +4,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from nomadp.budget import Split, exp_lower, format_epsilon
+from nomadp.budget import Split, exp_upper, format_epsilon, grown_suspicions
 from nomadp.errors import DomainError
 from nomadp.mechanisms import Mechanism
 
 __all__ = ["NOT_COVERED", "Explanation", "explain"]
 
-SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 NOT_COVERED = (
     "the number of points: a report has as many as the trajectory it was made from",
     "timestamps and user ids: no report carries them, and no epsilon here pays for them",
@@ -50,11 +49,7 @@ class Explanation:
     @property
     def suspicions(self) -> dict[str, str] | None:
         """What a suspicion can grow to at most, both in percent, rounded up."""
-        if not self.mechanism.private:
-            return None
-        grown = {p: p * self._odds / (p * self._odds + 1 - p) for p in SUSPICIONS}
-        percent = {float(100 * p): format_epsilon(100 * q, digits=1) for p, q in grown.items()}
-        return {f"{before:g}": after for before, after in percent.items()}
+        return grown_suspicions(self._odds) if self.mechanism.private else None
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -89,7 +84,7 @@ class Explanation:
 
     @property
     def _odds(self) -> Fraction:
-        return exp_lower(self.mechanism.epsilon) * (1 + Fraction(1, 2**100))
+        return exp_upper(self.mechanism.epsilon)
 
 
 def explain(mechanism: Mechanism, length: int) -> Explanation:

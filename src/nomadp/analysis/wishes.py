@@ -1,44 +1,33 @@
 """Which mechanism serves a wish better, before anybody has sent anything.
 
-Journeys are what ATLAS reports. Hotspots and flows may be asked for directly, or estimated from
-ATLAS' journeys; which errs less depends on epsilon, on the map and on how many people answer.
-Both are simulated, from their exact laws, on walks of the public recipe between places of a
-made-up popularity: nobody's trajectories are read, and walks are not people.
+Journeys are what ATLAS reports. Hotspots, density and flows may be asked for directly, or
+estimated from ATLAS' journeys; which errs less depends on epsilon, on the map, on how fine its
+areas are and on how many people answer. Both are simulated on a public crowd (`crowds.py`).
 """
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
-from nomadp.geometry import Floats
-from nomadp.inference.direct import Levels, direct_shares, pair_levels
-from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Group, Progress
-from nomadp.inference.shares import estimated_shares, learned_from_groups, table_of
-from nomadp.laws import Channel, Ints, probabilities
-from nomadp.locations import LocationSet
+from nomadp.analysis.crowds import Asked, Crowd
+from nomadp.inference.learning import Progress
+from nomadp.inference.shares import Survey
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.questions import Question, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["WISHES", "Advice", "advise", "drawn_reports"]
+__all__ = ["REACHED", "WISHES", "Advice", "advise"]
 
-WISHES: dict[str, type[Question]] = {"hotspots": Visits, "flows": Trips}
+WISHES: dict[str, type[Question]] = {"hotspots": Visits, "density": Visits, "flows": Trips}
 """The question that asks for each."""
-WALKS = 2000
 DRAWS = 10
 """How often the answers to a direct question are drawn; of ATLAS, once."""
-DISTRICTS = "grid:8"
-UNEQUAL = 0.4
-"""Standard deviation of the logarithm of how popular a district is, and a place within it: then
-flat is about as wrong as on the sets of docs/answers.md, at which this was set."""
-_AT_ONCE = 256  # walks whose chances are held at a time
+REACHED = 0.5
+"""A wish is in reach where an answer errs at most so many times as much as flat does."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +43,22 @@ class Advice:
     errors: dict[str, float]
     """Of the direct question, smoothed and raw, of ATLAS estimated, and of what no privacy
     (sampling alone) and no information (flat) give."""
+    deviation: float = 0.0
+    """Of the share of a label, on average, asked directly and raw: by its exact variance."""
+    enough: int = 0
+    """So many people bring even the raw answers to a direct question into reach."""
+    coarser: "Advice | None" = None
+    """Where this is out of reach: the same for the finest of the coarser areas that are not."""
 
     @property
     def better(self) -> str:
         """The mechanism that errs less; a tie goes to the question, whose error is known."""
         return self.question if self.errors["direct"] <= self.errors["atlas"] else "atlas"
+
+    @property
+    def best(self) -> float:
+        """The error of the better one."""
+        return min(self.errors["direct"], self.errors["atlas"])
 
     @property
     def times(self) -> float:
@@ -69,10 +69,17 @@ class Advice:
     @property
     def tells(self) -> bool:
         """Whether the better one tells anything that nobody would say without reports."""
-        return min(self.errors["direct"], self.errors["atlas"]) < self.errors["flat"]
+        return self.best < self.errors["flat"]
+
+    @property
+    def in_reach(self) -> bool:
+        """Whether it tells enough to be asked for."""
+        return self.best <= REACHED * self.errors["flat"]
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "better": self.better, "tells": self.tells}
+        said = {"better": self.better, "tells": self.tells, "in_reach": self.in_reach}
+        coarser = None if self.coarser is None else self.coarser.as_dict()
+        return {**asdict(self), **said, "coarser": coarser}
 
 
 def advise(
@@ -82,135 +89,56 @@ def advise(
     zones: str | Zones | None = None,
     progress: Progress | None = None,
 ) -> Advice:
-    """Compare a direct question with ATLAS, both at the same epsilon, on the same map."""
+    """Compare a direct question with ATLAS, both at the same epsilon, on the same map.
+
+    Where neither reaches the wish, ever coarser areas are tried until one does.
+    """
     kind = WISHES[wish]
     question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
-    crowd = _Crowd(question)
-    rng = np.random.default_rng(0)  # nothing private is drawn
-    walkers = rng.multinomial(people, crowd.weights)
+    crowd = Crowd(atlas.locations, people)
+    survey = crowd.surveyed(atlas, progress)
+    found = _advised(wish, Asked(crowd, question), survey)
+    if found.in_reach:
+        return found
+    for larger in _coarser(question.partition):
+        asked = Asked(crowd, question.with_params(zones=larger))
+        tried = _advised(wish, asked, survey)
+        if tried.in_reach:
+            return replace(found, coarser=tried)
+    return found
+
+
+def _advised(wish: str, asked: Asked, survey: Survey) -> Advice:
+    rng = np.random.default_rng(3)  # nothing private is drawn
+    question, people, raw = asked.question, asked.crowd.people, asked.raw_error
+    flat = asked.error(asked.flat)
     errors = {
-        "direct": float(np.mean([crowd.asked(walkers, rng) for _ in range(DRAWS)])),
-        "raw": crowd.raw_error(people),
-        "atlas": crowd.estimated(atlas, walkers, rng, progress),
-        "no privacy": crowd.error(crowd.counted(crowd.walks, walkers / people)),
-        "flat": crowd.error(crowd.flat),
+        "direct": float(np.mean([asked.direct_error(rng) for _ in range(DRAWS)])),
+        "raw": min(1.0, raw),
+        "atlas": asked.estimated_error(survey),
+        "no privacy": asked.error(asked.counted(asked.crowd.walkers / people)),
+        "flat": flat,
     }
+    # A variance falls with the number of people, and an error with its root.
+    enough = math.ceil(people * (raw / (REACHED * flat)) ** 2) if flat else people
     rule, labels = question.partition.rule, question.label_count
-    return Advice(wish, question.name, rule, labels, people, atlas.epsilon, errors)
+    named = (wish, question.name, rule, labels, people, question.epsilon, errors)
+    return Advice(*named, float(asked.deviation.mean()), enough)
 
 
-@dataclass(frozen=True, eq=False)
-class _Crowd:
-    """Public walks of two points, each as likely as its places are popular."""
-
-    question: Question
-
-    @property
-    def locations(self) -> LocationSet:
-        return self.question.locations
-
-    @cached_property
-    def walks(self) -> Ints:
-        return public_walks(self.locations, 2, WALKS, "advice").astype(np.int64)
-
-    @cached_property
-    def weights(self) -> Floats:
-        rng, district = np.random.default_rng(1), zones_of(self.locations, DISTRICTS)
-        appeal = rng.normal(0, UNEQUAL, len(self.locations))
-        appeal += rng.normal(0, UNEQUAL, len(district))[district.of]
-        weight = np.exp(appeal[self.walks].sum(axis=1))
-        shares: Floats = weight / weight.sum()
-        return shares
-
-    @property
-    def pairs(self) -> bool:
-        return self.question.name == "trips"
-
-    def labels(self, walks: Ints) -> Ints:
-        """One for each walk, or for each of its points: (walks, 1) or (walks, 2)."""
-        zone = self.question.partition.of[walks]
-        if self.pairs:
-            return zone[:, :1] * len(self.question.partition) + zone[:, -1:]
-        return zone
-
-    def counted(self, walks: Ints, weights: Floats) -> Floats:
-        label = self.labels(walks)
-        each = np.repeat(weights, label.shape[1])
-        count = np.bincount(label.reshape(-1), each, self.question.label_count)
-        shares: Floats = count / count.sum()
-        return shares
-
-    @cached_property
-    def truth(self) -> Floats:
-        return self.counted(self.walks, self.weights)
-
-    @cached_property
-    def places(self) -> Ints:
-        """Locations, or pairs of them, of each label."""
-        held = np.bincount(self.question.partition.of)
-        return np.outer(held, held).reshape(-1) if self.pairs else held
-
-    @property
-    def flat(self) -> Floats:
-        shares: Floats = self.places / self.places.sum()
-        return shares
-
-    @cached_property
-    def levels(self) -> Levels:
-        zones = self.question.partition
-        groups = tuple(zones.levels())
-        if self.pairs:
-            groups = pair_levels(groups, zones.apart())
-        return Levels(groups, self.flat, np.arange(self.question.label_count))
-
-    def error(self, shares: Floats) -> float:
-        """Half of the summed differences: who would have to be put elsewhere."""
-        return float(np.abs(shares - self.truth).sum() / 2)
-
-    def asked(self, walkers: Ints, rng: Generator) -> float:
-        """The error of one draw of everybody's answers: binomials, label by label."""
-        label, total = self.labels(self.walks), int(walkers.sum())
-        first = rng.binomial(walkers, 1 / label.shape[1])
-        told = np.stack([first, walkers - first])[: label.shape[1]]
-        true = np.zeros(self.question.label_count, dtype=np.int64)
-        np.add.at(true, label.T, told)
-        law = self.question.channel
-        chances = float(law.true_chance), float(law.other_chance)
-        support = rng.binomial(true, chances[0]) + rng.binomial(total - true, chances[1])
-        found = direct_shares(support, total, *chances, self.levels)
-        return self.error(found.values)
-
-    def raw_error(self, people: int) -> float:
-        """Expected without smoothing, from the exact variance of every share; 1 at most."""
-        law = self.question.channel
-        true, other = float(law.true_chance), float(law.other_chance)
-        gain = true - other
-        supported = other + self.truth * gain
-        deviation = np.sqrt(supported * (1 - supported) / people) / gain
-        return min(1.0, float(np.sqrt(2 / np.pi) * deviation.sum() / 2))
-
-    def estimated(
-        self, atlas: WholeJourney, walkers: Ints, rng: Generator, progress: Progress | None
-    ) -> float:
-        """The error of estimates from one draw of everybody's reports by ATLAS."""
-        channel = atlas.channel(2)
-        count = drawn_reports(channel, self.walks, walkers, rng)
-        seen = np.flatnonzero(count)
-        evidence = JourneyEvidence(channel, possible_journeys(channel), seen)
-        group = Group(evidence, count[seen].astype(np.float64))
-        learned = learned_from_groups(self.locations, [group], rng, progress)
-        size, tally = self.question.label_count, self.labels
-        shares = estimated_shares(
-            learned, lambda rows: table_of(tally(rows), size), self.places
-        )
-        return self.error(shares.values)
+def _coarser(zones: Zones) -> Iterator[Zones]:
+    """Grids of half as many rows, cells one resolution up; of polygons nobody can tell."""
+    kind, _, number = zones.rule.partition(":")
+    fine = int(number) if kind in ("grid", "h3") else 0
+    steps = range(fine - 1, -1, -1) if kind == "h3" else _halves(fine)
+    for each in steps:
+        larger = zones_of(zones.locations, f"{kind}:{each}")
+        if len(larger) == 1:  # holds everybody, and tells nothing
+            return
+        yield larger
 
 
-def drawn_reports(channel: Channel, journeys: Ints, people: Ints, rng: Generator) -> Ints:
-    """How often each output is reported, when so many people make each of the journeys."""
-    count = np.zeros(len(channel.outputs), dtype=np.int64)
-    for start in range(0, len(people), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        chances = probabilities(channel, journeys[rows].T)
-        count += rng.multinomial(people[rows], chances).sum(axis=0)
-    return count
+def _halves(number: int) -> Iterator[int]:
+    while number >= 4:
+        number //= 2
+        yield number

@@ -14,11 +14,19 @@ from nomadp.inference.estimate import Floats
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.questions import Question
-from nomadp.reports.counts import possible
+from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["asked_hotspots", "asked_trips", "zones_for", "zones_on"]
+__all__ = [
+    "asked_hotspots",
+    "asked_trips",
+    "label_pairs",
+    "label_places",
+    "support_in",
+    "zones_for",
+    "zones_on",
+]
 
 
 def zones_for(question: Question, zones: str | Zones | None) -> Zones:
@@ -41,7 +49,7 @@ def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
 
 def asked_hotspots(
     question: Question,
-    reports: AnyReports,
+    reports: AnyReports | Counts,
     zones: Zones,
     at: str | None = None,
     *,
@@ -51,28 +59,34 @@ def asked_hotspots(
 
     A question about trips tells of ``starts``, which is taken if nothing is said, and ``ends``.
     """
+    asked = label_places(question, zones, at)
+    groups = [level[asked] for level in zones.levels()]
+    counts = counts_of(question, reports)
+    found = _shares(question, counts, groups, asked, timed=timed)
+    if question.name != "visits":
+        return found
+    return _of_drawn_points(found, counts.reports(question))
+
+
+def label_places(question: Question, zones: Zones, at: str | None = None) -> Ints:
+    """The zone that each label of a question tells of."""
     zone = _zone_of_zone(question.partition, zones)
     place, _ = _label_parts(question)
+    sides = {question.name: place}
     if question.name == "trips":
         start, end = np.divmod(place, len(question.partition))
         sides = {"starts": start, "ends": end}
-        place = sides.get(at or "starts", start)
-    else:
-        sides = {question.name: place}
     if at is not None and at not in sides:
         raise DomainError(
             f"{at} must have been asked for, and reports of {question.name} tell of "
             f"{' and '.join(sides)} only"
         )
-    groups = [level[zone[place]] for level in zones.levels()]
-    found = _shares(question, reports, groups, zone[place], timed=timed)
-    return _of_drawn_points(found, len(reports)) if question.name == "visits" else found
+    found: Ints = zone[sides[at] if at else next(iter(sides.values()))]
+    return found
 
 
-def asked_trips(
-    question: Question, reports: AnyReports, zones: Zones, *, timed: bool = False
-) -> DirectShares:
-    """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
+def label_pairs(question: Question, zones: Zones) -> Ints:
+    """The pair of zones that each label of a question about trips tells of."""
     if question.name != "trips":
         raise DomainError(
             "the zones that trips go between must have been asked for together, and reports of "
@@ -81,26 +95,42 @@ def asked_trips(
     zone = _zone_of_zone(question.partition, zones)
     place, _ = _label_parts(question)
     start, end = np.divmod(place, len(question.partition))
-    pair = zone[start] * len(zones) + zone[end]
+    pair: Ints = zone[start] * len(zones) + zone[end]
+    return pair
+
+
+def asked_trips(
+    question: Question, reports: AnyReports | Counts, zones: Zones, *, timed: bool = False
+) -> DirectShares:
+    """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
+    pair = label_pairs(question, zones)
     groups = [level[pair] for level in pair_levels(zones.levels(), zones.apart())]
-    return _shares(question, reports, groups, pair, timed=timed)
+    return _shares(question, counts_of(question, reports), groups, pair, timed=timed)
 
 
 def _shares(
-    question: Question, reports: AnyReports, groups: list[Ints], asked: Ints, *, timed: bool
+    question: Question, counts: Counts, groups: list[Ints], asked: Ints, *, timed: bool
 ) -> DirectShares:
-    kept = possible(question, reports)
+    support, total = support_in(question, counts)
     _, slot = _label_parts(question)
     if timed:
         groups, asked = [*groups, asked], asked * (slot.max() + 1) + slot
     law = question.channel
     return direct_shares(
-        question.support(kept),
-        len(kept),
+        support,
+        total,
         float(law.true_chance),
         float(law.other_chance),
         Levels(tuple(groups), _flat(question), asked),
     )
+
+
+def support_in(question: Question, counts: Counts) -> tuple[Ints, int]:
+    """In how many reports each label is supported, and how many reports there are."""
+    every = [np.zeros((2, 0), dtype=np.int64)]
+    every += [np.stack(pair) for _, *pair in counts.by_length(question)]
+    values, often = np.concatenate(every, axis=1)
+    return question.support_of(values, often), counts.reports(question)
 
 
 def _of_drawn_points(found: DirectShares, total: int) -> DirectShares:

@@ -48,6 +48,11 @@ class Evidence(ABC):
     support: Ints  # (truths, positions)
     reports: Ints  # (reports,) distinct
 
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many different reports there could be."""
+
     @abstractmethod
     def chances(self, prior: Floats) -> Floats:
         """How probable each report was, when truths have this probability."""
@@ -79,6 +84,10 @@ class JourneyEvidence(Evidence):
     channel: JourneyResponse
     support: Ints
     reports: Ints
+
+    @property
+    def outputs(self) -> int:
+        return self.channel.size
 
     @cached_property
     def gain(self) -> float:
@@ -157,6 +166,10 @@ class TableEvidence(Evidence):
     @cached_property
     def support(self) -> Ints:  # type: ignore[override]
         return np.arange(len(self.channel.outputs))[:, None]
+
+    @property
+    def outputs(self) -> int:
+        return len(self.channel.outputs)
 
     @cached_property
     def table(self) -> Floats:

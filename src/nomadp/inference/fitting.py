@@ -7,15 +7,14 @@ districts, and only many move a single place. Lengths of steps are a handful of 
 nearly free.
 """
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nomadp.inference.climbing import highest
 from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
 from nomadp.inference.prior import Features, softmax
@@ -26,13 +25,9 @@ STEP_SPREAD = 1.0
 """Standard deviation of the log-odds of a length of steps."""
 PASSES = 2
 """The ground depends on the steps, and the other way round: found by turns."""
-ROUNDS_MAX = 200
-TOLERANCE = 1e-8
-"""Learning ends when a round gains less than this part of the log-likelihood."""
 _GROUND_RIDGE = 1e-4  # only so that scores nothing depends on stay at 0
 
 Counts = Sequence[Floats]
-_Value = Callable[[Floats], tuple[float, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +66,10 @@ class Fit(NamedTuple):
 
 
 def prepared(features: Features, evidence: Evidence) -> Rows:
-    from scipy.sparse import csr_array  # slow to import
-
-    matrix = features.of(evidence.support)
+    matrix = features.table(evidence.support)
     anywhere = features.anywhere(evidence.support)
     is_step = np.arange(len(features)) >= features.first_step
-    return Rows(evidence, matrix, csr_array(matrix.T), anywhere, is_step)
+    return Rows(evidence, matrix, matrix.T, anywhere, is_step)
 
 
 def at_random(rows: Sequence[Rows], counts: Counts, *, steps: bool = True) -> Fit:
@@ -127,7 +120,7 @@ def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> F
             slope += weight * (row.anywhere - row.transposed @ softmax(log_odds))
         return total, np.where(free, slope, 0.0)
 
-    return _highest(value, start)[0]
+    return highest(value, start).place
 
 
 def _climbed(
@@ -146,7 +139,7 @@ def _climbed(
         return total / reports, (spreads * slope - units) / reports
 
     first = np.divide(begin, spreads, out=np.zeros(len(begin)), where=spreads > 0)
-    units, history, settled = _highest(value, first)
+    units, history, settled = highest(value, first)
     return middle + spreads * units, history, settled
 
 
@@ -160,30 +153,6 @@ def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[f
         slope: Floats = row.transposed @ (explained - count.sum() * prior)
         return float(count @ np.log(chance)), slope
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        parts = list(threads.map(of_group, rows, counts))
+    parts = list(map(of_group, rows, counts))
     slope: Floats = np.sum([part for _, part in parts], axis=0)
     return sum(value for value, _ in parts), slope
-
-
-def _highest(value: _Value, start: Floats) -> tuple[Floats, tuple[float, ...], bool]:
-    """Where a value is highest, what each round left, and whether more rounds gain nothing."""
-    from scipy.optimize import minimize  # slow to import
-
-    history: list[float] = []
-
-    def fall(x: Floats) -> tuple[float, Floats]:
-        total, slope = value(x)
-        if not history:
-            history.append(total)
-        return -total, -slope
-
-    found = minimize(
-        fall,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=lambda intermediate_result: history.append(-intermediate_result.fun),
-        options={"maxiter": ROUNDS_MAX, "ftol": TOLERANCE, "gtol": 1e-7},
-    )
-    return found.x, tuple(history), bool(found.success)

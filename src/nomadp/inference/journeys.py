@@ -35,7 +35,7 @@ _ROWS = 1024  # reports whose masses are held at a time
 
 @dataclass(frozen=True, eq=False)
 class AtlasDecoder:
-    """Decodes reports of trajectories of one length; each distinct report only once."""
+    """Decodes reports of one law, at its control points; each distinct report only once."""
 
     law: JourneyLaw
     prior: Prior | None = None
@@ -75,17 +75,22 @@ class AtlasDecoder:
         own = self.channel.near_count == atlas.near_count
         return own and math.isfinite(atlas.error_km) and not every
 
-    def decode(self, indices: Ints) -> Estimate:
-        """A row of locations for each report, which is the number of a journey."""
+    def decode(self, indices: Ints, length: int | None = None) -> Estimate:
+        """A row of locations for each report, which is the number of a journey.
+
+        Of the law's length, or of another that is reported through as many control points.
+        """
         reports = np.asarray(indices, dtype=np.int64)
         check_indices(reports, self.channel.atlas)
         distinct, which = np.unique(reports, return_inverse=True)
         self._learn_about([one for one in distinct.tolist() if one not in self._known])
-        shape = (len(distinct), self.law.length)
-        table, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
+        length = length or self.law.length
+        shape = (len(distinct), self.channel.atlas.length)
+        control, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
         for row, report in enumerate(distinct.tolist()):
-            table[row], radius[row] = self._known[report]
-        return Estimate(table[which], radius[which], self.level)
+            control[row], radius[row] = self._known[report]
+        table = np.stack(interpolated(self.law.locations, control.T, length), axis=1)
+        return Estimate(table[which], _between_km(radius.T, length)[which], self.level)
 
     def _learn_about(self, reports: list[int]) -> None:
         if not reports:
@@ -95,12 +100,10 @@ class AtlasDecoder:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             positions = range(self.support.shape[1])
             columns = list(threads.map(lambda i: self._position(evidence, i), positions))
-        best = np.stack([answer for answer, _ in columns])
-        radius = np.stack([km for _, km in columns])
-        places = np.stack(interpolated(self.law.locations, best, self.law.length), axis=1)
-        around = _between_km(radius, self.law.length)
+        best = np.stack([answer for answer, _ in columns], axis=1)
+        radius = np.stack([km for _, km in columns], axis=1)
         for row, report in enumerate(reports):
-            self._known[report] = places[row], around[row]
+            self._known[report] = best[row], radius[row]
 
     def _position(self, evidence: JourneyEvidence, position: int) -> tuple[Ints, Floats]:
         """The best answer to every report at one position, and its radius."""

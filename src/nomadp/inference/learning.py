@@ -7,6 +7,7 @@ places as popular as each other.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -21,6 +22,8 @@ SPREADS = (0.0, 0.05, 0.1, 0.2)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
 SURE = 2.0
 """A bolder claim must foretell better by so many standard deviations."""
+MUCH_LESS = 0.5
+"""Of what the public walk does not explain of reports: what people anywhere may leave of it."""
 FEWEST = 30
 """Of fewer reports nobody can say what is beyond chance."""
 _SPLIT_SEED = 0  # which reports foretell which; a coin for each, the same in every run
@@ -63,6 +66,7 @@ class Learner:
         self._rows = [prepared(self._features, group.evidence) for group in groups]
         self._counts = [group.counts for group in groups]
         self.spread: float | None = spread
+        self.anywhere = False
         self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
 
     def learn(self, groups: Sequence[Group] | None = None) -> Prior:
@@ -73,8 +77,14 @@ class Learner:
         return self._prior(fit, fit.scores)
 
     def alike(self) -> Prior:
-        """The same with all places as popular as each other: only steps are learned."""
-        return self._prior(self._fit, self._fit.ground)
+        """The same with all places as popular as each other: only steps are learned.
+
+        Where people who may be ``anywhere`` explain reports much better than the public walk,
+        they are taken for such: reports of a few journeys tell of steps only how they differ
+        from the walk, and would make out steps that nobody takes.
+        """
+        apart = at_random(self._rows, self._counts) if self.anywhere else self._fit
+        return self._prior(self._fit, apart.ground)
 
     def _chosen(self) -> Fit:
         """What foretells best; also sets the spread that it takes."""
@@ -86,18 +96,24 @@ class Learner:
         anywhere = at_random(self._rows, self._counts)
         if _better(found := self._foretold((anywhere, anywhere)), told, halves):
             best, told = anywhere, found
+            self.anywhere = self._unexplained(anywhere) < MUCH_LESS * self._unexplained(walk)
         starts: _Pair | None = None
         for spread in SPREADS:
             starts = self._by_halves(halves, spread, starts)
             if _better(found := self._foretold(starts), told, halves):
                 self.spread, told = spread, found
-            elif spread > 0:
+            elif self.spread:
                 break
         return best if self.spread is None else self._fitted(self._counts, self.spread)
 
     def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
-        one, other = starts or (None, None)
-        return self._fitted(halves[0], spread, one), self._fitted(halves[1], spread, other)
+        with ThreadPoolExecutor(2) as threads:
+            work = [
+                threads.submit(self._fitted, half, spread, start)
+                for half, start in zip(halves, starts or (None, None), strict=True)
+            ]
+            one, other = (each.result() for each in work)
+        return one, other
 
     def _fitted(self, counts: list[Floats], spread: float, start: Fit | None = None) -> Fit:
         fit = fitted(self._rows, counts, spread, start)
@@ -109,6 +125,16 @@ class Learner:
         return np.concatenate(
             [chances for fit in fits for chances in log_chances(self._rows, fit.scores)]
         )
+
+    def _unexplained(self, fit: Fit) -> float:
+        """How much likelier reports would be if each were as probable as it was frequent."""
+        left = 0.0
+        for counts, chances in zip(
+            self._counts, log_chances(self._rows, fit.scores), strict=True
+        ):
+            often = np.maximum(counts, 1.0) / counts.sum()  # none of 0 adds nothing
+            left += float(counts @ (np.log(often) - chances))
+        return left
 
     def _prior(self, fit: Fit, scores: Floats) -> Prior:
         centred = self._features.centred(scores)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nomadp.drawing import Task
+from nomadp.drawing import Part
 from nomadp.errors import DomainError
 from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
@@ -132,9 +132,9 @@ class _Reading:
             self.found[self._position] += _log_chance(channel, np.asarray(secret), value)
         return value
 
-    def each(self, tasks: Sequence[Task[T]]) -> list[T]:
+    def each(self, parts: Sequence[Part[T]]) -> list[T]:
         results = []
-        for program, secret in tasks:
+        for program, secret in parts:
             self._position = getattr(secret, "position", self._position)
             results.append(program(secret, self))
         return results

@@ -24,6 +24,7 @@ __all__ = ["Features", "Prior", "softmax"]
 GRIDS = (3, 6, 12, 24)
 STEP_BINS = 8
 """Steps are told apart by halvings of the largest distance."""
+_SUPPORTS = 16  # whose features are kept
 _JOURNEYS = 4096  # that tell how long steps are between uniform locations
 
 
@@ -32,6 +33,9 @@ class Features:
     """What makes a journey more or less likely: cells it visits, and lengths of its steps."""
 
     locations: LocationSet
+    _known: list[tuple[Ints, "FeatureTable"]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     @cached_property
     def levels(self) -> Ints:
@@ -52,14 +56,35 @@ class Features:
 
     def of(self, support: Ints) -> "csr_array[Any]":
         """How often each journey (row) has each feature (column)."""
-        from scipy.sparse import csr_array  # slow to import
-
         visited = np.concatenate([level[support] for level in self.levels], axis=1)
         steps = self.first_step + self._steps(support)
         columns = np.concatenate([visited, steps], axis=1)
-        rows = np.repeat(np.arange(len(support)), columns.shape[1])
-        entries = (np.ones(columns.size), (rows, columns.reshape(-1)))
-        return csr_array(entries, shape=(len(support), len(self)))
+        return _counted(columns, len(self))
+
+    def table(self, support: Ints) -> "FeatureTable":
+        """The same to multiply with, several times quicker; found once for a support."""
+        kept = next((found for known, found in self._known if known is support), None)
+        if kept is None:
+            columns = np.concatenate([support, len(self.locations) + self._steps(support)], 1)
+            kept = FeatureTable(self, _counted(columns, len(self.locations) + 2 * STEP_BINS))
+            self._known.append((support, kept))
+            del self._known[:-_SUPPORTS]
+        return kept
+
+    def gathered(self, scores: Floats) -> Floats:
+        """What a location has on all levels together, and then the steps."""
+        return np.concatenate([scores[self.levels].sum(axis=0), scores[self.first_step :]])
+
+    def spread_out(self, sums: Floats) -> Floats:
+        """What locations and steps have, as features: the other way round."""
+        size, found = len(self.locations), np.zeros(len(self))
+        for level in self.levels:
+            found += np.bincount(level, sums[:size], len(self))
+        found[self.first_step :] += sums[size:]
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Features, (self.locations,)  # what was found is not sent along
 
     def anywhere(self, support: Ints) -> Floats:
         """What a journey is expected to have whose every location is uniform, of these."""
@@ -97,6 +122,45 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """How often journeys have features, in two steps: where they are, and what is there."""
+
+    features: Features
+    visits: "csr_array[Any]"
+    """How often each journey visits each location, and then takes each kind of step."""
+
+    def __matmul__(self, scores: Floats) -> Floats:
+        found: Floats = self.visits @ self.features.gathered(scores)
+        return found
+
+    @cached_property
+    def T(self) -> "TurnedTable":
+        from scipy.sparse import csr_array  # slow to import
+
+        return TurnedTable(self.features, csr_array(self.visits.T))
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedTable:
+    """The same turned: how often features are had by journeys of some weights."""
+
+    features: Features
+    visitors: "csr_array[Any]"
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        return self.features.spread_out(self.visitors @ weights)
+
+
+def _counted(columns: Ints, size: int) -> "csr_array[Any]":
+    """One row for each journey, counting the columns named in its row."""
+    from scipy.sparse import csr_array  # slow to import
+
+    rows = np.repeat(np.arange(len(columns)), columns.shape[1])
+    entries = (np.ones(columns.size), (rows, columns.reshape(-1)))
+    return csr_array(entries, shape=(len(columns), size))
+
+
+@dataclass(frozen=True, eq=False)
 class Prior:
     """How likely a journey is, against others of the public walk of the same length.
 
@@ -125,7 +189,7 @@ class Prior:
 
     def weights(self, support: Ints) -> Floats:
         """The probability of each of these journeys among them."""
-        return softmax(self.features.of(support) @ self.scores)
+        return softmax(self.features.table(support) @ self.scores)
 
     @property
     def is_public(self) -> bool:

@@ -1,14 +1,22 @@
 """What share of people's visits or trips falls where, with its uncertainty.
 
-Never counts of reported points, which noise spreads out: the posterior expectation under the
-learned prior, learned again from resampled reports (the bootstrap) to see how far it can be
+Never counts of reported points, which noise spreads out: the posterior expectation under a
+prior, by reports, learned again from resampled reports (the bootstrap) to see how far it can be
 trusted. What cannot be told from chance is given up, twice: the estimate is flat if nothing
 that was learned foretells reports (`learning.py`), and else drawn towards people of the same
 steps for whom all places are alike, all the way unless reports changed it by more signal than
 noise. That guards against noise, not against people who move unlike the public walk.
+
+A book of journeys has fewer reports than there are possible truths, and leaves open which of
+those behind a report it was. What a learned prior says of that no report can correct. So there
+the prior is that places are alike, sharpened by a few rounds of expectation maximisation: with
+many reports each round brings the estimate nearer to the truth (in Kullback-Leibler divergence:
+Csiszar and Tusnady 1984), if the truth is among the possible ones.
 """
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -22,11 +30,21 @@ from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["Learned", "Shares", "Tally", "estimated_shares", "learned_from_groups", "table_of"]
+__all__ = [
+    "Shares",
+    "Survey",
+    "Tally",
+    "believed",
+    "estimated_shares",
+    "learned_from_groups",
+    "table_of",
+]
 
 REPEATS = 10
 """How often the reports are resampled."""
-_AT_ONCE = 1024  # reports whose shares are held at a time
+SHARPENED = 3
+"""Rounds of expectation maximisation before the one that counts; more follow noise."""
+_AT_ONCE = 1 << 22  # shares of reports that are held at a time
 
 Tally = Callable[[Ints], Any]
 """From journeys (rows of locations) to a sparse table of what each has, one row for each."""
@@ -56,7 +74,7 @@ class Shares:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Survey:
     """What was learned from reports, and again from resampled ones: for all questions."""
 
     locations: LocationSet
@@ -64,6 +82,8 @@ class Learned:
     prior: Prior
     alike: Prior
     """The same steps, but all places as popular as each other."""
+    anywhere: bool
+    """Whether, instead, people may be anywhere at any time."""
     again: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
@@ -72,33 +92,39 @@ def learned_from_groups(
     groups: Sequence[Group],
     rng: Generator,
     progress: Progress | None = None,
-) -> Learned:
+) -> Survey:
     """Learn from reports, and from `REPEATS` bootstrap samples: as many, drawn at random."""
     learner = Learner(locations, groups, progress=progress)
     prior = learner.learn()
-    again = []
-    for _ in range(REPEATS):
-        resampled = tuple(_resampled(group, rng) for group in groups)
-        again.append((resampled, learner.learn(resampled)))
-    return Learned(locations, tuple(groups), prior, learner.alike(), tuple(again))
+    some = [tuple(_resampled(group, rng) for group in groups) for _ in range(REPEATS)]
+    priors = [prior] * REPEATS
+    if any(_tells_all(group) for group in groups):  # else nobody reads what is learned
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            priors = list(threads.map(learner.learn, some))
+    again = tuple(zip(some, priors, strict=True))
+    alike = learner.alike()
+    return Survey(locations, tuple(groups), prior, alike, learner.anywhere, again)
 
 
-def estimated_shares(learned: Learned, tally: Tally, places: Ints) -> Shares:
+def estimated_shares(learned: Survey, tally: Tally, places: Ints) -> Shares:
     """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
 
     ``places`` tells how many locations (or pairs of them) each share stands for.
     """
     flat = places / places.sum()
     tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
-    counted = _counted(learned.prior, learned.groups, tables)
+    counted = _counted(learned.prior, learned, learned.groups, tables)
     found = counted / counted.sum()
-    again = [_counted(prior, groups, tables) for groups, prior in learned.again]
+    again = [_counted(prior, learned, groups, tables) for groups, prior in learned.again]
     learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
     alike, kept = flat, 0.0
     if learned.prior.spread is not None:  # else reports told nothing, not even of steps
         alike = _expected(learned.alike, learned.groups, tables)
         kept = _kept(found - alike, float(learning.sum()))
-    values = alike + kept * (found - alike)
+    moved = kept * (found - alike)
+    # Possible truths are a sample, but what it is to be anywhere is known without one.
+    values = np.maximum(moved + (flat if learned.anywhere else alike), 0.0)
+    values /= values.sum()
     open_left = _unresolved(values, places, learned, tables)
     variance = learning + values / counted.sum() + open_left
     return Shares(values, np.sqrt(variance), flat, kept)
@@ -113,13 +139,32 @@ def table_of(columns: Ints, size: int) -> Any:
     return csr_array(entries, shape=(len(columns), size))
 
 
-def _counted(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
+def _counted(
+    prior: Prior, learned: Survey, groups: Sequence[Group], tables: list[Any]
+) -> Floats:
     """How much of each label there truly is, expectedly."""
     total: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(groups, tables, strict=True):
-        weights = prior.weights(group.evidence.support)
+        weights = believed(prior, learned.alike, group)
         total += table @ group.evidence.explained(weights, group.counts)
     return total
+
+
+def believed(prior: Prior, alike: Prior, group: Group) -> Floats:
+    """The prior of possible truths by which the reports of a group are read."""
+    evidence = group.evidence
+    if _tells_all(group):
+        return prior.weights(evidence.support)
+    weights = alike.weights(evidence.support)
+    for _ in range(SHARPENED):
+        weights = evidence.explained(weights, group.counts)
+        weights = weights / weights.sum()
+    return weights
+
+
+def _tells_all(group: Group) -> bool:
+    """Whether there are reports enough to tell all possible truths apart."""
+    return group.evidence.outputs >= len(group.evidence.support)
 
 
 def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
@@ -131,7 +176,7 @@ def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Float
     return shares
 
 
-def _unresolved(values: Floats, places: Ints, learned: Learned, tables: list[Any]) -> Floats:
+def _unresolved(values: Floats, places: Ints, learned: Survey, tables: list[Any]) -> Floats:
     """The variance of what is assumed of differences, after what reports say about them.
 
     Alone, without any smoothing, a share that reports place rightly only in part would have
@@ -145,7 +190,7 @@ def _unresolved(values: Floats, places: Ints, learned: Learned, tables: list[Any
     return found
 
 
-def _placed(learned: Learned, tables: list[Any]) -> Floats:
+def _placed(learned: Survey, tables: list[Any]) -> Floats:
     """Of people truly there, the part that their own reports place there, for each label.
 
     By Bayes: the mean square of the posterior shares of all reports, over their mean.
@@ -153,9 +198,10 @@ def _placed(learned: Learned, tables: list[Any]) -> Floats:
     mean: Floats = np.zeros(tables[0].shape[0])
     square: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(learned.groups, tables, strict=True):
-        prior = learned.prior.weights(group.evidence.support)
-        for start in range(0, len(group.counts), _AT_ONCE):
-            rows = slice(start, start + _AT_ONCE)
+        prior = believed(learned.prior, learned.alike, group)
+        step = max(1, _AT_ONCE // table.shape[0])
+        for start in range(0, len(group.counts), step):
+            rows = slice(start, start + step)
             shares = group.evidence.shares(prior, table, rows)
             mean += group.counts[rows] @ shares
             square += group.counts[rows] @ shares**2
