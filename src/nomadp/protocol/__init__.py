@@ -1,0 +1,11 @@
+"""What device and collector agree on: the task, its public files, and the bytes of a report.
+
+Everything here is public. docs/protocol.md says the same for other languages.
+"""
+
+from nomadp.protocol.journeys import brought_to_length
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+from nomadp.protocol.values import ValueCode
+
+__all__ = ["Kit", "Task", "ValueCode", "brought_to_length"]

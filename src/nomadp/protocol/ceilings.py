@@ -1,0 +1,52 @@
+"""What no task may ask, whoever wrote it: a device refuses anything beyond, and never clips."""
+
+from nomadp.mechanisms.atlas.lloyd import SIZE_MOST
+
+__all__ = [
+    "BATCH_MAX",
+    "EPSILON_LIFETIME_DEFAULT",
+    "EPSILON_LIFETIME_MAX",
+    "EPSILON_REPORT_MAX",
+    "JOURNEYS_MAX",
+    "LABELS_MAX",
+    "LENGTH_MAX",
+    "LOCATIONS_MAX",
+    "PRECISION_RANGE_S",
+    "PURPOSE_MAX",
+    "REPLY_BYTES_MAX",
+    "REPORTS_MAX",
+    "RETENTION_MAX_S",
+    "SEND_WITHIN_MAX_S",
+    "TASK_BYTES_MAX",
+    "TASK_MAX_S",
+    "UPLOAD_BYTES_MAX",
+    "UPLOAD_REPORTS_MAX",
+]
+
+_DAY_S = 86_400
+
+EPSILON_REPORT_MAX = 10
+"""Of one report."""
+EPSILON_LIFETIME_MAX = 100
+"""Of one person in one task, and of a device over its whole life, whatever it was told."""
+EPSILON_LIFETIME_DEFAULT = 20
+"""Of a device over its whole life, unless its owner says otherwise when the ledger begins."""
+LOCATIONS_MAX = 65_536
+LABELS_MAX = 2**20
+LENGTH_MAX = 8
+JOURNEYS_MAX = SIZE_MOST
+REPORTS_MAX = 366
+"""Of one person in one task."""
+PRECISION_RANGE_S = (3600, 31 * _DAY_S)
+TASK_MAX_S = 2 * 366 * _DAY_S
+RETENTION_MAX_S = 5 * 366 * _DAY_S
+SEND_WITHIN_MAX_S = 7 * _DAY_S
+PURPOSE_MAX = 500
+"""Characters."""
+BATCH_MAX = 10**9
+
+TASK_BYTES_MAX = 16_384
+UPLOAD_REPORTS_MAX = 100
+UPLOAD_BYTES_MAX = 65_536
+REPLY_BYTES_MAX = 4096
+"""That a device reads of an answer."""

@@ -1,0 +1,130 @@
+"""What operators and analysts ask of a collector: bounded, and no redirect is followed."""
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from nomadp.errors import SchemaError, TaskRefused, UploadFailed
+from nomadp.protocol.canonical import canonical_bytes
+from nomadp.protocol.ceilings import REPLY_BYTES_MAX
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import is_task_id
+
+__all__ = ["Operator", "fetch_counts"]
+
+TIMEOUT_S = 30.0
+_LISTED_BYTES_MAX = 16 * 2**20
+_COUNTS_BYTES_MAX = 256 * 2**20
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *facts: Any) -> None:
+        return None
+
+
+def fetch_counts(url: str, task_id: str, token: str) -> Any:
+    """What the collector at an address tells an analyst of all reports of a task."""
+    request = urllib.request.Request(
+        f"{_address(url)}/tasks/{_checked(task_id)}/counts",
+        headers={"Accept": "application/json"} | _authorization(token),
+    )
+    return _parsed(_read(request, _COUNTS_BYTES_MAX))
+
+
+class Operator:
+    """The operator's side of a collector, by its address and a token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._base, self._token = _address(url), token
+
+    def tasks(self) -> Any:
+        return self._call("GET", "")
+
+    def counters(self, task_id: str) -> Any:
+        return self._call("GET", f"/{_checked(task_id)}")
+
+    def close(self, task_id: str) -> Any:
+        return self._call("POST", f"/{_checked(task_id)}/close", b"")
+
+    def publish(self, kit: Kit) -> Any:
+        files = {name: _text(content) for name, content in kit.files.items()}
+        return self._call(
+            "POST", "", canonical_bytes({"task": _text(kit.task.content), "files": files})
+        )
+
+    def _call(self, method: str, path: str, body: bytes | None = None) -> Any:
+        request = urllib.request.Request(
+            f"{self._base}/operator/tasks{path}",
+            data=body,
+            method=method,
+            headers=_authorization(self._token)
+            | ({} if body is None else {"Content-Type": "application/json"}),
+        )
+        return _parsed(_read(request, _LISTED_BYTES_MAX))
+
+
+def _authorization(token: str) -> dict[str, str]:
+    """Of a token as it was pasted; refused here, since http.client would quote it."""
+    plain = token.strip()
+    if not (plain.isascii() and plain.isprintable()):
+        raise SchemaError(
+            "a token must be the one line of plain characters that was shown, and is not; its "
+            "value is withheld"
+        )
+    return {"Authorization": f"Bearer {plain}"}
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content else {}
+    except ValueError:
+        raise UploadFailed("the collector must reply in JSON, and does not") from None
+
+
+def _checked(task_id: str) -> str:
+    if not is_task_id(task_id):
+        raise TaskRefused("a task's id must be 43 characters that stand for 32 bytes")
+    return task_id
+
+
+def _text(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise TaskRefused("an address must begin with http:// or https:// and have no query")
+    return url.rstrip("/")
+
+
+def _read(request: urllib.request.Request, most: int) -> bytes:
+    opener = urllib.request.build_opener(_NoRedirect)
+    opener.addheaders = []
+    try:
+        with opener.open(request, timeout=TIMEOUT_S) as reply:
+            return bytes(reply.read(most))
+    except urllib.error.HTTPError as error:
+        with error:
+            _fail(error.code, error.read(REPLY_BYTES_MAX))
+    except (OSError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise UploadFailed(
+            f"the collector must be reachable, and is not: {str(reason)[:80]}"
+        ) from None
+
+
+def _fail(status: int, body: bytes) -> NoReturn:
+    """Only a name of our own protocol is repeated of what a server says."""
+    try:
+        kind = str(json.loads(body)["type"])
+    except (ValueError, KeyError, TypeError):
+        kind = ""
+    known = kind.removeprefix("urn:nomadp:error:")
+    name = f" ({known})" if known != kind and known.replace("_", "").isalpha() else ""
+    hint = "; set the token that it was given" if status == 401 else ""
+    raise UploadFailed(f"the collector must agree, and replied {status}{name[:60]}{hint}")

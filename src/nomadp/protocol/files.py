@@ -1,0 +1,156 @@
+"""The public files beside a task, as bytes: locations, and an atlas or zones.
+
+The hashes in a task are of what is in them, not of how it is written; both are fixed all the
+same, so that a file can be compared and cached. A device needs nothing but the standard library
+and numpy to read them.
+"""
+
+import csv
+import io
+import re
+from typing import Any
+
+import numpy as np
+
+from nomadp.budget import as_epsilon
+from nomadp.errors import SchemaError, TaskRefused
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.atlas.pinned import Page, PinnedAtlases
+from nomadp.protocol.canonical import canonical_bytes, parse_object
+from nomadp.protocol.ceilings import JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX
+from nomadp.zones import Zones
+
+__all__ = [
+    "ATLAS_FORMAT",
+    "FILE_BYTES_MAX",
+    "ZONES_FORMAT",
+    "atlas_bytes",
+    "locations_bytes",
+    "parse_atlas",
+    "parse_locations",
+    "parse_zones",
+    "zones_bytes",
+]
+
+FILE_BYTES_MAX = 16 * 2**20
+ATLAS_FORMAT = "nomadp atlas 2"
+ZONES_FORMAT = "nomadp zones 1"
+_HEADER = ["location_id", "lat", "lng"]
+_DEGREES = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+"""A number as JSON writes it: Python's own reading would take 1_0 for ten."""
+_ATLAS = {"format", "recipe", "epsilon", "locations_sha256", "near_count", "journeys"}
+_ZONES = {"format", "rule", "locations_sha256", "names", "of"}
+
+
+def locations_bytes(locations: LocationSet) -> bytes:
+    """CSV, in the order of the set; every coordinate in the fewest digits that are exact."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEADER)
+    rows = zip(locations.ids, locations.lat.tolist(), locations.lng.tolist(), strict=True)
+    writer.writerows([each, repr(lat), repr(lng)] for each, lat, lng in rows)
+    return text.getvalue().encode()
+
+
+def parse_locations(content: bytes) -> LocationSet:
+    _check_size(content, "locations")
+    try:
+        rows = list(csv.reader(io.StringIO(content.decode(), newline=""), strict=True))
+        ids, lat, lng = zip(*rows[1:], strict=True)
+        degrees = [[_degrees(each) for each in column] for column in (lat, lng)]
+    except (ValueError, csv.Error):
+        rows = []
+    if not rows or rows[0] != _HEADER:
+        raise TaskRefused(f"locations must be CSV with the columns {','.join(_HEADER)}")
+    if len(ids) > LOCATIONS_MAX:
+        raise TaskRefused(f"a task must have at most {LOCATIONS_MAX} locations, got {len(ids)}")
+    return LocationSet.from_columns(ids, *degrees)
+
+
+def _degrees(text: str) -> float:
+    if not _DEGREES.fullmatch(text):
+        raise ValueError("degrees must be decimal numbers")
+    return float(text)
+
+
+def atlas_bytes(pinned: PinnedAtlases) -> bytes:
+    """One atlas, of the task's one length."""
+    (page,) = pinned.pages
+    said: dict[str, Any] = {
+        "format": ATLAS_FORMAT,
+        "recipe": pinned.recipe,
+        "epsilon": str(pinned.epsilon),
+        "locations_sha256": pinned.location_set_sha256,
+        "near_count": page.near_count,
+        "journeys": page.journeys.tolist(),
+    }
+    return canonical_bytes(said | ({} if pinned.size is None else {"size": pinned.size}))
+
+
+def parse_atlas(content: bytes) -> PinnedAtlases:
+    said = _object(content, "atlas", _ATLAS, {"size"})
+    journeys, near = said["journeys"], said["near_count"]
+    rows = journeys if isinstance(journeys, list) else []
+    lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
+    if not 1 <= len(rows) <= JOURNEYS_MAX or len(lengths) != 1 or 0 in lengths:
+        raise TaskRefused(f"an atlas must hold 1 to {JOURNEYS_MAX} journeys of one length")
+    if max(lengths) > LENGTH_MAX or not all(_index(each) for row in rows for each in row):
+        raise TaskRefused(
+            f"journeys must be of 1 to {LENGTH_MAX} locations, counted from 0, and some are not"
+        )
+    table = np.array(rows, dtype=np.int32)
+    texts = said["format"], said["recipe"], said["epsilon"], said["locations_sha256"]
+    if not all(isinstance(text, str) for text in texts) or not _index(near):
+        raise TaskRefused("an atlas must say in text and numbers what it is, and does not")
+    size = said.get("size")
+    if said["format"] != ATLAS_FORMAT or not (size is None or _index(size)):
+        raise TaskRefused(f"an atlas must be of the format {ATLAS_FORMAT}; update nomadp")
+    epsilon = as_epsilon(said["epsilon"])
+    page = Page(table, near, float("nan"))
+    return PinnedAtlases(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
+
+
+def zones_bytes(zones: Zones) -> bytes:
+    """In which zone each location is: nobody needs to follow its rule again."""
+    said = {"format": ZONES_FORMAT, "rule": zones.rule, "of": zones.of.tolist()}
+    said |= {"locations_sha256": zones.locations.sha256, "names": list(zones.names)}
+    return canonical_bytes(said)
+
+
+def parse_zones(content: bytes, locations: LocationSet) -> Zones:
+    said = _object(content, "zones", _ZONES)
+    names, of, rule = said["names"], said["of"], said["rule"]
+    if said["format"] != ZONES_FORMAT or said["locations_sha256"] != locations.sha256:
+        raise TaskRefused(f"zones must be of the format {ZONES_FORMAT} and of these locations")
+    if (
+        not isinstance(rule, str)
+        or not (isinstance(names, list) and all(isinstance(each, str) for each in names))
+        or not (isinstance(of, list) and all(map(_index, of)))
+    ):
+        raise TaskRefused("zones must have names, and a number for each location")
+    return Zones(locations, np.array(of, dtype=np.int64), tuple(names), rule)
+
+
+def _object(
+    content: bytes,
+    what: str,
+    fields: set[str],
+    optional: frozenset[str] | set[str] = frozenset(),
+) -> dict[str, Any]:
+    _check_size(content, what)
+    try:
+        said = parse_object(content, what, FILE_BYTES_MAX)
+    except SchemaError as refusal:
+        raise TaskRefused(str(refusal)) from refusal
+    if not fields <= set(said) <= fields | optional:
+        raise TaskRefused(f"{what} must have {', '.join(sorted(fields))} and nothing else")
+    return said
+
+
+def _check_size(content: bytes, what: str) -> None:
+    if len(content) > FILE_BYTES_MAX:
+        raise TaskRefused(f"{what} must have at most {FILE_BYTES_MAX} bytes")
+
+
+def _index(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**31

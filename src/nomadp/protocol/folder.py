@@ -1,0 +1,62 @@
+"""A task as a folder of files: what an operator publishes and anybody can check."""
+
+from pathlib import Path
+
+from nomadp.errors import TaskRefused
+from nomadp.formats.atomic import written_whole
+from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.protocol.ceilings import TASK_BYTES_MAX
+from nomadp.protocol.files import FILE_BYTES_MAX, parse_atlas
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+
+__all__ = ["FILE_NAMES", "TASK_FILE", "read_book", "read_task_folder", "write_task_folder"]
+
+TASK_FILE = "task.json"
+FILE_NAMES = {"locations": "locations.csv", "atlas": "atlas.json", "zones": "zones.json"}
+"""By the name that they have behind the task's address."""
+
+
+def write_task_folder(path: Path, kit: Kit) -> Path:
+    """All files or none, the task last; what another kind of task left there is removed."""
+    path.mkdir(parents=True, exist_ok=True)
+    contents = {FILE_NAMES[name]: content for name, content in kit.files.items()}
+    contents[TASK_FILE] = kit.task.content
+    writes = {
+        path / name: lambda part, content=content: part.write_bytes(content)
+        for name, content in contents.items()
+    }
+    written_whole(writes)  # type: ignore[arg-type]  # a lambda has no types
+    for name in set(FILE_NAMES.values()) - set(contents):
+        (path / name).unlink(missing_ok=True)
+    return path
+
+
+def read_task_folder(path: Path, expected_id: str | None = None) -> Kit:
+    """A task and its files, checked as if a stranger had sent them."""
+    task = Task.from_bytes(_content(path / TASK_FILE, TASK_BYTES_MAX), expected_id)
+    names = ("locations", "zones" if task.asks else "atlas")
+    files = {name: _content(path / FILE_NAMES[name], FILE_BYTES_MAX) for name in names}
+    return Kit.from_files(task, files)
+
+
+def read_book(path: Path) -> PinnedAtlases:
+    """A public atlas: atlas.json of a task's folder, or what ``nomadp atlas build`` wrote."""
+    if path.suffix == Path(FILE_NAMES["atlas"]).suffix:
+        return parse_atlas(_content(path, FILE_BYTES_MAX))
+    from nomadp.formats.atlas_files import read_atlas  # devices read no Parquet
+
+    return read_atlas(path)
+
+
+def _content(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except FileNotFoundError:
+        raise TaskRefused(
+            f"a task folder must hold {path.name}, and {path.parent} does not"
+        ) from None
+    if len(content) > most:
+        raise TaskRefused(f"{path.name} must have at most {most} bytes, and has more")
+    return content

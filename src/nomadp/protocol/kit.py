@@ -1,0 +1,122 @@
+"""All that a device needs to take part: a task, and the public files that its hashes name."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nomadp.errors import NomadpError, TaskRefused
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism, make_mechanism
+from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.questions import Question
+from nomadp.protocol.ceilings import LABELS_MAX, LOCATIONS_MAX
+from nomadp.protocol.files import (
+    atlas_bytes,
+    locations_bytes,
+    parse_atlas,
+    parse_locations,
+    parse_zones,
+    zones_bytes,
+)
+from nomadp.protocol.task import Task
+from nomadp.protocol.values import ValueCode
+from nomadp.zones import Zones
+
+__all__ = ["Kit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """A task, its locations, and its book: the atlas, or the zones of a direct question.
+
+    Refused (`TaskRefused`) unless they are what the task's hashes name and make its mechanism.
+    """
+
+    task: Task
+    locations: LocationSet
+    book: PinnedAtlases | Zones
+
+    def __post_init__(self) -> None:
+        if len(self.locations) > LOCATIONS_MAX:
+            raise TaskRefused(
+                f"a task must have at most {LOCATIONS_MAX} locations, got {len(self.locations)}"
+            )
+        found = (self.locations.sha256, self.book.sha256)
+        if found != (self.task.locations_sha256, self.task.book_sha256):
+            raise TaskRefused(
+                "locations and atlas or zones must have the hashes that the task names, and "
+                "have others; fetch them again, and take part in nothing if it stays so"
+            )
+        self.mechanism  # noqa: B018 - refused now if it cannot be made
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """What perturbs: fixed by the task and these files, and by nothing else."""
+        task, options = self.task, dict[str, Any](self.task.params)
+        if task.asks != isinstance(self.book, Zones):
+            raise TaskRefused("an ATLAS task must have an atlas, a direct question zones")
+        if isinstance(self.book, Zones):
+            if options["zones"] != self.book.rule:
+                raise TaskRefused("zones must be made by the rule that the task names")
+            options["zones"] = self.book
+        else:
+            if self.book.lengths != (task.length,):
+                raise TaskRefused(f"the atlas must be of length {task.length} alone")
+            options["pinned"] = self.book
+        try:
+            made = make_mechanism(task.mechanism, self.locations, task.epsilon, **options)
+            self._check_law(made)
+        except TaskRefused:
+            raise
+        except (NomadpError, ValueError) as refusal:
+            raise TaskRefused(str(refusal)) from refusal
+        return made
+
+    def _check_law(self, made: Mechanism) -> None:
+        if isinstance(made, Question) and made.label_count > LABELS_MAX:
+            raise TaskRefused(
+                f"a question must have at most {LABELS_MAX} labels, got {made.label_count}; "
+                "take larger zones"
+            )
+        law = made.report_law(self.report_length)
+        # Refused now if a journey leaves the set, or if words cannot keep its share.
+        if law is None or not len(law.channel.outputs if law.whole else [law.channel]):
+            raise TaskRefused("reports of a task must tell what was released, and do not")
+
+    @property
+    def report_length(self) -> int:
+        """Of the journeys that are reported; 1 for a direct question, which tells of none."""
+        return self.task.length or 1
+
+    @cached_property
+    def code(self) -> ValueCode:
+        """How a report is written, in as many bytes for every journey."""
+        return ValueCode.of(self.mechanism, self.report_length)
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """The public files by the name they have in a folder and behind the task's address."""
+        if isinstance(self.book, Zones):
+            return {
+                "locations": locations_bytes(self.locations),
+                "zones": zones_bytes(self.book),
+            }
+        return {"locations": locations_bytes(self.locations), "atlas": atlas_bytes(self.book)}
+
+    @classmethod
+    def from_files(cls, task: Task, files: dict[str, bytes]) -> "Kit":
+        """From bytes that somebody sent, who is not trusted."""
+        book = "zones" if task.asks else "atlas"
+        if missing := {"locations", book} - set(files):
+            raise TaskRefused(f"a task must come with {' and '.join(sorted(missing))}")
+        try:
+            locations = parse_locations(files["locations"])
+            made: PinnedAtlases | Zones
+            made = (
+                parse_zones(files[book], locations) if task.asks else parse_atlas(files[book])
+            )
+            return cls(task, locations, made)
+        except TaskRefused:
+            raise
+        except NomadpError as refusal:
+            raise TaskRefused(str(refusal)) from refusal

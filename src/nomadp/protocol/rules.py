@@ -1,0 +1,165 @@
+"""Every line that a task must keep to: what a device checks before it takes part."""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from nomadp.errors import TaskRefused
+from nomadp.mechanisms import kind_of
+from nomadp.mechanisms.questions.base import WHEN
+from nomadp.protocol.canonical import INTEGER_MAX
+from nomadp.protocol.ceilings import (
+    BATCH_MAX,
+    EPSILON_LIFETIME_MAX,
+    EPSILON_REPORT_MAX,
+    LENGTH_MAX,
+    PRECISION_RANGE_S,
+    PURPOSE_MAX,
+    REPORTS_MAX,
+    RETENTION_MAX_S,
+    SEND_WITHIN_MAX_S,
+    TASK_MAX_S,
+)
+
+if TYPE_CHECKING:
+    from nomadp.protocol.task import Task
+
+__all__ = ["ATLAS", "QUESTIONS", "check_task", "check_text"]
+
+ATLAS = "atlas"
+QUESTIONS = ("trips", "starts", "ends", "visits")
+"""With ATLAS, all that a task may name: their reports are of one size for every journey."""
+_HASH = re.compile("[0-9a-f]{64}")
+_SALT = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
+_OPTIONS = {ATLAS: (), **dict.fromkeys(QUESTIONS, ("zones", "when"))}
+_RULE = re.compile("(grid|h3):(0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64}")
+
+
+def check_task(task: "Task") -> None:
+    """Refuse (`TaskRefused`) a task that is beyond what any may ask."""
+    _check_texts(task)
+    _check_mechanism(task)
+    _check_params(task)
+    _check_budget(task)
+    _check_times(task)
+    _within("min_batch_size", task.min_batch_size, 1, BATCH_MAX)
+
+
+def check_text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise TaskRefused(f"{name} must be text, and is not")
+
+
+def _check_texts(task: "Task") -> None:
+    for name in ("purpose", "locations_sha256", "book_sha256", "salt"):
+        check_text(name, getattr(task, name))
+    purpose = task.purpose
+    if (
+        not 1 <= len(purpose) <= PURPOSE_MAX
+        or not purpose.isprintable()
+        or purpose != purpose.strip(" ")
+    ):
+        raise TaskRefused(
+            f"purpose must be a sentence of up to {PURPOSE_MAX} printable characters that "
+            f"neither begins nor ends with a blank, got {len(purpose)}"
+        )
+    if not all(map(_HASH.fullmatch, (task.locations_sha256, task.book_sha256))):
+        raise TaskRefused("hashes must have 64 hexadecimal digits, and one has not")
+    if not _SALT.fullmatch(task.salt):
+        raise TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not")
+
+
+def _check_mechanism(task: "Task") -> None:
+    names = (ATLAS, *QUESTIONS)
+    if task.mechanism not in names:
+        raise TaskRefused(
+            f"the mechanism of a task must be one of {', '.join(names)}, whose reports are of "
+            f"one size, got {str(task.mechanism)[:40]}"
+        )
+    here = kind_of(task.mechanism).version
+    if type(task.version) is not int or task.version != here:
+        raise TaskRefused(
+            f"{task.mechanism} must be of version {here}, the one known here, got "
+            f"{str(task.version)[:40]}; update nomadp"
+        )
+    if task.asks != (task.length is None):
+        raise TaskRefused("an ATLAS task must have a length, and a direct question none")
+    if task.length is not None:
+        _within("length", task.length, 1, LENGTH_MAX)
+
+
+def _check_params(task: "Task") -> None:
+    params: Any = task.params
+    known = _OPTIONS[task.mechanism]
+    if (
+        not isinstance(params, Mapping)
+        or set(params) - {*known}
+        or ("zones" in known and "zones" not in params)
+        or not all(isinstance(value, str) for value in params.values())
+    ):
+        raise TaskRefused(
+            f"params of {task.mechanism} must be texts named {' and '.join(known) or 'nothing'}"
+            ", and are not"
+        )
+    if not task.asks:
+        return
+    rule, when = params["zones"], params.get("when")
+    if not _RULE.fullmatch(rule) or rule.partition("polygons:")[2] not in (
+        "",
+        task.book_sha256,
+    ):
+        raise TaskRefused(
+            "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not"
+        )
+    if when is not None and when not in WHEN:
+        raise TaskRefused(f"when must be {' or '.join(WHEN)}, or left out, and is not")
+
+
+def _check_budget(task: "Task") -> None:
+    epsilon: Any = task.epsilon
+    if not isinstance(epsilon, Fraction) or not 0 < epsilon <= EPSILON_REPORT_MAX:
+        raise TaskRefused(
+            f"epsilon of a report must be above 0 and at most {EPSILON_REPORT_MAX}, got "
+            f"{str(epsilon)[:40]}"
+        )
+    _within("reports_per_contributor", task.reports_per_contributor, 1, REPORTS_MAX)
+    if task.epsilon_in_all > EPSILON_LIFETIME_MAX:
+        raise TaskRefused(
+            f"one person must spend at most {EPSILON_LIFETIME_MAX} in a task, got "
+            f"{task.reports_per_contributor} reports of {task.epsilon}"
+        )
+
+
+def _check_times(task: "Task") -> None:
+    low, high = PRECISION_RANGE_S
+    _within("time_precision", task.time_precision, low, high)
+    for name in ("start", "end", "retention"):
+        _within(name, getattr(task, name), 0, INTEGER_MAX // high)
+    _within("send_within", task.send_within, 0, SEND_WITHIN_MAX_S)
+    lasts, second = task.end - task.start, task.time_precision
+    if lasts < 1 or lasts * second > TASK_MAX_S:
+        raise TaskRefused(
+            "a task must end after it starts, and within two years, got a start of "
+            f"{task.start} and an end of {task.end} in units of {second} s"
+        )
+    if task.retention * second > RETENTION_MAX_S:
+        raise TaskRefused("reports must be kept for at most five years, got a longer retention")
+    if lasts > task.retention:
+        raise TaskRefused(
+            f"reports must be kept until the task ends, got a retention of {task.retention} "
+            f"and {lasts} from start to end; lengthen retention or end sooner"
+        )
+    if task.send_within > (task.retention - 1) * second:
+        raise TaskRefused(
+            "reports must be sent while they are still kept, got send_within of "
+            f"{task.send_within} s and a retention of {task.retention} times {second} s; "
+            "lengthen retention by one or send sooner"
+        )
+
+
+def _within(name: str, value: Any, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise TaskRefused(
+            f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]}"
+        )

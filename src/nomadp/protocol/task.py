@@ -1,0 +1,173 @@
+"""A task: one collection with fixed public parameters, named by the hash of all of them.
+
+The id IS the hash, and every report goes to it: a collector that wanted to tell people apart by
+giving each another location set would need another id for each, which they can compare. A
+device checks every line here before it takes part.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from nomadp.budget import as_epsilon
+from nomadp.errors import NomadpError, TaskRefused
+from nomadp.protocol.canonical import canonical_bytes, parse_canonical
+from nomadp.protocol.ceilings import TASK_BYTES_MAX
+from nomadp.protocol.rules import ATLAS, QUESTIONS, check_task, check_text
+
+__all__ = ["ATLAS", "ID_CHARACTERS", "QUESTIONS", "WIRE_VERSION", "Task", "is_task_id"]
+
+WIRE_VERSION = 1
+ID_CHARACTERS = 43
+_TAG = hashlib.sha256(b"nomadp task v1").digest()
+_ID = re.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+_TEXTS = ("purpose", "epsilon", "locations_sha256", "salt")
+_NUMBERS = (
+    "time_precision",
+    "start",
+    "end",
+    "send_within",
+    "reports_per_contributor",
+    "min_batch_size",
+    "retention",
+)
+
+
+def is_task_id(text: str) -> bool:
+    """Whether it could be one: 43 characters that stand for 32 bytes."""
+    return _ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Task:
+    """All that fixes a collection; what it may not be is refused by `TaskRefused`."""
+
+    purpose: str
+    """A sentence that a contributor reads."""
+    mechanism: str
+    version: int
+    params: Mapping[str, str] = field(default_factory=dict)
+    epsilon: Fraction
+    """Of one report."""
+    length: int | None = None
+    """Of every journey reported to ATLAS; a direct question has none."""
+    locations_sha256: str
+    book_sha256: str
+    """Of the atlas, or of the zones of a direct question."""
+    time_precision: int = 86_400
+    """Seconds: times are counted in these, since 1970, and never told finer."""
+    start: int
+    end: int
+    """From the first time to before the last."""
+    send_within: int = 0
+    """Seconds: reports are sent after a random delay of at most so many."""
+    reports_per_contributor: int = 1
+    min_batch_size: int = 100
+    """Fewer reports than that are not analysed."""
+    retention: int
+    """For how many times a report is kept after its own."""
+    salt: str
+    """22 characters: two tasks that are alike otherwise are two."""
+
+    def __post_init__(self) -> None:
+        check_task(self)
+        object.__setattr__(self, "params", dict(self.params))
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a direct question."""
+        return self.mechanism != ATLAS
+
+    @property
+    def epsilon_in_all(self) -> Fraction:
+        """That one person may spend here."""
+        return self.epsilon * self.reports_per_contributor
+
+    def as_dict(self) -> dict[str, Any]:
+        book = "zones_sha256" if self.asks else "atlas_sha256"
+        said = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
+        said |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
+        said |= {book: self.book_sha256} | ({} if self.asks else {"length": self.length})
+        law = {"name": self.mechanism, "version": self.version, "params": dict(self.params)}
+        return said | {"mechanism": law}
+
+    @cached_property
+    def content(self) -> bytes:
+        """The canonical bytes that travel."""
+        return canonical_bytes(self.as_dict())
+
+    @cached_property
+    def id(self) -> str:
+        """base64url(SHA-256(SHA-256("nomadp task v1") || canonical bytes))."""
+        digest = hashlib.sha256(_TAG + self.content).digest()
+        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+    @classmethod
+    def from_bytes(cls, content: bytes, expected_id: str | None = None) -> "Task":
+        """A task that somebody wrote, who is not trusted; of this id if one is expected."""
+        try:
+            said = parse_canonical(content, "a task", TASK_BYTES_MAX)
+            task = cls(**_fields(said))
+        except TaskRefused:
+            raise
+        except NomadpError as refusal:
+            raise TaskRefused(str(refusal)) from refusal
+        if task.content != content:
+            raise TaskRefused("a task must be written as its own fields are, and is not")
+        if expected_id is not None and task.id != expected_id:
+            raise TaskRefused(
+                f"the task must be the one that was expected, {expected_id[:64]}, got "
+                f"{task.id}; take part in none that differs from what others were given"
+            )
+        return task
+
+    def epoch(self, unix_s: float) -> int:
+        """The time of a moment, in units of the task's precision."""
+        return int(unix_s // self.time_precision)
+
+    def __eq__(self, other: object) -> bool:
+        return self.content == other.content if isinstance(other, Task) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    def __repr__(self) -> str:
+        return f"Task({self.id}, {self.mechanism} at epsilon {self.epsilon})"
+
+
+def _fields(said: dict[str, Any]) -> dict[str, Any]:
+    law = said.get("mechanism")
+    if not isinstance(law, dict) or set(law) != {"name", "version", "params"}:
+        raise TaskRefused("mechanism must have a name, a version and params, and nothing else")
+    asks = law["name"] in QUESTIONS
+    book = "zones_sha256" if asks else "atlas_sha256"
+    known = {
+        *_TEXTS,
+        *_NUMBERS,
+        "wire_version",
+        "mechanism",
+        book,
+        *(() if asks else ("length",)),
+    }
+    if set(said) != known:
+        missing, strange = sorted(known - set(said)), len(set(said) - known)
+        raise TaskRefused(
+            "a task must have the fields of its kind and no others, got "
+            f"{strange} unknown and without {', '.join(missing) or 'none'}"
+        )
+    if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:
+        raise TaskRefused(f"wire_version must be {WIRE_VERSION}, got another; update nomadp")
+    given = {name: said[name] for name in (*_TEXTS, *_NUMBERS)}
+    for name in _TEXTS:
+        check_text(name, said[name])
+    given |= {"book_sha256": said[book], "length": said.get("length")}
+    given |= {"mechanism": law["name"], "version": law["version"], "params": law["params"]}
+    epsilon = as_epsilon(said["epsilon"])
+    if str(epsilon) != said["epsilon"]:
+        raise TaskRefused(f"epsilon must be written as {epsilon}, got {said['epsilon'][:40]}")
+    return given | {"epsilon": epsilon}

@@ -1,0 +1,57 @@
+"""What a device sends: one JSON object with reports, of one size for every journey."""
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nomadp.errors import ReportRefused
+from nomadp.protocol.canonical import INTEGER_MAX, canonical_bytes
+from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX, UPLOAD_REPORTS_MAX
+
+__all__ = ["ID_BYTES", "UPLOAD_TYPE", "SentReport", "is_report_id", "report_id", "upload_bytes"]
+
+UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1"
+ID_BYTES = 16
+_ID = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
+
+
+@dataclass(frozen=True)
+class SentReport:
+    """A report as it travels: nothing else of it ever does."""
+
+    report_id: str
+    time: int
+    """In units of the task's `time_precision`, since 1970."""
+    value: str
+
+
+def report_id(random: bytes) -> str:
+    """The 22 characters of 16 random bytes."""
+    if len(random) != ID_BYTES:
+        raise ValueError(f"a report's id must be of {ID_BYTES} bytes, got {len(random)}")
+    return base64.urlsafe_b64encode(random).decode().rstrip("=")
+
+
+def is_report_id(text: str) -> bool:
+    """Whether it could be one: 22 characters that stand for 16 bytes."""
+    return _ID.fullmatch(text) is not None
+
+
+def upload_bytes(reports: Sequence[SentReport]) -> bytes:
+    """The body of one request: canonical JSON, so that a retry has the same bytes."""
+    if not 1 <= len(reports) <= UPLOAD_REPORTS_MAX:
+        raise ReportRefused(
+            f"an upload must hold 1 to {UPLOAD_REPORTS_MAX} reports, got {len(reports)}"
+        )
+    for each in reports:
+        if not is_report_id(each.report_id) or not 0 <= each.time <= INTEGER_MAX:
+            raise ReportRefused("a report must have an id of 22 characters and a time from 0")
+    said = [{"report_id": r.report_id, "time": r.time, "value": r.value} for r in reports]
+    content = canonical_bytes({"reports": said})
+    if len(content) > UPLOAD_BYTES_MAX:
+        raise ReportRefused(
+            f"an upload must have at most {UPLOAD_BYTES_MAX} bytes, got {len(content)}; send "
+            "fewer reports at once"
+        )
+    return content

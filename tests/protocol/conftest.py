@@ -1,0 +1,51 @@
+"""Small tasks that tests share."""
+
+from fractions import Fraction
+
+import pytest
+
+from nomadp.locations import LocationSet
+from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.protocol import Kit, Task
+from nomadp.zones import zones_of
+
+NINE = LocationSet.from_columns(
+    [f"place-{chr(97 + k)}" for k in range(9)],
+    [40 + k // 3 / 50 for k in range(9)],
+    [-74 + k % 3 / 50 for k in range(9)],
+)
+ATLAS = build_pinned(NINE, [3], Fraction(4))
+ZONES = zones_of(NINE, "grid:3")
+
+
+def fields(**changes):
+    """Of a good task over nine places."""
+    good = {
+        "purpose": "Where buses should go.",
+        "mechanism": "atlas",
+        "version": 2,
+        "epsilon": Fraction(4),
+        "length": 3,
+        "locations_sha256": NINE.sha256,
+        "book_sha256": ATLAS.sha256,
+        "start": 20_000,
+        "end": 20_100,
+        "retention": 180,
+        "salt": "AAECAwQFBgcICQoLDA0ODw",
+    }
+    return good | changes
+
+
+def question(name="trips", **changes):
+    asked = {"mechanism": name, "version": 1, "length": None, "book_sha256": ZONES.sha256}
+    return fields(**asked, **({"params": {"zones": "grid:3"}} | changes))
+
+
+@pytest.fixture(scope="session")
+def atlas_kit() -> Kit:
+    return Kit(Task(**fields()), NINE, ATLAS)
+
+
+@pytest.fixture(scope="session")
+def zones_kit() -> Kit:
+    return Kit(Task(**question()), NINE, ZONES)

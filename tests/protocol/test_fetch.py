@@ -1,0 +1,206 @@
+"""Tasks by their address, from a server that is not trusted; and an operator's requests."""
+
+import base64
+import json
+import threading
+import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from nomadp.client import http
+from nomadp.client.kits import fetched_from
+from nomadp.errors import TaskRefused, UploadFailed
+from nomadp.protocol import Kit, Task
+from nomadp.protocol.fetch import Operator
+from tests.protocol.conftest import fields
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.replies, self.asked, self.pause_s = {}, [], 0.0
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def answer(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        self.server.asked.append((self.command, self.path, dict(self.headers), body))
+        status, content = self.server.replies.get(self.path, (404, b"{}"))
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", content.decode())
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if not self.server.pause_s:
+            self.wfile.write(content)
+            return
+        with suppress(OSError):  # the other side gave up
+            for byte in content:
+                self.wfile.write(bytes([byte]))
+                time.sleep(self.server.pause_s)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *facts):
+        pass
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+    thread.join()
+
+
+def serve(server, kit):
+    base = f"/tasks/{kit.task.id}"
+    server.replies[base] = (200, kit.task.content)
+    for name, content in kit.files.items():
+        server.replies[f"{base}/{name}"] = (200, content)
+    return server.url + base
+
+
+def test_a_task_is_fetched_and_checked(server, atlas_kit, zones_kit):
+    for kit in (atlas_kit, zones_kit):
+        found = fetched_from(serve(server, kit), kit.task.id)
+        assert found.task == kit.task
+        assert found.files == kit.files
+
+
+def test_nothing_says_who_asks(server, atlas_kit):
+    fetched_from(serve(server, atlas_kit))
+    sent = {name.lower() for _, _, headers, _ in server.asked for name in headers}
+    assert sent == {"host"}
+
+
+def test_another_task_at_the_address_is_refused(server, atlas_kit):
+    url = serve(server, atlas_kit)
+    other = Task(**fields(salt="AAAAAAAAAAAAAAAAAAAAAA"))
+    server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, other.content)
+    with pytest.raises(TaskRefused, match="must be the one that was expected"):
+        fetched_from(url)
+
+
+def test_an_address_of_another_id_than_expected_is_not_even_asked(server, atlas_kit):
+    url = serve(server, atlas_kit)
+    with pytest.raises(TaskRefused, match="the URL has another"):
+        fetched_from(url, "A" * 43)
+    with pytest.raises(TaskRefused, match="must be known beforehand"):
+        fetched_from(server.url)
+    assert server.asked == []
+
+
+def test_locations_for_one_person_are_refused(server, atlas_kit):
+    url = serve(server, atlas_kit)
+    other = atlas_kit.files["locations"].replace(b"place-a", b"place-z")
+    server.replies[f"/tasks/{atlas_kit.task.id}/locations"] = (200, other)
+    with pytest.raises(TaskRefused, match="have the hashes"):
+        fetched_from(url)
+
+
+def test_no_more_is_read_than_a_file_may_have(server, atlas_kit):
+    url = serve(server, atlas_kit)
+    server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, b" " * 10**6)
+    with pytest.raises(TaskRefused, match="at most 16384 bytes"):
+        fetched_from(url)
+
+
+def test_a_redirect_is_not_followed(server, atlas_kit):
+    url = serve(server, atlas_kit)
+    server.replies[f"/tasks/{atlas_kit.task.id}"] = (302, b"/elsewhere")
+    with pytest.raises(UploadFailed, match="answered 302"):
+        fetched_from(url)
+    assert [path for _, path, _, _ in server.asked] == [f"/tasks/{atlas_kit.task.id}"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "task", "http://127.0.0.1/a?b"],
+)
+def test_only_plain_addresses_are_asked(url):
+    with pytest.raises(TaskRefused, match="the address of a collector must be"):
+        fetched_from(url)
+
+
+def test_nobody_there_is_a_failure_and_no_refusal():
+    with pytest.raises(UploadFailed, match="must be reached"):
+        fetched_from(f"http://127.0.0.1:1/tasks/{'A' * 43}")
+
+
+def test_a_reply_in_pieces_is_read_to_its_end(server, zones_kit):
+    url = serve(server, zones_kit)
+    server.pause_s = 0.0005  # after each byte; this server closes after each reply
+    assert fetched_from(url).task == zones_kit.task
+
+
+def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
+    monkeypatch.setattr(http, "REQUEST_MAX_S", 0.5)
+    url = serve(server, atlas_kit)
+    server.pause_s = 0.1
+    began_s = time.monotonic()
+    with pytest.raises(UploadFailed, match="TimeoutError"):
+        fetched_from(url)
+    assert time.monotonic() - began_s < 5
+
+
+def test_only_our_own_names_are_repeated_of_what_a_server_says(server):
+    operator = Operator(server.url, "secret")
+    server.replies["/operator/tasks"] = (404, b'{"type":"urn:nomadp:error:not_found"}')
+    with pytest.raises(UploadFailed, match=r"replied 404 \(not_found\)"):
+        operator.tasks()
+    said = b'{"type":"urn:nomadp:error:\\u001b[2J","title":"pay us"}'
+    server.replies["/operator/tasks"] = (404, said)
+    with pytest.raises(UploadFailed, match=r"replied 404$"):
+        operator.tasks()
+
+
+def test_a_token_is_not_carried_elsewhere(server):
+    server.replies["/operator/tasks"] = (302, b"/elsewhere")
+    with pytest.raises(UploadFailed, match="replied 302"):
+        Operator(server.url, "secret").tasks()
+    assert [path for _, path, _, _ in server.asked] == ["/operator/tasks"]
+
+
+def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
+    server.replies |= {"/operator/tasks": (201, b'{"tasks":[]}')}
+    server.replies[f"/operator/tasks/{atlas_kit.task.id}/close"] = (200, b"")
+    server.replies[f"/operator/tasks/{atlas_kit.task.id}"] = (200, b'{"accepted":3}')
+    operator = Operator(server.url, "secret")
+    operator.publish(atlas_kit)
+    assert operator.tasks() == {"tasks": []}
+    assert operator.close(atlas_kit.task.id) == {}
+    assert operator.counters(atlas_kit.task.id) == {"accepted": 3}
+    (method, path, headers, body), *rest = server.asked
+    assert (method, path) == ("POST", "/operator/tasks")
+    assert headers["Authorization"] == "Bearer secret"
+    sent = json.loads(body)
+    files = {name: _bytes(text) for name, text in sent["files"].items()}
+    assert Kit.from_files(Task.from_bytes(_bytes(sent["task"])), files).task == atlas_kit.task
+    assert [(method, path) for method, path, _, _ in rest] == [
+        ("GET", "/operator/tasks"),
+        ("POST", f"/operator/tasks/{atlas_kit.task.id}/close"),
+        ("GET", f"/operator/tasks/{atlas_kit.task.id}"),
+    ]
+
+
+def _bytes(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def test_an_id_that_is_none_is_not_asked_about(server):
+    with pytest.raises(TaskRefused, match="43 characters"):
+        Operator(server.url, "secret").close("../everything")
+    assert server.asked == []

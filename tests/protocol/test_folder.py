@@ -1,0 +1,65 @@
+"""A task folder: written whole, and read as if a stranger had sent it."""
+
+import pytest
+
+from nomadp.errors import OutputError, TaskRefused
+from nomadp.protocol import folder
+from nomadp.protocol.folder import read_task_folder, write_task_folder
+
+
+def names(path):
+    return sorted(each.name for each in path.iterdir())
+
+
+def test_a_folder_holds_the_canonical_bytes_and_is_read_again(tmp_path, atlas_kit, zones_kit):
+    for kit, book in ((atlas_kit, "atlas.json"), (zones_kit, "zones.json")):
+        path = write_task_folder(tmp_path / kit.task.id, kit)
+        assert names(path) == sorted(["locations.csv", "task.json", book])
+        assert (path / "task.json").read_bytes() == kit.task.content
+        assert read_task_folder(path, kit.task.id).task == kit.task
+
+
+def test_writing_over_another_kind_of_task_leaves_nothing_of_it(tmp_path, atlas_kit, zones_kit):
+    write_task_folder(tmp_path, atlas_kit)
+    write_task_folder(tmp_path, zones_kit)
+    assert names(tmp_path) == ["locations.csv", "task.json", "zones.json"]
+    assert read_task_folder(tmp_path).task == zones_kit.task
+
+
+def test_a_failure_leaves_no_new_file_behind(tmp_path, atlas_kit, monkeypatch):
+    (tmp_path / "task.json").mkdir()  # cannot be replaced by a file
+    with pytest.raises(OutputError):
+        write_task_folder(tmp_path, atlas_kit)
+    assert names(tmp_path) == ["task.json"]
+
+
+def test_a_folder_without_a_file_is_refused(tmp_path, atlas_kit):
+    for name in ("task.json", "locations.csv", "atlas.json"):
+        write_task_folder(tmp_path, atlas_kit)
+        (tmp_path / name).unlink()
+        with pytest.raises(TaskRefused, match=f"must hold {name}"):
+            read_task_folder(tmp_path)
+
+
+def test_a_changed_byte_anywhere_is_refused(tmp_path, atlas_kit):
+    for name, old, new in (
+        ("task.json", b"buses", b"Buses"),
+        ("locations.csv", b"40.02", b"40.03"),
+        ("atlas.json", b'"near_count":1', b'"near_count":2'),
+    ):
+        write_task_folder(tmp_path, atlas_kit)
+        content = (tmp_path / name).read_bytes()
+        assert old in content
+        (tmp_path / name).write_bytes(content.replace(old, new, 1))
+        with pytest.raises(TaskRefused):
+            read_task_folder(tmp_path, atlas_kit.task.id)
+
+
+def test_no_more_is_read_than_a_file_may_have(tmp_path, atlas_kit, monkeypatch):
+    write_task_folder(tmp_path, atlas_kit)
+    monkeypatch.setattr(folder, "FILE_BYTES_MAX", 10)
+    with pytest.raises(TaskRefused, match=r"locations.csv must have at most 10 bytes"):
+        read_task_folder(tmp_path)
+    (tmp_path / "task.json").write_bytes(b" " * 20_000)
+    with pytest.raises(TaskRefused, match=r"task.json must have at most 16384 bytes"):
+        read_task_folder(tmp_path)

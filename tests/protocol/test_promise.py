@@ -1,0 +1,226 @@
+"""What people are told of a task."""
+
+from fractions import Fraction
+
+import pytest
+
+from nomadp.budget import exp_lower, exp_upper
+from nomadp.protocol import Kit, Task
+from nomadp.protocol.create import create_task
+from nomadp.protocol.files import parse_atlas
+from nomadp.protocol.promise import Promise
+from nomadp.protocol.registry import Curator, registry_record, registry_yaml
+from nomadp.protocol.verify import Verified
+from nomadp.zones import Zones
+from tests.protocol.conftest import ATLAS, NINE, ZONES, fields, question
+from tests.protocol.test_files import atlas_with
+
+
+@pytest.mark.parametrize("epsilon", ["1/3", "4", "10"])
+@pytest.mark.parametrize("mechanism", ["atlas", "trips", "starts", "ends", "visits"])
+def test_the_law_of_every_task_keeps_epsilon_exactly(mechanism, epsilon):
+    more = {"length": 2} if mechanism == "atlas" else {}
+    kit = create_task(
+        NINE, mechanism, epsilon=epsilon, purpose="A test.", end=30_000, start=29_990, **more
+    )
+    promise = Promise(kit)
+    assert 1 <= promise.largest_ratio <= exp_lower(Fraction(epsilon))
+    assert promise.holds
+
+
+def test_odds_are_rounded_up(atlas_kit):
+    promise = Promise(atlas_kit)
+    assert promise.odds == "54.6"
+    assert exp_lower(Fraction(4)) < exp_upper(Fraction(4)) < Fraction(promise.odds)
+    assert promise.suspicions == {"1": "35.6", "10": "85.9", "50": "98.3"}
+
+
+def test_reports_of_one_person_add_up():
+    kit = Kit(Task(**fields(reports_per_contributor=2)), NINE, ATLAS)
+    assert (
+        "2 reports from you add up to epsilon 8, odds of 2980.96 to 1" in Promise(kit).adds_up
+    )
+
+
+def test_an_atlas_in_which_all_are_near_tells_nothing():
+    book = parse_atlas(atlas_with(near_count=len(ATLAS.pages[0].journeys)))
+    kit = Kit(Task(**fields(book_sha256=book.sha256)), NINE, book)
+    assert Promise(kit).largest_ratio == 1
+
+
+def test_a_contributor_reads_what_is_and_is_not_covered(atlas_kit, zones_kit):
+    text = "\n".join(Promise(atlas_kit).lines())
+    for said in (
+        "any two journeys, of any length",
+        "54.6 times",
+        "your address",
+        "within 1 day",
+    ):
+        assert said in text
+    assert "which of" in text
+    assert "begins and in which it ends" in "\n".join(Promise(zones_kit).lines())
+
+
+def test_what_follows_its_public_rule_is_told_from_what_does_not(atlas_kit, zones_kit):
+    assert Verified(atlas_kit).follows is True
+    assert Verified(zones_kit).follows is True
+    rows = ATLAS.pages[0].journeys.tolist()
+    other = parse_atlas(atlas_with(journeys=rows[::-1]))
+    kit = Kit(Task(**fields(book_sha256=other.sha256)), NINE, other)
+    assert Verified(kit).follows is False
+    assert not Verified(kit).ok
+    unknown = parse_atlas(atlas_with(recipe="another"))
+    assert Verified(Kit(atlas_kit.task, NINE, unknown)).follows is None
+    turned = Zones(NINE, ZONES.of[::-1], ZONES.names, "grid:3")
+    asked = Task(**question() | {"book_sha256": turned.sha256})
+    assert Verified(Kit(asked, NINE, turned)).follows is False
+
+
+SCHEMA = {
+    "url_slug": str,
+    "deployment": {
+        "basic": {
+            "name": str,
+            "data_curators": [
+                {
+                    "data_curator_name": str,
+                    "data_curator_type": {"Government", "Industry", "Nonprofit"},
+                }
+            ],
+            "description": str,
+            "intended_use": str,
+            "data_product_type": {"Summary statistics"},
+            "data_product_region": str,
+            "publication_date": str,
+        },
+        "dp_variant": {
+            "variant_name": {"Pure DP"},
+            "data_domain": str,
+            "unprotected_quantities": str,
+        },
+        "privacy_loss": {
+            "privacy_unit": str,
+            "privacy_unit_details": str,
+            "privacy_parameters": {"epsilon": float},
+            "privacy_parameters_details": str,
+        },
+        "deployment_model": {
+            "model_name": {"Local"},
+            "model_name_details": str,
+            "trust_assumptions": str,
+            "actors": str,
+            "release_type": {"One release", "Many releases"},
+            "release_type_details": str,
+            "data_source_type": {"Static", "Dynamic"},
+            "access_type": {"Interactive", "Non-interactive"},
+        },
+        "implementation": {
+            "preprocessing_and_hyperparameter_tuning": str,
+            "mechanisms": str,
+            "composition": str,
+            "post_processing": str,
+            "additional_information": str,
+        },
+        "administrative": {"status": {"Draft"}, "registry_authors": [str], "tier": int},
+    },
+}
+"""What the registry's own schema (2026) allows of what we fill in."""
+
+
+def conforms(value, schema) -> bool:
+    if isinstance(schema, dict):
+        return value.keys() == schema.keys() and all(
+            conforms(value[k], schema[k]) for k in schema
+        )
+    if isinstance(schema, list):
+        return bool(value) and all(conforms(each, schema[0]) for each in value)
+    return value in schema if isinstance(schema, set) else type(value) is schema
+
+
+@pytest.mark.parametrize("which", ["atlas_kit", "zones_kit"])
+def test_the_registry_gets_a_record_of_its_schema(which, request):
+    kit = request.getfixturevalue(which)
+    record = registry_record(kit, Curator("A city", "Government", "Chicago"))
+    assert conforms(record, SCHEMA)
+    assert record["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"] == 4.0
+
+
+def parsed_yaml(text):
+    """Strict: names, two blanks a level, double-quoted text or numbers, lists of either."""
+    import json
+
+    lines = [(len(line) - len(line.lstrip(" ")), line.strip()) for line in text.splitlines()]
+
+    def block(at, depth):
+        found = [] if lines[at][1].startswith("- ") else {}
+        while at < len(lines) and lines[at][0] == depth:
+            line = lines[at][1]
+            if isinstance(found, list):
+                lines[at] = (depth + 2, line[2:])
+                if ": " in line.split('"')[0]:
+                    value, at = block(at, depth + 2)
+                else:
+                    value, at = json.loads(line[2:]), at + 1
+                found.append(value)
+                continue
+            name, _, rest = line.partition(":")
+            assert name.isidentifier()
+            assert name not in found
+            if rest:
+                found[name], at = json.loads(rest), at + 1
+            else:
+                found[name], at = block(at + 1, depth + 2)
+        return found, at
+
+    value, end = block(0, 0)
+    assert end == len(lines)
+    return value
+
+
+def test_the_record_is_written_as_yaml_that_says_the_same():
+    purpose = 'Say "where": # - & * {a} \\ \U0001f68c'
+    kit = Kit(Task(**fields(purpose=purpose, epsilon=Fraction(4))), NINE, ATLAS)
+    curator = Curator("A: city", "Industry", "- here")
+    assert parsed_yaml(registry_yaml(kit, curator)) == registry_record(kit, curator)
+
+
+def test_an_epsilon_that_has_no_decimals_is_rounded_up_for_the_registry():
+    kit = create_task(NINE, "trips", epsilon="1/3", purpose="A test.", end=30_000, start=29_990)
+    loss = registry_record(kit, Curator())["deployment"]["privacy_loss"]
+    assert Fraction(loss["privacy_parameters"]["epsilon"]) >= Fraction(1, 3)
+    assert "Exactly 1/3" in loss["privacy_parameters_details"]
+
+
+def test_a_law_that_loses_more_than_its_task_says_is_flagged(atlas_kit):
+    kit = Kit(atlas_kit.task, NINE, ATLAS)
+    assert Verified(kit).ok
+    claimed = Task(**fields(epsilon=Fraction(39, 10)))
+    object.__setattr__(kit, "task", claimed)  # no such kit can be made
+    assert not Promise(kit).holds
+    assert not Verified(kit).ok
+    assert any("EXCEEDS" in line for line in Verified(kit).lines())
+
+
+def test_of_length_one_the_first_point_is_reported_and_nothing_else_is_said():
+    kit = create_task(NINE, epsilon=1, length=1, purpose="A test.", end=30_000, start=29_990)
+    assert Promise(kit).asks.endswith("public places the first point of a journey is like")
+
+
+def test_what_is_not_delayed_is_sent_at_once(zones_kit):
+    assert "is sent at once" in "".join(Promise(zones_kit).not_covered)
+    waits = Kit(Task(**question(send_within=7200)), NINE, ZONES)
+    assert "within 2 hours unless you ask for now" in "".join(Promise(waits).not_covered)
+
+
+def test_whose_report_it_is_is_not_said_to_be_hidden_from_a_collector_without_relay(zones_kit):
+    seen = Promise(zones_kit).seen
+    assert "which reports came from there" in seen[1]
+    assert "100 reports" in seen[2]
+    assert "yours" not in seen[3]
+
+
+def test_a_task_beyond_the_calendar_can_be_verified():
+    far = {"start": 3_362_902_900, "end": 3_362_902_940, "retention": 50}
+    kit = Kit(Task(**question(**far)), NINE, ZONES)
+    assert Promise(kit).dates == ("9999-12-31 or later",) * 2
+    assert Verified(kit).as_dict()["ok"]

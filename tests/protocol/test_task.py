@@ -1,0 +1,301 @@
+"""A task is named by all that it says, and says nothing beyond the ceilings."""
+
+import base64
+import hashlib
+import json
+from fractions import Fraction
+
+import pytest
+
+from nomadp.errors import TaskRefused
+from nomadp.protocol import Task
+from nomadp.protocol.canonical import canonical_bytes
+from nomadp.protocol.task import is_task_id
+from tests.protocol.conftest import fields, question
+
+
+def good(**changes) -> Task:
+    return Task(**fields(**changes))
+
+
+def said(**changes) -> dict:
+    return json.loads(good().content) | changes
+
+
+def test_the_id_is_the_hash_of_tag_and_bytes():
+    task = good()
+    tag = hashlib.sha256(b"nomadp task v1").digest()
+    digest = hashlib.sha256(tag + task.content).digest()
+    assert base64.urlsafe_b64decode(task.id + "=") == digest
+    assert len(task.id) == 43
+    assert is_task_id(task.id)
+
+
+@pytest.mark.parametrize("task", [good(), Task(**question()), Task(**question("visits"))])
+def test_a_task_survives_its_bytes(task):
+    again = Task.from_bytes(task.content, task.id)
+    assert again == task
+    assert hash(again) == hash(task)
+    assert again.content == task.content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"locations_sha256": "0" * 64},
+        {"book_sha256": "0" * 64},
+        {"salt": "AAECAwQFBgcICQoLDA0ODg"},
+        {"purpose": "Where buses should go!"},
+        {"epsilon": Fraction(3)},
+        {"start": 20_001},
+        {"end": 20_101},
+        {"retention": 181},
+        {"send_within": 1},
+        {"min_batch_size": 101},
+        {"reports_per_contributor": 2},
+        {"length": 4},
+        {"time_precision": 86_399},
+    ],
+)
+def test_whatever_differs_for_one_person_gives_another_id(change):
+    other = good(**change)
+    assert other.id != good().id
+    with pytest.raises(TaskRefused, match="must be the one that was expected"):
+        Task.from_bytes(other.content, good().id)
+
+
+BOUNDS = {
+    "time_precision": (3600, 31 * 86_400),
+    "send_within": (0, 7 * 86_400),
+    "min_batch_size": (1, 10**9),
+    "length": (1, 8),
+}
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [(n, *b) for n, b in BOUNDS.items()])
+def test_a_number_is_taken_up_to_its_ceiling_and_no_further(name, low, high):
+    for value in (low, high):
+        more = {"end": 20_001, "retention": 50} if name == "time_precision" else {}
+        assert getattr(good(**{name: value}, **more), name) == value
+    for value in (low - 1, high + 1, float(low), str(low), None, True):
+        if name == "length" and value is None:
+            continue
+        with pytest.raises(TaskRefused, match=f"{name} must"):
+            good(**{name: value})
+
+
+@pytest.mark.parametrize("epsilon", ["10", "1/1000000", "7/3"])
+def test_an_epsilon_within_the_ceiling_is_taken(epsilon):
+    assert Task.from_bytes(good(epsilon=Fraction(epsilon)).content).epsilon == Fraction(epsilon)
+
+
+@pytest.mark.parametrize(
+    "epsilon",
+    [
+        "0",
+        "-1",
+        "10.5",
+        "21/2",
+        "11",
+        "4.0",
+        "8/2",
+        " 4",
+        "4 ",
+        "1e0",
+        "1_0",
+        "",
+        "x",
+        "\u0664",
+    ],
+)
+def test_an_epsilon_beyond_it_or_written_otherwise_is_refused(epsilon):
+    with pytest.raises(TaskRefused, match="epsilon"):
+        Task.from_bytes(canonical_bytes(said(epsilon=epsilon)))
+
+
+@pytest.mark.parametrize("epsilon", [4, 4.0, "4", True, None])
+def test_an_epsilon_is_an_exact_fraction(epsilon):
+    with pytest.raises(TaskRefused, match="epsilon"):
+        good(epsilon=epsilon)
+
+
+def test_a_person_spends_at_most_one_hundred_in_a_task():
+    assert good(epsilon=Fraction(10), reports_per_contributor=10).epsilon_in_all == 100
+    assert good(epsilon=Fraction(1, 4), reports_per_contributor=366).epsilon_in_all < 100
+    with pytest.raises(TaskRefused, match="one person must spend at most 100"):
+        good(epsilon=Fraction(10), reports_per_contributor=11)
+    with pytest.raises(TaskRefused, match="reports_per_contributor must"):
+        good(epsilon=Fraction(1, 10), reports_per_contributor=367)
+    with pytest.raises(TaskRefused, match="reports_per_contributor must"):
+        good(reports_per_contributor=0)
+
+
+def test_a_task_lasts_up_to_two_years():
+    good(end=20_000 + 732, retention=732)
+    with pytest.raises(TaskRefused, match="within two years"):
+        good(end=20_000 + 733, retention=733)
+    for end in (20_000, 19_999):
+        with pytest.raises(TaskRefused, match="must end after it starts"):
+            good(end=end)
+
+
+def test_reports_are_kept_until_the_end_and_up_to_five_years():
+    good(retention=100)
+    good(retention=1830)
+    with pytest.raises(TaskRefused, match="kept until the task ends"):
+        good(retention=99)
+    with pytest.raises(TaskRefused, match="at most five years"):
+        good(retention=1831)
+
+
+def test_a_window_for_sending_ends_before_reports_are_late():
+    good(end=20_001, retention=2, send_within=86_400)
+    with pytest.raises(TaskRefused, match="while they are still kept"):
+        good(end=20_001, retention=2, send_within=86_401)
+    with pytest.raises(TaskRefused, match="while they are still kept"):
+        good(end=20_001, retention=1, send_within=1)
+
+
+@pytest.mark.parametrize(
+    "purpose",
+    [
+        "",
+        " ",
+        " a",
+        "a ",
+        "a\nb",
+        "a\tb",
+        "\x1b[2Ja",
+        "\u202eabc",
+        "\u200b",
+        "a\u2028b",
+        "a" * 501,
+        5,
+    ],
+)
+def test_a_purpose_is_a_sentence_that_shows_what_it_is(purpose):
+    with pytest.raises(TaskRefused, match="purpose"):
+        good(purpose=purpose)
+
+
+def test_a_purpose_may_be_in_any_language():
+    sentence = "Fahrg\u00e4ste z\u00e4hlen \U0001f68c " + "\u4e2d" * 480
+    assert Task.from_bytes(good(purpose=sentence).content).purpose == sentence
+
+
+@pytest.mark.parametrize("name", ["locations_sha256", "book_sha256"])
+@pytest.mark.parametrize(
+    "value", ["", "0" * 63, "0" * 65, "A" * 64, "g" * 64, 1, "0" * 64 + "\n"]
+)
+def test_a_hash_has_sixty_four_digits(name, value):
+    with pytest.raises(TaskRefused):
+        good(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "salt", ["", "A" * 21, "A" * 23, "A" * 21 + "B", "A" * 21 + "=", "+" * 21 + "A", 5]
+)
+def test_a_salt_stands_for_sixteen_bytes(salt):
+    with pytest.raises(TaskRefused, match="salt"):
+        good(salt=salt)
+
+
+@pytest.mark.parametrize(
+    "name", ["exp", "tp", "atp", "brr", "ngram", "cgm", "tp-published", "", 5]
+)
+def test_only_what_has_reports_of_one_size_may_be_named(name):
+    with pytest.raises(TaskRefused, match="mechanism of a task must be one of"):
+        good(mechanism=name)
+
+
+def test_another_version_of_a_mechanism_is_refused():
+    for version in (1, 3, "2", True):
+        with pytest.raises(TaskRefused, match="must be of version 2"):
+            good(version=version)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"zones": "grid:3", "size": "4"},
+        {"when": "weekday"},
+        {"zones": 3},
+        {"zones": "grid:03"},
+        {"zones": "grid:12345"},
+        {"zones": "\u0667"},
+        {"zones": "polygons:" + "0" * 64},
+        {"zones": "grid:3", "when": "hour"},
+        {"zones": "grid:3", "when": ""},
+        ["zones"],
+    ],
+)
+def test_a_question_has_zones_by_a_rule_and_perhaps_when(params):
+    with pytest.raises(TaskRefused):
+        Task(**question(params=params))
+
+
+def test_polygons_are_named_by_the_hash_of_their_zones():
+    named = question()["book_sha256"]
+    Task(**question(params={"zones": f"polygons:{named}", "when": "weekday"}))
+
+
+def test_atlas_has_a_length_and_no_params_and_a_question_has_none():
+    with pytest.raises(TaskRefused, match="must have a length"):
+        good(length=None)
+    with pytest.raises(TaskRefused, match="and a direct question none"):
+        Task(**question() | {"length": 3})
+    with pytest.raises(TaskRefused, match="params of atlas"):
+        good(params={"zones": "grid:3"})
+
+
+@pytest.mark.parametrize("name", sorted(said()))
+def test_every_field_is_needed(name):
+    fewer = {other: value for other, value in said().items() if other != name}
+    with pytest.raises(TaskRefused):
+        Task.from_bytes(canonical_bytes(fewer))
+
+
+@pytest.mark.parametrize("strange", ["simulated", "uid", "", "zones_sha256", "Length"])
+def test_no_other_field_is_taken(strange):
+    with pytest.raises(TaskRefused, match="1 unknown"):
+        Task.from_bytes(canonical_bytes(said(**{strange: "x"})))
+
+
+@pytest.mark.parametrize("version", [0, 2, True, "1"])
+def test_another_wire_version_is_refused(version):
+    with pytest.raises(TaskRefused, match="wire_version"):
+        Task.from_bytes(canonical_bytes(said(wire_version=version)))
+
+
+def test_a_task_written_otherwise_is_refused():
+    content = good().content
+    for other in (content + b"\n", b" " + content, json.dumps(json.loads(content)).encode()):
+        with pytest.raises(TaskRefused, match="canonical JSON"):
+            Task.from_bytes(other)
+
+
+def test_a_task_of_more_than_sixteen_kilobytes_is_refused():
+    with pytest.raises(TaskRefused, match="at most 16384 bytes"):
+        Task.from_bytes(canonical_bytes(said(purpose="a" * 16_384)))
+
+
+def test_times_are_counted_from_1970():
+    assert good().epoch(20_000 * 86_400) == 20_000
+    assert good().epoch(20_001 * 86_400 - 0.5) == 20_000
+
+
+def test_params_cannot_be_changed_behind_its_back():
+    params = {"zones": "grid:3"}
+    task = Task(**question(params=params))
+    before = task.id
+    params["zones"] = "grid:4"
+    assert task.params == {"zones": "grid:3"}
+    assert Task(**question()).id == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "A" * 42, "A" * 44, "A" * 42 + "B", "A" * 42 + "=", "\u00e4" * 43]
+)
+def test_what_cannot_be_an_id_is_told_apart(text):
+    assert not is_task_id(text)

@@ -1,0 +1,219 @@
+"""Answers the questions of tests/vectors about the protocol: tasks, files, reports, refusals.
+
+A world of such a file is a task with its files. Refusals have a reason of one word, which is
+recognised by what our refusal says: a refusal for another reason is another answer.
+"""
+
+import json
+import re
+
+import numpy as np
+
+from nomadp.errors import NomadpError, ReportRefused
+from nomadp.protocol import Kit, Task, brought_to_length
+from nomadp.protocol.canonical import canonical_bytes, parse_canonical, parse_object
+from nomadp.protocol.files import parse_atlas, parse_locations, parse_zones
+from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
+
+REASONS = {
+    "too_large": "at most [0-9]+ bytes",
+    "not_json": "must be a JSON object without fractions",
+    "not_canonical": "must be canonical JSON",
+    "value_kind": "values must be text, whole numbers",
+    "half_character": "must be of whole characters",
+    "too_deep": "nested at most",
+    "fields": "must have the fields of its kind|mechanism must have a name|nothing else$",
+    "wire_version": "^wire_version must",
+    "mechanism": "mechanism of a task must be one of",
+    "mechanism_version": "must be of version",
+    "params": "^params of",
+    "zones_rule": "^zones must be grid|by the rule that the task names",
+    "when": "^when must",
+    "epsilon_in_all": "one person must spend",
+    "epsilon": "^epsilon ",
+    "length": "^length must|must have a length|atlas must be of length",
+    "purpose": "^purpose must",
+    "hash": "^hashes must|sha256 must be text",
+    "salt": "^salt must",
+    "time_precision": "^time_precision must",
+    "start": "^start must",
+    "end": "^end must|must end after it starts",
+    "retention": "^retention must|reports must be kept",
+    "send_within": "^send_within must|sent while they are still kept",
+    "reports_per_contributor": "^reports_per_contributor must",
+    "min_batch_size": "^min_batch_size must",
+    "id": "must be the one that was expected",
+    "missing_file": "must come with",
+    "file_hash": "must have the hashes that the task names",
+    "locations": "^locations must|^location ids|^lat must|^lng must|^a location set needs",
+    "atlas": "atlas must|^journeys must|every journey must lie",
+    "zones": "^zones must|^every location must be|zones must hold|^every zone must",
+    "labels": "a question must have",
+}
+
+
+def reason_of(refusal):
+    found = [name for name, said in REASONS.items() if re.search(said, str(refusal))]
+    return found[0] if found else f"a reason without a name: {refusal}"
+
+
+def refused(attempt):
+    try:
+        attempt()
+    except NomadpError as refusal:
+        return {"refused": reason_of(refusal)}
+    return {"refused": None}
+
+
+def content_of(text=None, hexadecimal=None):
+    return bytes.fromhex(hexadecimal) if text is None else text.encode()
+
+
+def kit_of(world):
+    files = {name: text.encode() for name, text in world["files"].items()}
+    return Kit.from_files(Task.from_bytes(world["task"].encode()), files)
+
+
+def canonical(text):
+    """The one text of a value, however it was written."""
+    return {"bytes": canonical_bytes(parse_object(text.encode(), "it", 10**6)).decode()}
+
+
+def task(fields):
+    """A task's bytes and id."""
+    made = Task.from_bytes(canonical_bytes(fields))
+    return {"bytes": made.content.decode(), "task_id": made.id}
+
+
+def public_files(locations, atlas=None, zones=None):
+    """The hashes of what is in files, however they are written."""
+    made = parse_locations(locations.encode())
+    found = {"locations_sha256": made.sha256}
+    if atlas is not None:
+        found["atlas_sha256"] = parse_atlas(atlas.encode()).sha256
+    if zones is not None:
+        found["zones_sha256"] = parse_zones(zones.encode(), made).sha256
+    return found
+
+
+def resampled(count, length):
+    """Which points of a journey are kept, by their numbers."""
+    return brought_to_length(range(count), length)
+
+
+def value_size(world):
+    """How reports of a task are written."""
+    code = world.code
+    return {
+        "entries": code.entries,
+        "size": code.size,
+        "bits": code.bits,
+        "bytes": code.byte_count,
+        "characters": code.characters,
+    }
+
+
+def sent(world, points, words, random, time, hour=None):
+    """All that a device does with a journey, from its points to the bytes of the request."""
+    from known_answers import Given, Recording
+
+    lat, lng = np.array([[float(each) for each in point] for point in points]).T
+    snapped = world.locations.nearest(lat, lng).tolist()
+    length = world.task.length
+    read = snapped if length is None else brought_to_length(snapped, length)
+    given = Given(words)
+    choose, made = Recording(given), world.mechanism
+    values, number = made.reported(made.read(np.array(read), hour), choose)
+    numbers = [int(each) for each in (values if number is None else [number])]
+    report = SentReport(report_id(bytes.fromhex(random)), time, world.code.text(tuple(numbers)))
+    return {
+        "task_id": world.task.id,
+        "snapped": snapped,
+        "read": read,
+        "steps": choose.steps,
+        "words_left": given.left(),
+        "numbers": numbers,
+        "value": report.value,
+        "upload": upload_bytes([report]).decode(),
+    }
+
+
+def refused_canonical(**content):
+    return refused(lambda: parse_canonical(content_of(**content), "it", 4096))
+
+
+def refused_task(expected_id=None, **content):
+    return refused(lambda: Task.from_bytes(content_of(**content), expected_id))
+
+
+def refused_files(world, files):
+    """Files that are not those of a task; one that is left out is its own."""
+    given = {name: text.encode() for name, text in files.items() if text is not None}
+    kept = {name: own for name, own in world.files.items() if name not in files}
+    return refused(lambda: Kit.from_files(world.task, kept | given))
+
+
+def refused_upload(world, now, closed=False, **content):
+    """What a collector replies, whose own time is ``now``: a problem, or what failed."""
+    try:
+        reports = _reports(json.loads(content_of(**content)))
+    except ValueError:
+        return {"status": 400, "type": "urn:nomadp:error:invalid_message"}
+    found = [(each["report_id"], _failure(world, each, now, closed)) for each in reports]
+    return {
+        "status": 200,
+        "failures": [{"id": name, "error": error} for name, error in found if error],
+    }
+
+
+def _reports(said):
+    members = {"report_id": str, "time": int, "value": str}
+    if not isinstance(said, dict) or said.keys() != {"reports"}:
+        raise ValueError("the members of an upload")
+    reports = said["reports"]
+    if not isinstance(reports, list) or not 1 <= len(reports) <= 100:
+        raise ValueError("1 to 100 reports")
+    for each in reports:
+        if not isinstance(each, dict) or each.keys() - {"simulated"} != members.keys():
+            raise ValueError("the members of a report")
+        if any(type(each[name]) is not kind for name, kind in members.items()):
+            raise ValueError("their kinds")
+        if not is_report_id(each["report_id"]):
+            raise ValueError("an id")
+    return reports
+
+
+def _failure(world, report, now, closed):
+    task, time = world.task, report["time"]
+    try:
+        world.code.parse(report["value"])
+    except ReportRefused:
+        return "invalid_message"
+    if "simulated" in report:
+        return "invalid_message"
+    if closed:
+        return "report_dropped"
+    if time < task.start:
+        return "task_not_started"
+    if time >= task.end:
+        return "task_expired"
+    if time > now + 1:
+        return "report_too_early"
+    return "report_replayed" if now >= time + task.retention else None
+
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (
+        canonical,
+        task,
+        public_files,
+        resampled,
+        value_size,
+        sent,
+        refused_canonical,
+        refused_task,
+        refused_files,
+        refused_upload,
+    )
+}
