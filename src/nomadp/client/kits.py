@@ -1,0 +1,43 @@
+"""A task from a collector, who is not trusted: checked against the id that was expected."""
+
+from nomadp.client.http import Address, get
+from nomadp.errors import TaskRefused
+from nomadp.protocol import Kit, Task
+from nomadp.protocol.ceilings import TASK_BYTES_MAX
+from nomadp.protocol.files import FILE_BYTES_MAX
+from nomadp.protocol.task import is_task_id
+
+__all__ = ["fetched", "fetched_from", "is_address", "one_id"]
+
+
+def is_address(text: str) -> bool:
+    """Whether it names a task by its address, and not a folder."""
+    return text.startswith(("http://", "https://"))
+
+
+def fetched_from(url: str, expected_id: str | None = None) -> Kit:
+    """The task at a URL (its own, or a base and its id), and its public files."""
+    address, named = Address.parse(url)
+    return fetched(address, one_id(named, expected_id))
+
+
+def fetched(address: Address, task_id: str) -> Kit:
+    """The task of this id and its public files."""
+    path = f"/tasks/{task_id}"
+    task = Task.from_bytes(get(address, path, TASK_BYTES_MAX), task_id)
+    names = ("locations", "zones" if task.asks else "atlas")
+    files = {name: get(address, f"{path}/{name}", FILE_BYTES_MAX) for name in names}
+    return Kit.from_files(task, files)
+
+
+def one_id(named: str | None, expected: str | None) -> str:
+    """The id of a task from its address, if that is the one that was expected."""
+    task_id = expected or named
+    if task_id is None or not is_task_id(task_id):
+        raise TaskRefused(
+            "the id of the task must be known beforehand, 43 characters, from somebody other "
+            "than the collector if possible; name it, or take a URL that ends in it"
+        )
+    if named not in (None, task_id):
+        raise TaskRefused("the task must be the one that was expected, and the URL has another")
+    return task_id

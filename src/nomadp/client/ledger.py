@@ -1,0 +1,133 @@
+"""What a device has spent, and may still: exact, for its whole life, and never renewed.
+
+A charge is on disk before anything is perturbed, and has one report id and at most one body. A
+crash between the two wastes the charge; it is not used again.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from nomadp.client.ledger_file import LedgerFile, fresh_id
+from nomadp.errors import LedgerRefused
+from nomadp.protocol.task import Task
+
+__all__ = ["Charge", "Ledger", "Spending", "TaskSpending"]
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Paid, and not yet used."""
+
+    number: int
+    report_id: str
+    time: int
+    """In units of the task's precision."""
+
+
+@dataclass(frozen=True)
+class TaskSpending:
+    """Of one task."""
+
+    task_id: str
+    purpose: str
+    epsilon: Fraction
+    """Of one report."""
+    spent: Fraction
+    reports: int
+    """That were charged."""
+    reports_most: int
+    states: dict[str, int]
+    """How many of them are charged (and wasted, unless one is being made), waiting, accepted,
+    stopped."""
+    address: str | None
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Of a device over its whole life."""
+
+    lifetime: Fraction
+    spent: Fraction
+    tasks: tuple[TaskSpending, ...]
+
+    @property
+    def left(self) -> Fraction:
+        return max(Fraction(0), self.lifetime - self.spent)
+
+
+class Ledger:
+    """The account of a device."""
+
+    def __init__(self, file: LedgerFile) -> None:
+        self._file = file
+
+    def enter(self, task: Task, address: str | None) -> None:
+        """Note a task that the device takes part in; an address that is known stays known."""
+        said = (task.id, task.purpose, str(task.epsilon), task.reports_per_contributor, address)
+        known = "SELECT id, purpose, epsilon, reports, address FROM tasks WHERE id = ?"
+        before = self._file.rows(known, task.id)
+        if before and address in (None, before[0][-1]):
+            return
+        with self._file.transaction() as db:
+            db.execute(
+                "INSERT INTO tasks VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                "address = coalesce(excluded.address, address)",
+                said,
+            )
+
+    def charge(self, task: Task, time: int) -> Charge:
+        """Spend the task's epsilon: on disk when this returns, or refused."""
+        report_id = fresh_id()
+        with self._file.transaction() as db:
+            self.check(task)
+            number = db.execute(
+                "INSERT INTO charges (task, epsilon, report_id, time, state) "
+                "VALUES (?, ?, ?, ?, 'charged')",
+                (task.id, str(task.epsilon), report_id, time),
+            ).lastrowid
+        return Charge(int(number or 0), report_id, time)
+
+    def check(self, task: Task, count: int = 1) -> None:
+        """Refuse what so many charges would be refused for; spends nothing by itself."""
+        rows = self._file.rows("SELECT task, epsilon FROM charges")
+        spent = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
+        here = sum(each == task.id for each, _ in rows)
+        if here + count > task.reports_per_contributor:
+            raise LedgerRefused(
+                f"one person must report at most {task.reports_per_contributor} times to this "
+                f"task, and {here} were made here, the wasted ones too; {count} more is refused"
+            )
+        lifetime, more = self._file.lifetime, task.epsilon * count
+        if spent + more > lifetime:
+            raise LedgerRefused(
+                f"a device must spend at most {lifetime} in its life, and {spent} are spent; "
+                f"{more} more is refused, and nothing renews"
+            )
+
+    def spending(self) -> Spending:
+        """What was spent and what is left."""
+        rows = self._file.rows("SELECT task, epsilon, state FROM charges")
+        tasks = self._file.rows(
+            "SELECT id, purpose, epsilon, reports, address FROM tasks ORDER BY rowid"
+        )
+        found = []
+        for task_id, purpose, epsilon, most, address in tasks:
+            own = [(Fraction(paid), state) for task, paid, state in rows if task == task_id]
+            states = dict.fromkeys(("charged", "waiting", "accepted", "stopped"), 0)
+            for _, state in own:
+                states[state] += 1
+            spent = sum((paid for paid, _ in own), Fraction())
+            found.append(
+                TaskSpending(
+                    task_id,
+                    purpose,
+                    Fraction(epsilon),
+                    spent,
+                    len(own),
+                    most,
+                    states,
+                    address,
+                )
+            )
+        in_all = sum((Fraction(paid) for _, paid, _ in rows), Fraction())
+        return Spending(self._file.lifetime, in_all, tuple(found))

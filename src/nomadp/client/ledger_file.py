@@ -1,0 +1,264 @@
+"""The file that a device's ledger is: SQLite, flushed at every step, and a marker beside it.
+
+Whatever is charged is on disk before anything is perturbed, and whatever is sent was on disk
+before. A ledger that is missing where its marker says one was, or that is damaged, is refused:
+beginning anew would spend again what was spent. One process writes at a time; the others wait.
+"""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from nomadp.errors import LedgerRefused
+from nomadp.protocol.ceilings import EPSILON_LIFETIME_DEFAULT, EPSILON_LIFETIME_MAX
+from nomadp.protocol.upload import ID_BYTES, report_id
+from nomadp.randomness import new_key
+
+__all__ = [
+    "LEDGER",
+    "LOCK_WAIT_S",
+    "MARKER",
+    "TASKS",
+    "LedgerFile",
+    "as_lifetime",
+    "fresh_id",
+    "has_begun",
+]
+
+LEDGER, MARKER, TASKS = "ledger.sqlite3", "ledger.began", "tasks"
+LOCK_WAIT_S = 20.0
+"""How long a process waits for another that writes, before it refuses."""
+FORMAT = "nomadp ledger 1"
+
+TABLES = (
+    "CREATE TABLE about (one INTEGER PRIMARY KEY CHECK (one = 1), format TEXT NOT NULL, "
+    "token TEXT NOT NULL, lifetime TEXT NOT NULL)",
+    "CREATE TABLE tasks (id TEXT PRIMARY KEY NOT NULL, purpose TEXT NOT NULL, "
+    "epsilon TEXT NOT NULL, reports INTEGER NOT NULL, address TEXT)",
+    "CREATE TABLE charges (number INTEGER PRIMARY KEY, task TEXT NOT NULL, "
+    "epsilon TEXT NOT NULL, report_id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, "
+    "state TEXT NOT NULL CHECK (state IN ('charged', 'waiting', 'accepted', 'stopped')), "
+    "body BLOB, not_before INTEGER, attempts INTEGER NOT NULL DEFAULT 0, reason TEXT)",
+    # What was charged stays charged, and what was stored for it is never another.
+    "CREATE TRIGGER charges_stay BEFORE DELETE ON charges "
+    "BEGIN SELECT RAISE(ABORT, 'charges stay'); END",
+    "CREATE TRIGGER charges_fixed BEFORE UPDATE OF number, task, epsilon, report_id, time "
+    "ON charges BEGIN SELECT RAISE(ABORT, 'charges are fixed'); END",
+    "CREATE TRIGGER bodies_fixed BEFORE UPDATE OF body ON charges "
+    "WHEN NEW.body IS NOT NULL AND OLD.state <> 'charged' "
+    "BEGIN SELECT RAISE(ABORT, 'one body for one charge'); END",
+)
+_TOKEN = re.compile("[A-Za-z0-9_-]{22}")
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def fresh_id() -> str:
+    """22 characters for 128 bits of the system's randomness."""
+    return report_id(new_key()[:ID_BYTES])
+
+
+def as_lifetime(value: Any) -> Fraction:
+    """All that a device may ever spend, as an exact number."""
+    try:
+        cap = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        cap = Fraction(0)
+    if not 0 < cap <= EPSILON_LIFETIME_MAX:
+        raise LedgerRefused(
+            f"the lifetime epsilon of a device must be above 0 and at most "
+            f"{EPSILON_LIFETIME_MAX}, got {str(value)[:40]}"
+        )
+    return cap
+
+
+def has_begun(home: Path) -> bool:
+    """Whether a ledger was here, by what is written after it: its marker, or a task."""
+    return (home / MARKER).exists() or (home / TASKS).exists()
+
+
+class LedgerFile:
+    """An open ledger; `transaction` is the only way to change it."""
+
+    def __init__(self, home: Path, lifetime: Fraction | None = None) -> None:
+        self._home, self._process = home, os.getpid()
+        began = has_begun(home)  # before the ledger is made
+        if began and not (home / LEDGER).exists():
+            raise LedgerRefused(
+                f"the ledger must be where it began, and {home / LEDGER} is gone; put it back: "
+                "without it nobody knows what was spent, and nothing is reported"
+            )
+        self._db = self._opened()
+        try:
+            self._begin(lifetime, began=began)
+            self._check()
+            self._mark()
+            self._lower(lifetime)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def lifetime(self) -> Fraction:
+        """The cap, fixed when the ledger began."""
+        ((text,),) = self.rows("SELECT lifetime FROM about")
+        return Fraction(text)
+
+    def rows(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._refusals():
+            return self._db.execute(question, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it on disk when this ends, or nothing of it."""
+        with self._refusals():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def _opened(self) -> sqlite3.Connection:
+        path = self._home / LEDGER
+        with self._refusals():
+            self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            with suppress(OSError):  # of somebody else's file, who may have meant it
+                path.chmod(0o600)
+            db = sqlite3.connect(path, timeout=LOCK_WAIT_S, isolation_level=None)
+        try:
+            with self._refusals():
+                # EXTRA flushes the folder, too, when the journal goes; on macOS only fullfsync
+                # reaches the disk; secure_delete leaves nothing of a body that was sent.
+                for name, value in (
+                    ("synchronous", "EXTRA"),
+                    ("fullfsync", "ON"),
+                    ("secure_delete", "ON"),
+                    ("journal_mode", "DELETE"),
+                ):
+                    db.execute(f"PRAGMA {name}={value}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _begin(self, lifetime: Fraction | None, *, began: bool) -> None:
+        with self.transaction() as db:
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
+                return
+            if began:
+                raise LedgerRefused(
+                    f"{self._home / LEDGER} must be the ledger that began here, and is empty; "
+                    "put it back"
+                )
+            for table in TABLES:
+                db.execute(table)
+            cap = Fraction(EPSILON_LIFETIME_DEFAULT) if lifetime is None else lifetime
+            about = (FORMAT, fresh_id(), str(cap))
+            db.execute("INSERT INTO about VALUES (1, ?, ?, ?)", about)
+
+    def _check(self) -> None:
+        """Refuse what is not whole, or not what we wrote."""
+        sound = self.rows("PRAGMA quick_check") == [("ok",)]
+        made = {sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql NOT NULL")}
+        if not sound or made != {*TABLES}:
+            raise self._damage()
+        about = self.rows("SELECT format, token, lifetime FROM about")
+        if len(about) != 1 or about[0][0] != FORMAT or not _TOKEN.fullmatch(str(about[0][1])):
+            raise self._damage()
+        spent = self.rows("SELECT epsilon FROM charges")
+        try:
+            as_lifetime(about[0][2])
+            whole = all(Fraction(text) > 0 for (text,) in spent)
+        except (LedgerRefused, ValueError, TypeError, ZeroDivisionError):
+            whole = False
+        if not whole:
+            raise self._damage()
+
+    def _mark(self) -> None:
+        ((token,),) = self.rows("SELECT token FROM about")
+        marker = self._home / MARKER
+        try:
+            if marker.exists():
+                if marker.read_bytes() != token.encode():
+                    raise LedgerRefused(
+                        f"{marker} must name the ledger beside it, and names another; put the "
+                        "ledger back that began here"
+                    )
+                return
+            # A ledger of which the marker was not written yet: nothing was charged before.
+            part = marker.with_name(f".part-{fresh_id()}")
+            handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(token.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(marker)
+            self._flush_folder()
+        except OSError as error:
+            raise _unwritable(self._home, error) from error
+
+    def _flush_folder(self) -> None:
+        # A folder can be flushed on POSIX only; elsewhere the move itself is durable enough.
+        with suppress(OSError):
+            handle = os.open(self._home, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def _lower(self, lifetime: Fraction | None) -> None:
+        if lifetime is None or lifetime == (now := self.lifetime):
+            return
+        if lifetime > now:
+            raise LedgerRefused(
+                f"the lifetime epsilon must stay at {now}, at which this ledger began or was "
+                f"lowered, got {lifetime}; it can only be lowered"
+            )
+        with self.transaction() as db:
+            db.execute("UPDATE about SET lifetime = ?", (str(lifetime),))
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        if os.getpid() != self._process:
+            raise LedgerRefused(
+                "a ledger must be used by the process that opened it, and this one was forked "
+                "from it; open a Client here"
+            )
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _IN_USE:
+                raise LedgerRefused(
+                    f"the ledger must be free to be written, and another process kept it for "
+                    f"{LOCK_WAIT_S:g} s; try again when that has ended"
+                ) from error
+            raise (
+                self._damage() if code in _DAMAGED else _unwritable(self._home, error)
+            ) from error
+        except OSError as error:
+            raise _unwritable(self._home, error) from error
+
+    def _damage(self) -> LedgerRefused:
+        return LedgerRefused(
+            f"{self._home / LEDGER} must be a whole ledger, and is damaged or none; restore "
+            "it, for nothing is reported from here without"
+        )
+
+
+def _unwritable(home: Path, error: Exception) -> LedgerRefused:
+    return LedgerRefused(
+        f"the ledger in {home} must be readable and writable, and was not "
+        f"({type(error).__name__}); nothing is perturbed or sent without it"
+    )

@@ -1,0 +1,125 @@
+"""Sending what waits: the same bytes again until a collector has them or refuses them.
+
+A reply says accepted, wait or stop, and changes nothing else. One report to a request, each on
+a connection of its own.
+"""
+
+import http.client
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from nomadp.client.http import Address, Reply, post
+from nomadp.client.outbox import Outbox, Waiting
+from nomadp.errors import SchemaError
+from nomadp.protocol.canonical import parse_object
+from nomadp.protocol.ceilings import REPLY_BYTES_MAX
+from nomadp.protocol.upload import UPLOAD_TYPE
+from nomadp.randomness import new_key
+
+__all__ = ["RETRY_MAX_S", "Outcome", "outcome_of", "pause_s", "send_waiting", "tried_once"]
+
+RETRY_FIRST_S = 0.5
+RETRY_MAX_S = 3600.0
+"""Whatever a collector asks for, and however often it failed."""
+PERMANENT = ("report_replayed", "report_dropped", "task_expired", "invalid_message")
+PASSING = ("report_too_early", "task_not_started")
+BUSY = (408, 425, 429)
+_TYPE = re.compile("urn:nomadp:error:[a-zA-Z_-]{1,40}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a reply, or none, means for one report."""
+
+    state: str
+    """accepted, waiting or stopped."""
+    reason: str | None = None
+    retry_after_s: float = 0.0
+
+
+def send_waiting(outbox: Outbox, waiting: list[Waiting], patience_s: float) -> None:
+    """Try each, and again with back-off while there is patience; the rest goes on waiting."""
+    deadline_s = time.monotonic() + patience_s
+    for tried, each in enumerate(waiting):
+        if tried and time.monotonic() > deadline_s:
+            return
+        _send(outbox, each, deadline_s)
+
+
+def _send(outbox: Outbox, waiting: Waiting, deadline_s: float) -> None:
+    attempts = waiting.attempts
+    while True:
+        outcome = _tried(waiting)
+        if outcome.state == "accepted":
+            return outbox.accept(waiting.report_id)
+        if outcome.state == "stopped":
+            return outbox.stop(waiting.report_id, str(outcome.reason))
+        wait_s = pause_s(attempts, outcome.retry_after_s)
+        attempts += 1
+        later = int(time.time() + wait_s) + 1
+        outbox.postpone(waiting.report_id, str(outcome.reason), later)
+        if waiting.address is None or time.monotonic() + wait_s > deadline_s:
+            return None
+        time.sleep(wait_s)
+
+
+def _tried(waiting: Waiting) -> Outcome:
+    if waiting.address is None:
+        return Outcome("waiting", "no address is known: join the task by its URL")
+    address, _ = Address.parse(waiting.address)
+    return tried_once(address, waiting.task_id, waiting.report_id, waiting.body)
+
+
+def tried_once(address: Address, task_id: str, report_id: str, body: bytes) -> Outcome:
+    """One report to a collector, and what its reply means."""
+    try:
+        reply = post(address, f"/tasks/{task_id}/reports", body, UPLOAD_TYPE)
+    except (OSError, http.client.HTTPException) as error:
+        return Outcome("waiting", f"unreachable ({type(error).__name__})")
+    return outcome_of(reply, report_id)
+
+
+def outcome_of(reply: Reply, report_id: str) -> Outcome:
+    """Accepted, wait or stop; nothing that a collector wrote is repeated, but known words."""
+    if 200 <= reply.status < 300:
+        return _outcome_of_upload(reply, report_id)
+    if reply.status >= 500 or reply.status in BUSY:
+        after_s = min(float(reply.retry_after_s or 0), RETRY_MAX_S)
+        return Outcome("waiting", f"busy ({reply.status})", after_s)
+    return Outcome("stopped", f"refused ({_problem(reply)})")
+
+
+def _outcome_of_upload(reply: Reply, report_id: str) -> Outcome:
+    if not reply.content and reply.is_whole:
+        return Outcome("accepted")
+    failures = _object(reply).get("failures")
+    first = failures[0] if isinstance(failures, list) and len(failures) == 1 else None
+    if not isinstance(first, dict) or first.get("id") != report_id:
+        return Outcome("waiting", "the reply cannot be read")
+    error = first.get("error")
+    if error in PASSING:
+        return Outcome("waiting", str(error))
+    return Outcome("stopped", str(error) if error in PERMANENT else "refused (no known reason)")
+
+
+def _problem(reply: Reply) -> str:
+    said = _object(reply).get("type")
+    if isinstance(said, str) and _TYPE.fullmatch(said):
+        return said
+    return str(reply.status)
+
+
+def _object(reply: Reply) -> dict[str, Any]:
+    try:
+        return parse_object(reply.content, "a reply", REPLY_BYTES_MAX)
+    except SchemaError:
+        return {}
+
+
+def pause_s(attempts: int, at_least_s: float) -> float:
+    """Doubling, and spread out, so that devices do not come back together."""
+    most_s = min(RETRY_MAX_S, RETRY_FIRST_S * 2.0 ** min(attempts, 20))
+    share = int.from_bytes(new_key()[:8], "big") / 2**64
+    return min(RETRY_MAX_S, at_least_s + most_s * (1 + share) / 2)

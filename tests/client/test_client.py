@@ -1,0 +1,386 @@
+"""A device takes part: joins, pays, makes, keeps and sends, in this order."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from devices import Asked, Collector, Said, atlas_kit, collecting, question_kit, town
+
+import nomadp
+from nomadp.client import Client, sending
+from nomadp.client.journey import PrivateJourney
+from nomadp.client.ledger_file import LEDGER
+from nomadp.errors import (
+    DomainError,
+    LedgerRefused,
+    RandomnessUnavailable,
+    ReportRefused,
+    TaskRefused,
+)
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.protocol import Kit
+from nomadp.protocol.folder import write_task_folder
+
+KIT = atlas_kit(reports_per_contributor=5)
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting(KIT) as found:
+        yield found
+
+
+@pytest.fixture
+def client(tmp_path: Path, collector: Collector) -> Iterator[Client]:
+    with Client(tmp_path / "home") as made:
+        made.join(collector.url, KIT.task.id)
+        yield made
+
+
+def rows(client: Client, question: str) -> list[tuple[object, ...]]:
+    """What somebody else reads in the ledger's file at this moment."""
+    other = sqlite3.connect(client.home / LEDGER)
+    try:
+        return other.execute(question).fetchall()
+    finally:
+        other.close()
+
+
+def folder_of(kit: Kit, path: Path) -> Path:
+    write_task_folder(path, kit)
+    return path
+
+
+def test_a_charge_is_on_disk_before_anything_is_perturbed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    plain = WholeJourney.report
+
+    def report(self: WholeJourney, *journey: object) -> object:
+        seen.append(rows(client, "SELECT state, body FROM charges"))
+        return plain(self, *journey)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(WholeJourney, "report", report)
+    client.report([0, 1, 2])
+    assert seen == [[("charged", None)]]
+
+
+def test_the_bytes_are_on_disk_before_they_are_sent(
+    client: Client, collector: Collector
+) -> None:
+    seen = []
+
+    def look(asked: Asked) -> Said:
+        seen.append(rows(client, "SELECT state, body FROM charges"))
+        return Said()
+
+    collector.replies = [look]
+    client.report([0, 1, 2])
+    assert seen == [[("waiting", collector.uploads[0].body)]]
+
+
+def test_an_accepted_report_leaves_only_its_receipt(client: Client) -> None:
+    receipt = client.report([0, 1, 2])
+    (row,) = rows(client, "SELECT report_id, task, time, body, not_before FROM charges")
+    assert row == (receipt.report_id, KIT.task.id, receipt.time, None, None)
+
+
+def test_a_failing_source_means_no_report_and_the_charge_stays(
+    client: Client, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: WholeJourney, *journey: object) -> None:
+        monkeypatch.setattr(os, "urandom", lambda count: b"")
+        WholeJourney.__mro__[1].report(self, *journey)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(WholeJourney, "report", fail, raising=False)
+    with pytest.raises(RandomnessUnavailable):
+        client.report([0, 1, 2])
+    assert client.spending().spent == KIT.task.epsilon
+    assert client.spending().tasks[0].states["charged"] == 1
+    assert client.send(now=True, again=True) == []
+    assert collector.uploads == []
+
+
+def test_a_source_that_fails_at_once_costs_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(count: int) -> bytes:
+        raise OSError("no randomness")
+
+    monkeypatch.setattr(os, "urandom", fail)
+    with pytest.raises(RandomnessUnavailable):
+        client.report([0, 1, 2])
+    assert client.spending().spent == 0
+
+
+def test_a_simulated_report_cannot_be_sent(
+    client: Client, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        WholeJourney, "report", lambda self, journey, hour: self.simulate(journey, 1)
+    )
+    with pytest.raises(ReportRefused, match="got SimulatedReport"):
+        client.report([0, 1, 2])
+    assert client.send(now=True) == []
+    assert collector.uploads == []
+
+
+def test_an_unexpected_failure_says_nothing_of_the_journey(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: WholeJourney, journey: object, hour: object) -> None:
+        raise ValueError(f"cannot go to {journey}")
+
+    monkeypatch.setattr(WholeJourney, "report", fail)
+    with pytest.raises(ReportRefused, match="withheld") as caught:
+        client.report([7, 7, 7])
+    assert caught.value.__context__ is None
+    assert "7" not in str(caught.value)
+
+
+def test_a_queued_report_is_sent_later_by_another_process(
+    client: Client, collector: Collector
+) -> None:
+    receipt = client.report([0, 1, 2], queue=True)
+    assert (receipt.state, collector.uploads) == ("waiting", [])
+    with Client(client.home) as later:
+        (sent,) = later.send()
+    assert (sent.report_id, sent.accepted) == (receipt.report_id, True)
+
+
+def test_a_report_is_due_at_a_random_time_that_the_task_bounds(tmp_path: Path) -> None:
+    kit = atlas_kit("slow", send_within=7200, reports_per_contributor=20, epsilon="1/8")
+    with collecting(kit) as collector, Client(tmp_path) as client:
+        client.join(collector.url, kit.task.id)
+        now = int(time.time())
+        due = [(client.report([1, 2, 3]).not_before or 0) - now for _ in range(20)]
+        assert all(0 <= each <= 7202 for each in due)
+        assert len(set(due)) > 15
+        assert collector.uploads == []
+        assert client.next_due() == now + min(due)
+
+
+def test_who_asks_for_now_does_not_wait(tmp_path: Path) -> None:
+    kit = atlas_kit("slow", send_within=7200)
+    with collecting(kit) as collector, Client(tmp_path) as client:
+        client.join(collector.url, kit.task.id)
+        assert client.report([1, 2, 3], now=True).accepted
+
+
+def test_a_delay_never_leads_past_the_end(tmp_path: Path) -> None:
+    now, hour_s = time.time(), 3600
+    soon = int(now // hour_s) + 2
+    kit = atlas_kit(
+        "end",
+        time_precision=hour_s,
+        start=soon - 4,
+        end=soon,
+        send_within=7 * 86_400,
+        retention=400,
+        reports_per_contributor=20,
+        epsilon="1/8",
+    )
+    with collecting(kit) as collector, Client(tmp_path) as client:
+        client.join(collector.url, kit.task.id)
+        due = [client.report([1, 2, 3], queue=True).not_before or 0 for _ in range(20)]
+    assert max(due) < soon * hour_s
+
+
+@pytest.mark.parametrize(("start", "end"), [(-40, -10), (10, 40)])
+def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end: int) -> None:
+    today = int(time.time() // 86_400)
+    kit = atlas_kit("t", start=today + start, end=today + end)
+    with collecting(kit) as collector, Client(tmp_path) as client:
+        client.join(collector.url, kit.task.id)
+        with pytest.raises(ReportRefused, match="must be running"):
+            client.report([1, 2, 3])
+        assert client.spending().spent == 0
+
+
+def test_a_task_is_joined_once_and_then_needs_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "RETRY_FIRST_S", 100.0)
+    with collecting(KIT) as collector, Client(tmp_path) as client:
+        client.join(collector.url, KIT.task.id)
+        url = collector.url
+    with Client(tmp_path) as client:
+        client.join(url, KIT.task.id)
+        receipt = client.report([0, 1, 2])
+    assert receipt.state == "waiting"
+    assert receipt.reason == "unreachable (ConnectionRefusedError)"
+
+
+def test_a_kept_task_that_was_changed_is_refused(client: Client) -> None:
+    path = client.home / "tasks" / KIT.task.id / "locations.csv"
+    path.write_text(path.read_text().replace("-74.0", "-75.0"))
+    with Client(client.home) as again, pytest.raises(TaskRefused, match="hashes"):
+        again.kit(KIT.task.id)
+
+
+def test_a_task_in_a_folder_is_reported_to_the_collector_that_is_named(
+    tmp_path: Path, collector: Collector
+) -> None:
+    folder = folder_of(KIT, tmp_path / "task")
+    with Client(tmp_path / "home") as client:
+        client.join(folder, KIT.task.id, send_to=collector.url)
+        assert client.report([0, 1, 2]).accepted
+    assert [each.line.split()[0] for each in collector.seen] == ["POST"]
+
+
+def test_a_task_in_a_folder_of_another_id_is_refused(tmp_path: Path) -> None:
+    folder = folder_of(KIT, tmp_path / "task")
+    with Client(tmp_path / "home") as client, pytest.raises(TaskRefused, match="expected"):
+        client.join(folder, atlas_kit("other").task.id)
+
+
+def test_a_report_without_an_address_waits_for_one(
+    tmp_path: Path, collector: Collector
+) -> None:
+    with Client(tmp_path / "home") as client:
+        client.join(folder_of(KIT, tmp_path / "task"))
+        receipt = client.report([0, 1, 2])
+        assert receipt.state == "waiting"
+        assert "no address is known" in str(receipt.reason)
+        client.join(collector.url, KIT.task.id)
+        assert [each.accepted for each in client.send(now=True)] == [True]
+
+
+def test_a_folder_without_a_file_is_refused(tmp_path: Path) -> None:
+    folder = folder_of(KIT, tmp_path / "task")
+    (folder / "atlas.json").unlink()
+    with Client(tmp_path / "home") as client, pytest.raises(TaskRefused, match=r"atlas\.json"):
+        client.join(folder)
+
+
+def test_nothing_is_reported_before_a_task_is_joined(tmp_path: Path) -> None:
+    with Client(tmp_path) as client, pytest.raises(TaskRefused, match="must be joined"):
+        client.report([1, 2, 3])
+
+
+def test_reports_too_large_to_be_sent_are_refused_before_any_is_paid(
+    client: Client, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nomadp.client import client as module
+
+    monkeypatch.setattr(module, "UPLOAD_BYTES_MAX", 257)
+    with pytest.raises(TaskRefused, match="must fit into an upload"):
+        client.join(collector.url, KIT.task.id)
+
+
+def test_the_ledger_is_the_devices_and_not_the_tasks(tmp_path: Path) -> None:
+    kits = [atlas_kit(f"k{k}", epsilon=4) for k in range(3)]
+    with collecting(*kits) as collector, Client(tmp_path, lifetime=10) as client:
+        for kit in kits[:2]:
+            client.join(collector.url, kit.task.id)
+            client.report([1, 2, 3])
+        client.join(collector.url, kits[2].task.id)
+        with pytest.raises(LedgerRefused, match="at most 10"):
+            client.report([1, 2, 3])
+        assert len(collector.uploads) == 2
+
+
+def test_a_check_refuses_what_reports_would_be_refused_for(client: Client) -> None:
+    client.check(count=5)
+    with pytest.raises(LedgerRefused, match="6 more"):
+        client.check(count=6)
+    assert client.spending().spent == 0
+
+
+# Journeys.
+
+NOT_JOURNEYS = [
+    [],
+    "somewhere",
+    None,
+    7,
+    [None],
+    [(1.0,)],
+    [(1.0, 2.0, 3.0)],
+    [(91.0, 0.0)],
+    [(0.0, 181.0)],
+    [(float("nan"), 0.0)],
+    [(0.0, float("inf"))],
+    [0.5, 1.5],
+    [True],
+    [12],
+    [-1],
+    [[[1, 2]]],
+    [(1, 2), (3,)],
+    ["p1", "p2"],
+    [10**30],
+    {"a": 2},
+]
+
+
+@pytest.mark.parametrize("journey", NOT_JOURNEYS, ids=range(len(NOT_JOURNEYS)))
+def test_what_is_no_journey_is_refused_before_the_charge(
+    client: Client, collector: Collector, journey: object
+) -> None:
+    with pytest.raises(DomainError, match="private"):
+        client.report(journey)
+    assert client.spending().spent == 0
+    assert collector.uploads == []
+
+
+def test_points_go_to_the_nearest_location_as_everywhere_else() -> None:
+    random = np.random.default_rng(3)
+    lat = np.concatenate([random.uniform(-90, 90, 200), random.uniform(39.9, 40.1, 200)])
+    lng = np.concatenate([random.uniform(-180, 180, 200), random.uniform(-74.1, -73.9, 200)])
+    kit = question_kit("visits")
+    found = PrivateJourney.of(np.stack([lat, lng], axis=1), kit, None).locations
+    assert np.array_equal(found, town().nearest(lat, lng))
+
+
+def test_a_long_journey_is_brought_to_the_tasks_length() -> None:
+    journey = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert PrivateJourney.of(journey, KIT, None).locations.tolist() == [0, 4, 8]
+    assert PrivateJourney.of([4, 9], KIT, None).locations.tolist() == [4, 9, 9]
+
+
+def test_a_question_reads_the_whole_journey_up_to_a_bound() -> None:
+    kit = question_kit("visits")
+    assert PrivateJourney.of([1, 2] * 50, kit, None).locations.tolist() == [1, 2] * 50
+    long = PrivateJourney.of([3, *[5] * 10_000, 7], kit, None).locations
+    assert (len(long), long[0], long[-1]) == (4096, 3, 7)
+
+
+@pytest.mark.parametrize("hour", [None, -1, 168, 3.5, True, "7"])
+def test_a_question_of_when_needs_an_hour(tmp_path: Path, hour: object) -> None:
+    kit = question_kit("starts", when="weekday")
+    with collecting(kit) as collector, Client(tmp_path) as client:
+        client.join(collector.url, kit.task.id)
+        with pytest.raises(DomainError, match="asks when"):
+            client.report([1, 2], hour=hour)  # type: ignore[arg-type]
+        assert client.spending().spent == 0
+        assert client.report([1, 2], hour=167).accepted
+
+
+@pytest.mark.parametrize("name", ["trips", "starts", "ends", "visits"])
+def test_reports_of_a_question_are_drawn_by_its_law(tmp_path: Path, name: str) -> None:
+    """At a high epsilon nearly every report supports the truth."""
+    kit = question_kit(name, epsilon=10, reports_per_contributor=10)
+    with collecting(kit) as collector, Client(tmp_path, lifetime=100) as client:
+        client.join(collector.url, kit.task.id)
+        for _ in range(10):
+            client.report([(40.0, -74.0)] * 3)
+        values = [json.loads(each.body)["reports"][0]["value"] for each in collector.uploads]
+    truth = kit.mechanism.label([0])  # type: ignore[attr-defined]
+    told = [kit.mechanism.labels_of(kit.code.parse(value)) for value in values]
+    name_of_truth = kit.mechanism.label_name(truth)  # type: ignore[attr-defined]
+    assert sum(name_of_truth in labels for labels in told) >= 8
+
+
+def test_a_home_may_be_named_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOMADP_HOME", str(tmp_path / "there"))
+    with nomadp.Client() as client:
+        assert client.home == tmp_path / "there"
+    assert (tmp_path / "there" / LEDGER).exists()

@@ -1,0 +1,80 @@
+"""A device killed at any instant: never overspent, never two bodies for one charge."""
+
+import os
+import signal
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from device_kills import EACH, findings, killed_at_random, run, start
+from devices import Asked, Collector, Said, collecting, question_kit
+
+from nomadp.client import Client
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no kill -9 on Windows")
+
+
+def survives(home: Path, kills: int, lifetime: Fraction) -> None:
+    found = killed_at_random(home, kills, lifetime)
+    assert found.wrong == []
+    # All that may be spent, and not a report more.
+    assert found.reports + found.wasted == lifetime / EACH
+    assert found.wasted <= kills
+    # Some kills hit between charge and bytes, or between bytes and their acceptance.
+    assert found.wasted + found.again > 0 or kills < 100
+
+
+def test_a_device_killed_a_few_times_never_overspends(tmp_path: Path) -> None:
+    survives(tmp_path / "home", 4, lifetime=Fraction(1, 2))
+
+
+@pytest.mark.slow
+def test_a_device_killed_two_hundred_times_never_overspends(tmp_path: Path) -> None:
+    survives(tmp_path / "home", 200, lifetime=Fraction(20))
+
+
+class Killing:
+    """Kills the device that sends, when its bytes have come and before it knows."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector, self.process = collector, 0
+
+    def __call__(self, asked: Asked) -> Said:
+        os.kill(self.process, signal.SIGKILL)
+        time.sleep(0.05)
+        return Said()
+
+
+def killed_while_sending(folder: Path, order: str, kills: int) -> list[str]:
+    # Of 112 labels, so that two reports are never the same by chance.
+    kit = question_kit("trips", "k", when="weekday", epsilon="1/10", reports_per_contributor=6)
+    with collecting(kit) as collector:
+        with Client(folder, lifetime=2) as client:
+            client.join(collector.url, kit.task.id)
+        killing = Killing(collector)
+        for _ in range(kills):
+            collector.replies = [killing]
+            process = start(folder, collector.url, order, [kit.task.id])
+            killing.process = process.pid
+            process.communicate()
+            assert process.returncode == -signal.SIGKILL
+        assert run(folder, collector.url, order, [kit.task.id]) == 0
+        return findings(folder, collector.uploads)
+
+
+def test_a_device_killed_while_it_sends_sends_the_same_bytes_again(tmp_path: Path) -> None:
+    assert killed_while_sending(tmp_path, "right", 3) == []
+
+
+def test_a_device_that_perturbs_before_it_charges_is_found_out(tmp_path: Path) -> None:
+    assert killed_while_sending(tmp_path / "whole", "perturb-first", 0) == []
+    wrong = killed_while_sending(tmp_path / "killed", "perturb-first", 2)
+    assert [each.split(" ", 1)[1] for each in wrong] == ["was not paid"] * 2
+
+
+def test_a_device_that_stores_after_it_sent_is_found_out(tmp_path: Path) -> None:
+    assert killed_while_sending(tmp_path / "whole", "store-last", 0) == []
+    wrong = killed_while_sending(tmp_path / "killed", "store-last", 2)
+    assert wrong
+    assert all(each.startswith("two bodies for") for each in wrong)

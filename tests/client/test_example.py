@@ -1,0 +1,33 @@
+"""The device in twenty lines does what it says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from devices import atlas_kit, collecting
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "device.py"
+
+
+def test_the_example_reports_once(tmp_path: Path) -> None:
+    kit = atlas_kit("example", epsilon=4)
+    with collecting(kit) as collector:
+        done = subprocess.run(
+            [
+                sys.executable,
+                EXAMPLE,
+                tmp_path / "home",
+                f"{collector.url}/tasks/{kit.task.id}",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    task, receipt = done.stdout.splitlines()
+    assert task == "To learn which ways people take. (epsilon 4, 20 left)"
+    assert receipt.startswith("accepted: ")
+    assert len(collector.uploads) == 1
+
+
+def test_the_example_is_short() -> None:
+    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 24
