@@ -1,0 +1,71 @@
+"""The areas an answer is about: single locations, or zones of them, and where they are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import DomainError
+from nomadp.inference.asked import zones_for, zones_on
+from nomadp.inference.estimate import Floats
+from nomadp.locations import LocationSet
+from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.questions import Question
+from nomadp.zones import Zones
+
+__all__ = ["LOCATIONS", "Areas", "areas_of"]
+
+LOCATIONS = "locations"
+"""As areas: every location is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """Locations, or zones of them."""
+
+    locations: LocationSet
+    zones: Zones | None
+    """None: single locations."""
+
+    @property
+    def rule(self) -> str:
+        return LOCATIONS if self.zones is None else self.zones.rule
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.locations.ids if self.zones is None else self.zones.names
+
+    @property
+    def named(self) -> str:
+        """What the column of names is called."""
+        return "location_id" if self.zones is None else "zone"
+
+    @cached_property
+    def centres(self) -> tuple[Floats, Floats]:
+        """Latitudes and longitudes: of a zone, the mean of its locations."""
+        lat, lng = self.locations.lat, self.locations.lng
+        if self.zones is None:
+            return lat, lng
+        of, count = self.zones.of, np.bincount(self.zones.of)
+        turn = lng - lng[0]
+        turn = turn - 360.0 * np.round(turn / 360.0)  # a set across the date line stays whole
+        there = lng[0] + np.bincount(of, turn) / count
+        return np.bincount(of, lat) / count, there - 360.0 * np.round(there / 360.0)
+
+
+def areas_of(mechanism: Mechanism, areas: str | Zones | None, default: str) -> Areas:
+    """What somebody asks for; by default the question's own zones, or those of a rule."""
+    world = mechanism.locations
+    if isinstance(mechanism, Question):
+        own = mechanism.partition
+        if areas == LOCATIONS:
+            raise DomainError(
+                f"single locations must have been asked for, and reports of {mechanism.name} "
+                f"tell of zones ({own.rule}); ask for those or larger ones"
+            )
+        if areas is None or areas == own.rule:
+            return Areas(world, own)
+        return Areas(world, zones_for(mechanism, areas))
+    asked: Any = default if areas is None else areas
+    return Areas(world, None if asked == LOCATIONS else zones_on(world, asked))

@@ -1,0 +1,154 @@
+"""One entry for services: a question as data in, a table out.
+
+A question is a small object of JSON. Whoever sends it is untrusted: names it does not have are
+refused, and so are values that are not of its kinds.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nomadp.answers.facts import LEVEL, Terms, missing
+from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
+from nomadp.answers.flow import flows
+from nomadp.answers.journey import JOURNEYS, LENGTHS, journeys, lengths
+from nomadp.answers.place import COLUMNS as PLACE_COLUMNS
+from nomadp.answers.place import density, hotspots
+from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
+from nomadp.answers.synthetic import MOST, synthesize
+from nomadp.answers.table import Table
+from nomadp.errors import SchemaError
+from nomadp.inference.learned import Learned, learn
+from nomadp.mechanisms import Mechanism
+from nomadp.reports.counts import Counts, counts_of
+from nomadp.reports.table import AnyReports
+from nomadp.zones import Zones
+
+__all__ = ["QUESTIONS", "ask", "canonical_question", "checked_question"]
+
+_TEXT_MAX = 200
+_AREAS, _LEVEL = ("areas", "level"), ("level",)
+_TAKES: dict[str, tuple[str, ...]] = {
+    "hotspots": ("areas", "at", "level"),
+    "density": ("areas", "at", "level"),
+    "flows": _AREAS,
+    "journeys": _LEVEL,
+    "lengths": _LEVEL,
+    "synthesize": ("journeys", "seed", "start"),
+}
+QUESTIONS = tuple(_TAKES)
+_ANSWERS: dict[str, Callable[..., Table]] = {
+    "hotspots": hotspots,
+    "density": density,
+    "flows": flows,
+    "journeys": journeys,
+    "lengths": lengths,
+    "synthesize": synthesize,
+}
+_COLUMNS = {
+    "hotspots": PLACE_COLUMNS,
+    "density": PLACE_COLUMNS,
+    "flows": FLOW_COLUMNS,
+    "journeys": JOURNEYS,
+    "lengths": LENGTHS,
+    "synthesize": SYNTHETIC_COLUMNS,
+}
+_KINDS = {"synthesize": "synthetic"}
+"""What the answer is called, where that is not what the question is."""
+_POINTS = ("visits", "starts", "ends")
+
+
+def ask(
+    mechanism: Mechanism,
+    counts: Counts | AnyReports,
+    question: Mapping[str, Any],
+    *,
+    learned: Learned | None = None,
+    **terms: Any,
+) -> Table:
+    """The answer to a question such as {"ask": "hotspots", "areas": "grid:16"}.
+
+    ``ask`` is one of `QUESTIONS`; ``areas``, ``at`` and ``level``, or ``journeys``, ``seed``
+    and ``start``, may say more. What was ``learned`` of these counts need not be learned again.
+    ``terms`` are ``min_batch_size``, 1 by default, below which the answer has no rows and says
+    how many reports are missing, and ``task``, the id that the answer carries.
+    """
+    asked = checked_question(question)
+    kind = asked.pop("ask")
+    on, found = Terms(**terms), counts_of(mechanism, counts)
+    few = missing(_KINDS.get(kind, kind), mechanism, found, on, _COLUMNS[kind])
+    if few is not None:
+        return few
+    if learned is None:
+        learned = learn(mechanism, found)
+    learned.check_of(mechanism, found)
+    if "journeys" in asked:
+        asked["count"] = asked.pop("journeys")
+    if kind == "journeys" and isinstance(counts, AnyReports):
+        asked["reports"] = counts
+    return _ANSWERS[kind](learned, **asked, terms=on)
+
+
+def canonical_question(question: Mapping[str, Any]) -> str:
+    """The same text for the same question, however it was written down."""
+    asked = checked_question(question)
+    if isinstance(asked.get("areas"), Zones):
+        asked["areas"] = asked["areas"].rule
+    return json.dumps(asked, sort_keys=True, separators=(",", ":"))
+
+
+def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
+    """A question that has only what it may have, its level as a number."""
+    said: Any = question
+    kind = said.get("ask") if isinstance(said, Mapping) else None
+    if not isinstance(kind, str) or kind not in _TAKES:
+        raise SchemaError(f"a question must ask for one of {', '.join(QUESTIONS)}")
+    strange = [name for name in question if name not in ("ask", *_TAKES[kind])]
+    if strange:
+        raise SchemaError(
+            f"a question for {kind} may have {', '.join(_TAKES[kind])}, got {len(strange)} "
+            "others"
+        )
+    asked = {name: value for name, value in question.items() if value is not None}
+    for name, value in asked.items():
+        if name in _RULES and not _RULES[name](value):
+            raise SchemaError(f"{name} of a question must be {_SAID[name]}, and is not")
+    if "level" in _TAKES[kind]:
+        asked["level"] = float(asked.get("level", LEVEL))
+    return asked
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _is_level(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    if isinstance(value, str) and (
+        len(value) > 20 or not value.replace(".", "", 1).isdecimal()
+    ):
+        return False
+    return 0 < float(value) <= 1
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _TEXT_MAX
+
+
+_RULES: dict[str, Callable[[Any], bool]] = {
+    "areas": lambda value: isinstance(value, Zones) or _is_text(value),
+    "at": lambda value: value in _POINTS,
+    "level": _is_level,
+    "journeys": lambda value: _is_whole(value, MOST) and value > 0,
+    "seed": lambda value: _is_whole(value, 2**63 - 1),
+    "start": _is_text,
+}
+_SAID = {
+    "areas": "locations, grid:N or h3:R",
+    "at": "visits, starts or ends",
+    "level": 'a number above 0 and at most 1, such as "0.9"',
+    "journeys": f"a whole number from 1 to {MOST}",
+    "seed": "a whole number from 0",
+    "start": "a time in ISO 8601",
+}

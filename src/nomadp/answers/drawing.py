@@ -1,0 +1,129 @@
+"""An answer as a page elsewhere draws it: marks in degrees, rows and words, all as JSON.
+
+What is drawn, in which colour, and what is said of it is decided here and nowhere else: the
+pages a collector serves only bring it onto their map.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nomadp.answers.frame import Frame
+from nomadp.answers.picture import with_shapes
+from nomadp.answers.scene import Curve, Scene, scene_of
+from nomadp.answers.sections import rows_told
+from nomadp.answers.sentences import facts, filter_words, headline, row_name, summary
+from nomadp.locations import LocationSet
+from nomadp.look import look
+
+if TYPE_CHECKING:
+    from nomadp.answers.table import Table
+
+__all__ = ["drawing_of"]
+
+PIECES = 16
+"""Of a curve: so many straight ones look round."""
+_JOURNEY_COLUMNS = ("From", "To", "Points", "Reports", "Truth within")
+
+
+def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
+    """Words and rows; and marks, each with the row of the table that it stands for."""
+    shaped = with_shapes(table, locations)
+    scene = scene_of(shaped, locations)
+    said = {
+        "title": headline(shaped),
+        "summary": summary(shaped, scene),
+        "filter": filter_words(shaped, scene),
+        "facts": [list(each) for each in facts(shaped)],
+        **rows_told(shaped, scene),
+    }
+    if scene is None:
+        return said
+    if table.kind == "journeys":
+        return said | _journeys(shaped, scene.frame)
+    return said | _marks(shaped, scene)
+
+
+def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
+    frame = scene.frame
+
+    def mark(row: int, **more: Any) -> dict[str, Any]:
+        return {"row": row, "name": row_name(table, row) if row >= 0 else "", **more}
+
+    return {
+        "edges": [] if scene.steps is None else scene.steps.edges.tolist(),
+        "outlines": [_degrees(frame, ring) for ring in scene.outlines],
+        "areas": [
+            mark(each.row, step=each.step, rings=[_degrees(frame, ring) for ring in each.rings])
+            for each in scene.areas
+        ],
+        "dots": [
+            mark(each.row, step=each.step, size=round(each.radius, 2), at=at)
+            for each, at in zip(
+                scene.dots, _degrees(frame, [each.at for each in scene.dots]), strict=True
+            )
+        ],
+        "curves": [
+            mark(each.row, sure=each.certainty, width=each.width, line=_curved(frame, each))
+            for each in scene.curves
+        ],
+        "tracks": [mark(each.row, line=_degrees(frame, each.line)) for each in scene.tracks],
+    }
+
+
+def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
+    """One row to a journey, those that most reports made first."""
+    rows: dict[Any, list[int]] = {}
+    for row, tid in enumerate(table["tid"]):
+        rows.setdefault(tid, []).append(row)
+    often = table.columns.get("reports", np.ones(len(table), dtype=np.int64))
+    order = sorted(rows.values(), key=lambda each: -often[each[0]])
+    tracks = [_track(table, frame, each) for each in order[: look()["journeys_most"]]]
+    shown = order[: look()["rows_most"]]
+    level = f"{100 * float(table.about.get('level', 0.9)):g} %"
+    return {
+        "summary": f"{len(order):,} distinct reports, each with the journey that is nearest "
+        "to all that may be behind it.",
+        "filter": f"Drawn are the {len(tracks):,} that most reports made. Choose one to see "
+        f"how far off each point may be: circles hold the truth with a probability of {level} "
+        "each.",
+        "caption": f"The most frequent first. {len(shown):,} of {len(order):,}.",
+        "head": [{"name": name, "number": k > 1} for k, name in enumerate(_JOURNEY_COLUMNS)],
+        "rows": [
+            {"row": each[0], "cells": _cells(table, each, int(often[each[0]]))}
+            for each in shown
+        ],
+        "tracks": tracks,
+    }
+
+
+def _track(table: "Table", frame: Frame, rows: list[int]) -> dict[str, Any]:
+    place = table["location_id"]
+    where = np.stack([table["lng"][rows], table["lat"][rows]], axis=-1)
+    return {
+        "row": rows[0],
+        "name": f"{place[rows[0]]} to {place[rows[-1]]}",
+        "line": _degrees(frame, frame.at(where)),
+        "radius_km": [round(float(far), 3) for far in table["radius_km"][rows]],
+    }
+
+
+def _cells(table: "Table", rows: list[int], often: int) -> list[str]:
+    place, radius = table["location_id"], table["radius_km"][rows]
+    near, far = float(radius.min()), float(radius.max())
+    within = f"{near:.1f} km" if far - near < 0.05 else f"{near:.1f} to {far:.1f} km"
+    return [str(place[rows[0]]), str(place[rows[-1]]), f"{len(rows)}", f"{often:,}", within]
+
+
+def _curved(frame: Frame, curve: Curve) -> list[list[float]]:
+    t = np.linspace(0, 1, PIECES + 1)[:, None]
+    start, bend, end = (np.array(each) for each in (curve.ends[0], curve.bend, curve.ends[1]))
+    return _degrees(frame, (1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end)
+
+
+def _degrees(frame: Frame, points: Any) -> list[list[float]]:
+    """Longitudes and latitudes of points of the picture, to a tenth of a metre."""
+    if not len(points):
+        return []
+    found: list[list[float]] = frame.degrees(points).round(6).tolist()
+    return found

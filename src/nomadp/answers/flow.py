@@ -1,0 +1,90 @@
+"""Who goes from where to where."""
+
+from typing import Any
+
+from nomadp.answers.areas import areas_of
+from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
+from nomadp.answers.fakes import survey_fakes
+from nomadp.answers.place import asked_fakes, with_times
+from nomadp.answers.shapes import shapes_of
+from nomadp.answers.table import Table
+from nomadp.errors import DomainError
+from nomadp.inference.asked import asked_trips, label_pairs
+from nomadp.inference.estimate import check_level
+from nomadp.inference.hotspots import flow_shares, flow_tally
+from nomadp.inference.learned import Learned
+from nomadp.inference.shares import Shares
+from nomadp.mechanisms.questions import Question
+from nomadp.zones import Zones
+
+__all__ = ["flow_fakes", "flows"]
+
+COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "told_apart")
+GRID = "grid:4"
+
+
+def flows(
+    learned: Learned,
+    areas: str | Zones | None = None,
+    *,
+    level: float = LEVEL,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """The share of trips from each area to each, with its uncertainty.
+
+    A trip goes from the first to the last point of a journey. ``learned`` is what `learn`
+    gives, ``areas`` are a rule such as grid:4, which is taken by default, or `Zones`; a direct
+    question has its own. ``level`` and ``terms`` are as in `hotspots`. Raises `DomainError` for
+    reports that do not tell of whole journeys: those of ATLAS and of the question trips do.
+
+    >>> import nomadp
+    >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
+    >>> people = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
+    >>> trips = nomadp.make_mechanism("trips", places, epsilon=8, zones="grid:2")
+    >>> reports = nomadp.perturb_set(trips, people, nomadp.SimulatedWords(1))
+    >>> table = nomadp.flows(nomadp.learn(trips, reports))
+    >>> len(table), table["origin"][1], table["destination"][1]
+    (16, 'r0_c0', 'r0_c1')
+    """
+    check_level(level)
+    mechanism = learned.mechanism
+    zones = areas_of(mechanism, areas, GRID).zones
+    if zones is None:
+        raise DomainError("flows go between areas, got locations; use grid:N, h3:R or zones")
+    few = missing("flows", mechanism, learned.counts, terms, COLUMNS)
+    if few is not None:
+        return few
+    shares, timed = flow_shares(learned, zones), None
+    if isinstance(mechanism, Question) and mechanism.slots:
+        timed = asked_trips(mechanism, learned.counts, zones, timed=True)
+    columns = _columns(learned, zones, (shares, timed), level)
+    said = {"areas": zones.rule, "level": level, "kept": shares.kept}
+    said["flat"] = told_apart(shares, level)
+    said["fakes"] = flow_fakes(learned, zones, shares, timed=timed)
+    facts = about("flows", learned, terms, **said)
+    return Table("flows", columns, facts, shapes_of(zones))
+
+
+def _columns(
+    learned: Learned, zones: Zones, found: tuple[Shares, Shares | None], level: float
+) -> dict[str, Any]:
+    mechanism, (shares, timed) = learned.mechanism, found
+    names = {
+        "origin": [name for name in zones.names for _ in zones.names],
+        "destination": list(zones.names) * len(zones),
+    }
+    columns: dict[str, Any] = {**names, **number_columns(shares, level, "flow")}
+    if isinstance(mechanism, Question) and timed is not None:
+        each = {**names, **number_columns(timed, level, "flow")}
+        columns = with_times(mechanism, columns, each)
+    return columns
+
+
+def flow_fakes(
+    learned: Learned, zones: Zones, shares: Shares, *, timed: Shares | None = None
+) -> dict[str, Any]:
+    """How far fakes move any flow, of all times together and of each."""
+    mechanism = learned.mechanism
+    if isinstance(mechanism, Question):
+        return asked_fakes(mechanism, label_pairs(mechanism, zones), shares, timed)
+    return survey_fakes(learned, flow_tally(learned, zones), len(shares.values), shares.kept)

@@ -1,0 +1,177 @@
+"""Single journeys, as near to the truth as reports allow, and of how many points they are."""
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from nomadp.answers.facts import LEVEL, Terms, about, apart_counts, missing
+from nomadp.answers.fakes import part_fakes
+from nomadp.answers.table import Table
+from nomadp.errors import DomainError
+from nomadp.inference.decode import Decoders
+from nomadp.inference.estimate import check_level
+from nomadp.inference.learned import Learned
+from nomadp.reports.counts import check_decodable
+from nomadp.reports.table import AnyReports
+from nomadp.sequences import Sequences
+
+__all__ = ["journeys", "lengths", "point_rows"]
+
+JOURNEYS = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
+EACH = (
+    "exact, of any share of these journeys, with what was learned held fixed; learning again "
+    "may move it further"
+)
+LENGTHS = ("length", "share", "std", "low", "high", "told_apart")
+
+
+def journeys(
+    learned: Learned,
+    reports: AnyReports | None = None,
+    *,
+    level: float = LEVEL,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """The location with the smallest expected error for every point of every report.
+
+    ``learned`` is what `learn` gives: all ``reports`` together say what is likely. Equal
+    reports have equal answers; without reports there is one for each distinct one that was
+    counted, named by its length and value, and ``reports`` says how many made it. The truth
+    lies within ``radius_km`` with probability ``level``; ``terms`` are as in `hotspots`. Raises
+    `DomainError` for reports that are of no journeys.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> table = nomadp.journeys(nomadp.learn(brr, reports), reports)
+    >>> len(table) == len(reports.locations)
+    True
+    """
+    check_level(level)
+    mechanism = learned.mechanism
+    check_decodable(mechanism)
+    few = missing("journeys", mechanism, learned.counts, terms, JOURNEYS)
+    if few is not None:
+        return few
+    prior = None if learned.survey is None else learned.survey.prior
+    decoders = Decoders(mechanism, prior, level)
+    if reports is None:
+        columns = _distinct(learned, decoders)
+    else:
+        columns = _each(learned, decoders, reports)
+    said = {"level": level, "prior_spread": prior and prior.spread, "fakes": part_fakes(EACH)}
+    return Table("journeys", columns, about("journeys", learned, terms, **said))
+
+
+def _each(learned: Learned, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
+    found = decoders.decode(reports)
+    rows = Sequences(reports.offsets, found.locations, reports.names)
+    return {**point_rows(learned, rows), "radius_km": found.radius_km}
+
+
+def _distinct(learned: Learned, decoders: Decoders) -> dict[str, Any]:
+    """The journey of every distinct report."""
+    offsets, places, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
+    radius_km, often = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+    for length, values, counts in learned.counts.by_length(learned.mechanism):
+        law = learned.mechanism.report_law(length)
+        if law is None or not law.whole:
+            raise DomainError(
+                "counts of single points do not tell which belong to one journey, and those of "
+                f"{learned.mechanism.name} are; give the reports themselves"
+            )
+        found = decoders.of_values(length, values, law)
+        places.append(found.locations.reshape(-1))
+        radius_km.append(found.radius_km.reshape(-1))
+        often.append(np.repeat(counts, length))
+        names += [f"{length}-{value}" for value in values.tolist()]
+        offsets += (offsets[-1] + length * np.arange(1, len(values) + 1)).tolist()
+    rows = Sequences(np.array(offsets), np.concatenate(places), tuple(names))
+    columns = point_rows(learned, rows)
+    columns["radius_km"], columns["reports"] = np.concatenate(radius_km), np.concatenate(often)
+    return columns
+
+
+def point_rows(learned: Learned, rows: Sequences) -> dict[str, Any]:
+    """One row to a point: whose, the how-maniest, and where."""
+    world = learned.mechanism.locations
+    return {
+        "tid": [rows.names[k] for k in rows.owner.tolist()],
+        "seq": rows.seq,
+        "location_id": [world.ids[k] for k in rows.locations.tolist()],
+        "lat": world.lat[rows.locations],
+        "lng": world.lng[rows.locations],
+    }
+
+
+def lengths(
+    learned: Learned,
+    *,
+    level: float = LEVEL,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """The share of journeys of each number of points, which reports tell in the open.
+
+    ``learned`` is what `learn` gives. Among those who reported the shares are exact; ``std``,
+    ``low`` and ``high`` are by how much they may differ among everybody, if those who reported
+    are a random part, with probability ``level``. Flat is every length that came in as likely
+    as the others; ``terms`` are as in `hotspots`. Raises `DomainError` where a report tells of
+    no length, or all are of one.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> f"{sum(nomadp.lengths(nomadp.learn(brr, reports))['share']):.3f}"
+    '1.000'
+    """
+    check_level(level)
+    mechanism = learned.mechanism
+    if mechanism.asks:
+        raise DomainError(
+            f"a direct question tells of no length, and these reports are of {mechanism.name}; "
+            "ask reports of journeys"
+        )
+    few = missing("lengths", mechanism, learned.counts, terms, LENGTHS)
+    if few is not None:
+        return few
+    columns = _length_columns(learned, level)
+    said = {
+        "level": level,
+        "flat": apart_counts(columns["told_apart"], level),
+        "fakes": part_fakes("exact: a fake has one length"),
+    }
+    return Table("lengths", columns, about("lengths", learned, terms, **said))
+
+
+def _length_columns(learned: Learned, level: float) -> dict[str, Any]:
+    found = learned.counts.lengths(learned.mechanism)
+    if len(found) == 1:
+        raise DomainError(
+            "lengths are told by reports of several, and all of these have one: a task of one "
+            "length hides that of every journey"
+        )
+    count = np.array(list(found.values()), dtype=np.float64)
+    total, share = count.sum(), count / count.sum()
+    low, high = _wilson(share, total, level)
+    return {
+        "length": np.array(list(found), dtype=np.int64),
+        "share": share,
+        "std": np.sqrt(share * (1 - share) / total),
+        "low": low,
+        "high": high,
+        "told_apart": (1 / len(share) < low) | (high < 1 / len(share)),
+    }
+
+
+def _wilson(share: Any, total: float, level: float) -> tuple[Any, Any]:
+    """Wilson's interval for a share of so many (1927)."""
+    if level == 1:
+        return np.zeros(len(share)), np.ones(len(share))
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = share + z**2 / (2 * total)
+    half = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    scale = 1 + z**2 / total
+    return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)

@@ -1,0 +1,89 @@
+"""What colours, widths and hatching mean, drawn."""
+
+from html import escape
+
+from nomadp.answers.scene import Scene
+from nomadp.answers.sentences import percent
+from nomadp.answers.steps import HATCHED
+from nomadp.answers.svg import hatch
+from nomadp.look import look
+
+__all__ = ["WORDS", "legend"]
+
+WORDS = {
+    "certain": "interval within a step",
+    "fair": "within two steps",
+    "unsure": "wider",
+}
+CELL, ROW = 56, 17
+
+
+def legend(scene: Scene, key: str) -> str:
+    """For areas and dots, or for flows."""
+    if scene.curves:
+        return f'<div class="legend">{_flows(scene)}</div>'
+    if scene.steps is None or not (scene.areas or scene.dots):
+        return ""
+    size = "" if scene.areas else "<div>Larger dots are larger shares.</div>"
+    return f'<div class="legend">{_values(scene)}{_nothing(f"{key}-legend")}{size}</div>'
+
+
+def _values(scene: Scene) -> str:
+    """Rows of ever fewer steps: the less certain, the fewer."""
+    width = 4 * CELL
+    parts = []
+    for line, (word, rule) in enumerate(look()["certainty"].items()):
+        wide = width / rule["steps"]
+        parts += [
+            f'<rect class="mark {word}-{k + 1}" x="{k * wide:g}" y="{line * ROW}" '
+            f'width="{wide:g}" height="{ROW}"/>'
+            for k in range(rule["steps"])
+        ]
+        parts.append(
+            f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(WORDS[word])}</text>'
+        )
+    edges = scene.steps.edges if scene.steps is not None else ()
+    parts += [
+        f'<text x="{(k + 1) * CELL}" y="{3 * ROW + 14}" text-anchor="middle">'
+        f"{escape(percent(float(edge)))}</text>"
+        for k, edge in enumerate(edges)
+    ]
+    return (
+        f"<div>Share of all, in fewer steps where it is less certain"
+        f"{_drawing(width + 150, 3 * ROW + 18, ''.join(parts))}</div>"
+    )
+
+
+def _nothing(key: str) -> str:
+    inside = (
+        f'{hatch(key)}<rect class="mark {HATCHED}" fill="url(#{key}-hatch)" x="0.5" y="0.5" '
+        f'width="{CELL - 1}" height="{3 * ROW}"/>'
+    )
+    return f"<div>Too little to say{_drawing(CELL, 3 * ROW + 18, inside)}</div>"
+
+
+def _drawing(width: int, height: int, inside: str) -> str:
+    return (
+        f'<svg width="{width}" viewBox="0 0 {width} {height}" aria-hidden="true">{inside}</svg>'
+    )
+
+
+def _flows(scene: Scene) -> str:
+    widest = max(scene.curves, key=lambda curve: curve.width)
+    thinnest = min(scene.curves, key=lambda curve: curve.width)
+    widths = "".join(
+        f'<g class="flow certain"><path class="line" d="M{x} 12h44" '
+        f'stroke-width="{each.width:.1f}"/></g>'
+        for x, each in ((0, thinnest), (56, widest))
+    )
+    shades = "".join(
+        f'<g class="flow {word}"><path class="line" d="M0 {10 + 17 * k}h44" '
+        'stroke-width="6"/></g>'
+        f'<text x="52" y="{14 + 17 * k}">{escape(WORDS[word])}</text>'
+        for k, word in enumerate(WORDS)
+    )
+    return (
+        f"<div>Wider is more trips{_drawing(104, 24, widths)}</div>"
+        f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>"
+        "<div>Flows bend to the right of their way.</div>"
+    )

@@ -1,0 +1,182 @@
+"""Where people are: the share of visits at each location, or in each area."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nomadp.answers.areas import LOCATIONS, Areas, areas_of
+from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
+from nomadp.answers.fakes import direct_fakes, survey_fakes
+from nomadp.answers.shapes import shapes_of
+from nomadp.answers.table import Table
+from nomadp.errors import DomainError
+from nomadp.inference.asked import asked_hotspots, label_places
+from nomadp.inference.estimate import check_level
+from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
+from nomadp.inference.learned import Learned
+from nomadp.inference.shares import Shares
+from nomadp.laws import Ints
+from nomadp.mechanisms.questions import Question
+from nomadp.zones import Zones
+
+__all__ = [
+    "ANY",
+    "asked_fakes",
+    "density",
+    "hotspots",
+    "place_fakes",
+    "timed_labels",
+    "with_times",
+]
+
+ANY = "any"
+"""As a time: all of them together."""
+COLUMNS = ("lat", "lng", "share", "std", "low", "high", "rank", "told_apart")
+GRID = "grid:16"
+
+
+def hotspots(
+    learned: Learned,
+    areas: str | Zones | None = None,
+    *,
+    at: str | None = None,
+    level: float = LEVEL,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
+
+    ``learned`` is what `learn` gives, and asking costs nothing more. Areas are ``locations``, a
+    rule such as grid:16 or h3:8, or `Zones`; by default single locations, and for a direct
+    question its own zones, which may also be asked for larger ones made of them. ``at`` is
+    visits, starts or ends: what was asked, or of trips their starts, if it is left out. Every
+    row has ``share``, ``std``, ``low`` and ``high``, which hold the truth with probability
+    ``level``, its ``rank``, and whether it is ``told_apart`` from flat: what somebody without
+    reports would say. ``about`` has the rest, ``terms`` say of how few reports nothing is told.
+    Raises `DomainError` for what reports do not tell of.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
+    >>> visits = nomadp.make_mechanism("visits", city.locations, epsilon=4, zones="grid:3")
+    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SimulatedWords(1))
+    >>> table = nomadp.hotspots(nomadp.learn(visits, reports))
+    >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
+    (7, '1.000', 100)
+    """
+    asked = _Asked(areas_of(learned.mechanism, areas, LOCATIONS), at, level)
+    return _answered("hotspots", learned, asked, terms)
+
+
+def density(
+    learned: Learned,
+    areas: str | Zones | None = None,
+    *,
+    at: str | None = None,
+    level: float = LEVEL,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """The same as `hotspots`, over a grid or cells of H3: grid:16 by default.
+
+    ``learned``, ``areas``, ``at``, ``level`` and ``terms`` are as there. Raises `DomainError`
+    for single locations, which have no density, and for what reports do not tell of.
+
+    >>> import nomadp
+    >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
+    >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> nomadp.density(nomadp.learn(brr, reports), "grid:2").about["areas"]
+    'grid:2'
+    """
+    asked = _Asked(areas_of(learned.mechanism, areas, GRID), at, level)
+    if asked.areas.zones is None:
+        raise DomainError("a density is one of areas, got locations; use grid:N, h3:R or zones")
+    return _answered("density", learned, asked, terms)
+
+
+class _Asked(NamedTuple):
+    areas: Areas
+    at: str | None
+    level: float
+
+
+def _answered(kind: str, learned: Learned, asked: _Asked, terms: Terms) -> Table:
+    areas, at, level = asked
+    check_level(level)
+    mechanism = learned.mechanism
+    few = missing(kind, mechanism, learned.counts, terms, (areas.named, *COLUMNS))
+    if few is not None:
+        return few
+    shares = visit_shares(learned, areas.zones, at)
+    lat, lng = areas.centres
+    names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
+    columns = {**names, **_ranked(shares, level)}
+    timed = None
+    if isinstance(mechanism, Question) and mechanism.slots and areas.zones is not None:
+        timed = asked_hotspots(mechanism, learned.counts, areas.zones, at, timed=True)
+        columns = with_times(mechanism, columns, {**names, **_ranked(timed, level)})
+    said = {
+        "areas": areas.rule,
+        "at": asked_of(mechanism, at),
+        "level": level,
+        "kept": shares.kept,
+        "flat": told_apart(shares, level),
+        "fakes": place_fakes(learned, areas, at, shares, timed=timed),
+    }
+    shapes = None if areas.zones is None else shapes_of(areas.zones)
+    return Table(kind, columns, about(kind, learned, terms, **said), shapes)
+
+
+def _ranked(shares: Shares, level: float) -> dict[str, Any]:
+    numbers = dict(number_columns(shares, level))
+    apart = numbers.pop("told_apart")
+    rank = np.empty(len(shares.values), dtype=np.int64)
+    rank[np.argsort(-shares.values, kind="stable")] = np.arange(1, len(rank) + 1)
+    return {**numbers, "rank": rank, "told_apart": apart}
+
+
+def place_fakes(
+    learned: Learned,
+    areas: Areas,
+    at: str | None,
+    shares: Shares,
+    *,
+    timed: Shares | None = None,
+) -> dict[str, Any]:
+    """How far fakes move any share, of all times together and of each."""
+    mechanism = learned.mechanism
+    if isinstance(mechanism, Question) and areas.zones is not None:
+        place = label_places(mechanism, areas.zones, at)
+        return asked_fakes(mechanism, place, shares, timed)
+    asked = visit_tally(learned, areas.zones, at)
+    return survey_fakes(learned, asked, len(shares.values), shares.kept)
+
+
+def asked_fakes(
+    question: Question, asked: Ints, shares: Shares, timed: Shares | None
+) -> dict[str, Any]:
+    """Of a direct question: ``asked`` is the share that each label belongs to."""
+    found = direct_fakes(question, asked, shares.values)
+    if timed is None:
+        return found
+    each = direct_fakes(question, timed_labels(question, asked), timed.values)
+    return found | {side: max(found[side], each[side]) for side in ("up", "down")}
+
+
+def timed_labels(question: Question, asked: Ints) -> Ints:
+    """Which share of a place and a time each label belongs to."""
+    slots = 1 if question.slots is None else len(question.slots.names)
+    slot = np.arange(question.label_count) % slots
+    return asked * slots + slot
+
+
+def with_times(
+    question: Question, together: dict[str, Any], each: dict[str, Any]
+) -> dict[str, Any]:
+    """All times together, then each: rows of every area, slots last."""
+    slots = () if question.slots is None else question.slots.names
+    count = len(next(iter(together.values())))
+    found: dict[str, Any] = {}
+    for name, column in together.items():
+        more = np.asarray(each[name])
+        more = more if len(more) == count * len(slots) else np.repeat(more, len(slots))
+        found[name] = [*np.asarray(column).tolist(), *more.tolist()]
+    return {**found, "when": [ANY] * count + list(slots) * count}

@@ -1,0 +1,151 @@
+"""One answer on a page: its map, its legend, its rows and what is to be known about it."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from nomadp.answers.geometry import area_column
+from nomadp.answers.legend import legend
+from nomadp.answers.scene import Scene, scene_of
+from nomadp.answers.sentences import facts, filter_words, headline, percent, row_name, summary
+from nomadp.answers.steps import HATCHED
+from nomadp.answers.svg import svg
+from nomadp.locations import LocationSet
+from nomadp.look import look
+from nomadp.page import paragraphs
+
+if TYPE_CHECKING:
+    from nomadp.answers.table import Table
+
+__all__ = ["fact_list", "listing", "rows_told", "section"]
+
+SURE = {"certain": "sure", "fair": "fairly", "unsure": "hardly", HATCHED: "too little to say"}
+ZOOM = (
+    '<div class="zoom" role="group" aria-label="Zoom the map">'
+    '<button type="button" data-zoom="in" aria-label="Zoom in">+</button>'
+    '<button type="button" data-zoom="out" aria-label="Zoom out">&minus;</button>'
+    '<button type="button" data-zoom="all" aria-label="Show everything">◻</button></div>'
+)
+
+
+def section(
+    table: "Table", locations: LocationSet | None, key: str, shared: Sequence[Any] = ()
+) -> str:
+    """All but the facts that it shares with others."""
+    scene = scene_of(table, locations)
+    rows = f'<div class="rows">{listing(table, scene)}</div>'
+    if scene is not None:
+        rows = f'<div class="split">{_map(table, scene, key)}{rows}</div>'
+    own = fact_list([each for each in facts(table) if each not in shared])
+    return (
+        f'<section class="band" aria-labelledby="{key}-title">'
+        f'<h2 id="{key}-title">{escape(headline(table))}</h2>'
+        f'<p class="summary">{escape(summary(table, scene))}</p>'
+        f"{rows}{own}</section>"
+    )
+
+
+def fact_list(told: Sequence[tuple[str, str]]) -> str:
+    if not told:
+        return ""
+    each = (f"<div><dt>{escape(name)}</dt><dd>{escape(said)}</dd></div>" for name, said in told)
+    return f'<dl class="facts">{"".join(each)}</dl>'
+
+
+def _map(table: "Table", scene: Scene, key: str) -> str:
+    words = filter_words(table, scene)
+    label = f"Map: {summary(table, scene)} The table has all that is drawn."
+    drawn = svg(scene, label, lambda row: row_name(table, row), key)
+    drawn = drawn.replace("<svg ", f'<svg tabindex="0" aria-describedby="{key}-keys" ', 1)
+    return (
+        f'<figure><div class="map">{drawn}{ZOOM}</div>'
+        f'<p id="{key}-keys" class="unseen">Arrow keys move the map, plus and minus zoom, 0 '
+        f"shows everything.</p><figcaption>{legend(scene, key)}"
+        f'<div class="filter">{paragraphs([words])}</div></figcaption></figure>'
+    )
+
+
+def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> dict[str, Any]:
+    """The rows in words, the greatest first; the caption says how many are left out."""
+    rows = list(range(len(table))) if scene is None else list(scene.shown)
+    limit: int = most or look()["rows_most"]
+    step = {}
+    if scene is not None and scene.steps is not None:
+        step = dict(zip(sorted(rows), scene.steps.names, strict=True))
+    columns = _columns(table, step)
+    total = f"{len(rows):,}"
+    told = f"All {total}." if len(rows) <= limit else f"{limit} of {total}; a file has all."
+    first = "The greatest first. " if step else ""
+    return {
+        "caption": f"{first}{told}",
+        "head": [{"name": name, "number": is_number} for name, is_number, _ in columns],
+        "rows": [
+            {"row": row, "cells": [shown(row) for *_, shown in columns]} for row in rows[:limit]
+        ],
+    }
+
+
+def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str:
+    """The same as a table of HTML."""
+    told = rows_told(table, scene, most)
+    numbers = [each["number"] for each in told["head"]]
+    head = "".join(
+        f'<th scope="col"{" class=number" if is_number else ""}>{escape(each["name"])}</th>'
+        for each, is_number in zip(told["head"], numbers, strict=True)
+    )
+    body = "".join(_row(each["row"], numbers, each["cells"]) for each in told["rows"])
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Rows of the answer"><table>'
+        f"<caption>{told['caption']}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
+    cells = []
+    for place, (is_number, said) in enumerate(zip(numbers, told, strict=True)):
+        text = escape(said)
+        named = ' scope="row"' if place == 0 else ' class="number"' if is_number else ""
+        tag = "th" if place == 0 else "td"
+        cells.append(
+            f'<{tag}{named} title="{text}">{text}</{tag}>'
+            if place == 0
+            else f"<{tag}{named}>{text}</{tag}>"
+        )
+    return f'<tr data-row="{row}">{"".join(cells)}</tr>'
+
+
+def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
+    """Title, whether it is of numbers, and what stands there."""
+    column = table.columns
+    value = "flow" if "flow" in column else "share"
+    if value not in column or table.kind == "lengths":
+        names = [name for name in column if name not in ("told_apart",)][:6]
+        return [
+            (name, not isinstance(column[name], tuple), _plain(column[name])) for name in names
+        ]
+    if "origin" in column:
+        found = [("From", False, lambda k: str(column["origin"][k]))]
+        found.append(("To", False, lambda k: str(column["destination"][k])))
+    else:
+        area = str(area_column(column))
+        found = [
+            ("Place" if area == "location_id" else "Area", False, lambda k: column[area][k])
+        ]
+    found.append(("Share", True, lambda k: percent(float(column[value][k]))))
+    if {"low", "high"} <= column.keys():
+        low, high = column["low"], column["high"]
+        found.append(
+            ("Interval", True, lambda k: f"{_number(low[k])} to {percent(float(high[k]))}")
+        )
+    if step:
+        found.append(("How sure", False, lambda k: SURE[step[k].partition("-")[0]]))
+    return found
+
+
+def _number(share: float) -> str:
+    return percent(float(share)).removesuffix(" %")
+
+
+def _plain(values: Any) -> Any:
+    return lambda k: values[k] if isinstance(values, tuple) else f"{values[k]:.5g}"

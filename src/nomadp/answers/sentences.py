@@ -1,0 +1,198 @@
+"""What an answer says of itself, in plain words."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from nomadp.answers.geometry import area_column
+from nomadp.look import look
+
+if TYPE_CHECKING:
+    from nomadp.answers.scene import Scene
+    from nomadp.answers.table import Table
+
+__all__ = ["TITLES", "facts", "filter_words", "headline", "percent", "row_name", "summary"]
+
+TITLES = {
+    "hotspots": "Where people are",
+    "density": "How people are spread",
+    "flows": "From where to where",
+    "journeys": "Which ways people probably took",
+    "lengths": "How long journeys are",
+    "synthetic": "Journeys as they might have been",
+}
+
+
+def percent(share: float) -> str:
+    """To three digits, and never 0 for what is not."""
+    if share <= 0:
+        return "0 %"
+    return "< 0.01 %" if share < 1e-4 else f"{100 * share:.3g} %"
+
+
+def row_name(table: "Table", row: int) -> str:
+    """What a row is, and its estimate."""
+    column = table.columns
+    value = "flow" if "flow" in column else "share"
+    if "origin" in column:
+        named = f"{column['origin'][row]} to {column['destination'][row]}"
+    else:
+        named = str(column[area_column(column) or next(iter(column))][row])
+    if value not in column:
+        return named
+    said = f"{named}: {percent(column[value][row])}"
+    if {"low", "high"} <= column.keys():
+        said += f", from {percent(column['low'][row])} to {percent(column['high'][row])}"
+    if "told_apart" in column and not column["told_apart"][row]:
+        said += "; not told apart from a flat map"
+    return said
+
+
+def headline(table: "Table") -> str:
+    return TITLES[table.kind]
+
+
+def summary(table: "Table", scene: "Scene | None") -> str:
+    """One sentence on what was found."""
+    about = table.about
+    if about.get("missing"):
+        return f"There are too few reports to say anything: {about['missing']:,} are missing."
+    if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
+        return f"{len(table):,} rows."
+    apart, flat = table.columns.get("told_apart"), about.get("flat")
+    nothing = apart is not None and not apart.any()
+    by_chance = isinstance(flat, dict) and flat.get("is_told_apart") is False
+    if nothing or by_chance:
+        what = "any of this" if nothing else "more of this than chance alone would"
+        return (
+            f"Reports do not tell {what} from what anybody would say without them: ask for "
+            "larger areas, or wait for more reports."
+        )
+    if table.kind != "flows":
+        return f"Most is at {row_name(table, scene.shown[0])}."
+    origin, destination = table["origin"], table["destination"]
+    away = next((k for k in scene.shown if origin[k] != destination[k]), None)
+    if away is None:
+        return "All flows stay within one area."
+    return f"Of those that leave their area, most go from {row_name(table, away)}."
+
+
+def filter_words(table: "Table", scene: "Scene | None") -> str:
+    """Which rows are drawn, and what became of the others."""
+    count: Mapping[str, Any] = {} if scene is None else scene.counts
+    times = " All times together; a file has each." if "when" in table.columns else ""
+    if "hatched" in count:
+        hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
+        return (
+            f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
+            f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
+        ).strip()
+    if "held" in count:
+        return (
+            f"Drawn are {count['drawn']:,} of {count['rows']:,} flows: those told apart from "
+            f"flat that may be more than the average, at most {look()['flows_most']}. They "
+            f"hold {percent(count['held'])} of all trips; {count['stays']:,} more stay within "
+            f"one area ({percent(count['stay_share'])}) and have no line.{times}"
+        )
+    if "journeys" in count:
+        return _drawn_journeys(table, count)
+    return times.strip()
+
+
+def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
+    made_up = table.kind == "synthetic"
+    kind = "synthetic journeys, which nobody made" if made_up else "journeys"
+    words = f"Drawn are the first {count['drawn']:,} of {count['journeys']:,} {kind}."
+    if count["thinned"]:
+        most = look()["track_points_most"]
+        words += f" Of {count['thinned']:,} with more than {most} stops, {most} are drawn,"
+        words += " evenly chosen; a file has all."
+    if count["lines"] < count["drawn"] and not made_up:
+        words += f" They share {count['lines']:,} lines: equal reports have equal answers."
+    if "radius_km" in table.columns and "level" in table.about:
+        middle_km = sorted(table["radius_km"])[len(table) // 2]
+        words += f" With a probability of {100 * table.about['level']:g} % each, half of all"
+        words += f" points are known to within {middle_km:.2g} km or better."
+    return words
+
+
+def facts(table: "Table") -> list[tuple[str, str]]:
+    """Names and plain words, in the order in which people ask."""
+    about = table.about
+    found = [_reports(about), _promise(about), _interval(about), _flat(about), _fakes(about)]
+    found += [_suppression(about), _task(about)]
+    return [each for each in found if each is not None]
+
+
+Fact = tuple[str, str] | None
+
+
+def _reports(about: Mapping[str, Any]) -> Fact:
+    if "reports" not in about:
+        return None
+    refused = about.get("refused") or 0
+    left = sum(refused.values()) if isinstance(refused, dict) else refused
+    said = f"{about['reports']:,}"
+    if left:
+        said += f"; {left:,} more were left out, since they cannot be read"
+    if about.get("impossible_excess"):
+        said += f"; at least {about['impossible_excess']:,} of them are fakes"
+    return "Reports", said
+
+
+def _promise(about: Mapping[str, Any]) -> Fact:
+    if "epsilon" not in about:
+        return None
+    version = about.get("mechanism_version")
+    by = f", by {about['mechanism']}" if "mechanism" in about else ""
+    by += f" (version {version})" if version else ""
+    return (
+        "Privacy",
+        f"ε\u00a0=\u00a0{about['epsilon']} for each report{by}; asking costs nothing more",
+    )
+
+
+def _interval(about: Mapping[str, Any]) -> Fact:
+    if "level" not in about:
+        return None
+    return "Intervals", f"hold the truth with a probability of {100 * about['level']:g} % each"
+
+
+def _flat(about: Mapping[str, Any]) -> Fact:
+    flat = about.get("flat", about)
+    if not isinstance(flat, dict) and flat is not about:
+        return None
+    if "told_apart" not in flat:
+        return None
+    expected = flat.get("expected_by_chance", 0)
+    verdict = "more than" if flat.get("is_told_apart") else "no more than"
+    return (
+        "Told apart",
+        f"{flat['told_apart']:,} intervals leave out the flat share; that is {verdict} the "
+        f"{expected:.3g} that chance alone would make",
+    )
+
+
+def _fakes(about: Mapping[str, Any]) -> Fact:
+    fakes = about.get("fakes")
+    if not isinstance(fakes, dict) or "up" not in fakes:
+        return None
+    part = percent(fakes.get("part", 0.01))
+    return (
+        "Fake reports",
+        f"if {part} of all were fakes, they could raise a share by at most "
+        f"{percent(fakes['up'])} of all, and lower one by {percent(fakes.get('down', 0))}",
+    )
+
+
+def _suppression(about: Mapping[str, Any]) -> Fact:
+    rule = about.get("suppression")
+    if not rule:
+        return None
+    if not isinstance(rule, dict):
+        return "Suppression", str(rule)
+    least = rule.get("min_batch_size", 1)
+    return "Suppression", f"{rule.get('rule', 'none')} (fewer than {least:,})"
+
+
+def _task(about: Mapping[str, Any]) -> Fact:
+    return ("Task", str(about["task"])) if about.get("task") else None

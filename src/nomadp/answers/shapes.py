@@ -1,0 +1,122 @@
+"""Where the rows of an answer are on a map, if they are more than points.
+
+An area has an outline, so a row that names it is drawn as one; a flow goes from one place of
+a small gazetteer to another. Both are public: they come from location sets and zones.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from nomadp.errors import SchemaError
+from nomadp.extras import require
+from nomadp.geometry import Floats
+from nomadp.unit_square import UnitSquare
+from nomadp.zones import Zones
+
+__all__ = ["Outline", "Shapes", "outlines_of", "shapes_of"]
+
+Outline = tuple[tuple[Floats, ...], ...]
+"""Polygons of rings of longitudes and latitudes, (n, 2) each: the border, then its holes."""
+
+Place = tuple[float, float]
+"""Latitude and longitude."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Outlines of areas and places of flows, both by name; a name may have neither."""
+
+    outlines: Mapping[str, Outline] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        outlines = {name: _outline(name, each) for name, each in self.outlines.items()}
+        places = {name: _place(name, each) for name, each in self.places.items()}
+        object.__setattr__(self, "outlines", MappingProxyType(outlines))
+        object.__setattr__(self, "places", MappingProxyType(places))
+
+    def __repr__(self) -> str:
+        return f"Shapes({len(self.outlines)} outlines, {len(self.places)} places)"
+
+
+def _outline(name: str, polygons: Any) -> Outline:
+    return tuple(tuple(_ring(name, ring) for ring in polygon) for polygon in polygons)
+
+
+def _ring(name: str, ring: Any) -> Floats:
+    corner = np.array(ring, dtype=np.float64)
+    if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
+        raise SchemaError(f"the outline of {name} must have rings of 3 or more lng and lat")
+    if not (np.abs(corner) <= (180.0, 90.0)).all():
+        raise SchemaError(f"the outline of {name} must be in degrees of longitude and latitude")
+    if not np.array_equal(corner[0], corner[-1]):
+        corner = np.concatenate([corner, corner[:1]])  # files want rings closed
+    corner.flags.writeable = False
+    return corner
+
+
+def _place(name: str, place: Any) -> Place:
+    lat, lng = map(float, place)
+    if not (abs(lat) <= 90 and abs(lng) <= 180):
+        raise SchemaError(f"the place of {name} must be a latitude and a longitude in degrees")
+    return lat, lng
+
+
+def shapes_of(
+    zones: Zones, polygons: Mapping[str, Sequence[Sequence[Any]]] | None = None
+) -> Shapes:
+    """The zones' outlines, and as places the middles of their locations.
+
+    A partition by polygons does not hold them: hand them in, by name. Others are computed.
+    """
+    outlines = outlines_of(zones) if polygons is None else polygons
+    known = {name: outlines[name] for name in zones.names if name in outlines}
+    count = np.bincount(zones.of)
+    lat, lng = (
+        np.bincount(zones.of, weights=column) / count
+        for column in (zones.locations.lat, _unbroken(zones.locations.lng))
+    )
+    lng = (lng + 180.0) % 360.0 - 180.0
+    middle = zip(lat.tolist(), lng.tolist(), strict=True)
+    return Shapes(known, dict(zip(zones.names, middle, strict=True)))  # type: ignore[arg-type]
+
+
+def _unbroken(lng: Floats) -> Floats:
+    """Beyond 180 where a set lies across the date line."""
+    found: Floats = lng[0] + (lng - lng[0] + 180.0) % 360.0 - 180.0
+    return found
+
+
+def outlines_of(zones: Zones) -> dict[str, Outline]:
+    """Of the cells of a grid or of H3, by name; none of polygons: a partition forgets them."""
+    kind, _, number = zones.rule.partition(":")
+    if kind == "grid":
+        return _grid_outlines(zones, int(number))
+    if kind == "h3":
+        require("h3")
+        boundary = import_module("h3").cell_to_boundary
+        return {name: ((_eastward(boundary(name)),),) for name in zones.names}
+    return {}
+
+
+def _eastward(boundary: Any) -> Floats:
+    """A ring of lng, lat; on one side of the date line, where maps of cities are not torn."""
+    lat, lng = np.array(boundary, dtype=np.float64).T
+    return np.stack([np.clip(_unbroken(lng), -180.0, 180.0), lat], axis=-1)
+
+
+def _grid_outlines(zones: Zones, number: int) -> dict[str, Outline]:
+    low, width = UnitSquare(zones.locations).box
+    found: dict[str, Outline] = {}
+    for name in zones.names:
+        row, column = (int(part[1:]) for part in name.split("_"))
+        west, south = low + width * np.array([column, row]) / number
+        east, north = low + width * np.array([column + 1, row + 1]) / number
+        corners = [[west, south], [east, south], [east, north], [west, north], [west, south]]
+        found[name] = ((np.clip(np.array(corners), (-180.0, -90.0), (180.0, 90.0)),),)
+    return found

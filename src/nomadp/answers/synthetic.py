@@ -1,0 +1,150 @@
+"""Journeys that nobody made, drawn from what was learned: for tools that want journeys."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from nomadp.answers.areas import LOCATIONS, areas_of
+from nomadp.answers.facts import Terms, about, missing
+from nomadp.answers.flow import flow_fakes
+from nomadp.answers.journey import point_rows
+from nomadp.answers.place import place_fakes
+from nomadp.answers.table import Table
+from nomadp.errors import DomainError
+from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
+from nomadp.inference.learned import Learned
+from nomadp.inference.shares import believed
+from nomadp.laws import Ints
+from nomadp.mechanisms.atlas.long import interpolated
+from nomadp.mechanisms.questions import Question
+from nomadp.sequences import Sequences, joined
+
+__all__ = ["MOST", "synthesize"]
+
+COLUMNS = ("uid", "tid", "seq", "location_id", "lat", "lng")
+MOST = 1_000_000
+STEP = timedelta(minutes=1)
+"""Between two points, where times are wanted: their order, and nothing besides."""
+YEARS = range(1970, 2200)
+"""Those that our own readers take for times of people."""
+
+
+def synthesize(
+    learned: Learned,
+    count: int = 1000,
+    *,
+    seed: int = 0,
+    start: str | None = None,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+) -> Table:
+    """So many journeys as likely as those that were learned; none of them is anybody's.
+
+    ``learned`` is what `learn` gives. A journey of ``count`` is drawn with the shares that
+    `hotspots` says, held back towards flat as far as they are; of a direct question about
+    trips, between its zones. The same ``seed`` draws the same. Tools that insist on times get
+    made-up ones, a minute apart from ``start`` on (ISO 8601). ``terms`` are as in `hotspots`.
+    Raises `DomainError` for reports that do not tell of whole journeys.
+
+    >>> import nomadp
+    >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
+    >>> people = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
+    >>> trips = nomadp.make_mechanism("trips", places, epsilon=8, zones="grid:2")
+    >>> reports = nomadp.perturb_set(trips, people, nomadp.SimulatedWords(1))
+    >>> table = nomadp.synthesize(nomadp.learn(trips, reports), 5)
+    >>> len(table), table.about["synthetic"]
+    (10, True)
+    """
+    if not 1 <= count <= MOST:
+        raise DomainError(f"journeys must be from 1 to {MOST}, got {count}")
+    begin = None if start is None else _moment(start)
+    mechanism = learned.mechanism
+    few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
+    if few is not None:
+        return few
+    columns = _columns(learned, count, np.random.default_rng(seed), begin)
+    said: dict[str, Any] = {"synthetic": True, "seed": seed, "journeys": count}
+    said["fakes"] = _fakes(learned)
+    return Table("synthetic", columns, about("synthesize", learned, terms, **said))
+
+
+def _columns(
+    learned: Learned, count: int, rng: Generator, begin: datetime | None
+) -> dict[str, Any]:
+    """Drawn from what is public: nobody's journey is read."""
+    draw = _trips if learned.mechanism.asks else _journeys
+    names = tuple(f"synthetic-{k}" for k in range(count))
+    rows = Sequences(*joined(draw(learned, count, rng)), names)
+    points = point_rows(learned, rows)
+    columns = {"uid": list(points["tid"]), **points}
+    if begin is not None:
+        moments = [begin + seq * STEP for seq in rows.seq.tolist()]
+        columns["datetime"] = [f"{each:%Y-%m-%dT%H:%M:%S}Z" for each in moments]
+    return columns
+
+
+def _fakes(learned: Learned) -> dict[str, Any]:
+    """Of the shares that journeys are drawn with: of trips, or of visits at locations."""
+    mechanism = learned.mechanism
+    if isinstance(mechanism, Question):
+        return flow_fakes(learned, mechanism.partition, flow_shares(learned))
+    areas = areas_of(mechanism, None, LOCATIONS)
+    return place_fakes(learned, areas, None, visit_shares(learned, None, None))
+
+
+def _trips(learned: Learned, count: int, rng: Generator) -> list[Ints]:
+    """Between two locations of the zones of a trip, any of a zone as likely."""
+    question = learned.mechanism
+    shares = flow_shares(learned).values  # refuses questions about single zones
+    if not isinstance(question, Question):
+        raise ValueError("a direct question must have been asked")
+    pair = rng.choice(len(shares), count, p=shares / shares.sum())
+    order = np.argsort(question.partition.of, kind="stable")
+    held = np.bincount(question.partition.of)
+    first = np.cumsum(held) - held
+    zones = np.stack(np.divmod(pair, len(question.partition)), axis=1)
+    return list(order[first[zones] + rng.integers(0, held[zones])])
+
+
+def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
+    """Of the lengths that were reported, by what all reports together say."""
+    mechanism, survey = learned.mechanism, learned.survey
+    found = learned.counts.lengths(mechanism)
+    law: Any = mechanism.report_law(next(iter(found)))
+    if survey is None or not law.whole:
+        raise DomainError(
+            "synthetic journeys need reports of whole journeys, and those of "
+            f"{mechanism.name} are of single points; use atlas, or the question trips"
+        )
+    kept = location_shares(survey).kept
+    groups = {group.evidence.support.shape[1]: group for group in survey.groups}
+    share = np.array(list(found.values()), dtype=np.float64)
+    drawn: list[Ints] = []
+    for length, some in zip(found, rng.multinomial(count, share / share.sum()), strict=True):
+        law = mechanism.report_law(length)
+        group = groups[law.seen or length]
+        support = group.evidence.support
+        told = group.evidence.explained(
+            believed(survey.prior, survey.alike, group), group.counts
+        )
+        alike = survey.alike.weights(support)
+        weights = kept * told / told.sum() + (1 - kept) * alike
+        rows = support[rng.choice(len(support), some, p=weights / weights.sum())]
+        if some:
+            drawn += list(np.stack(interpolated(mechanism.locations, rows.T, length), axis=1))
+    return [drawn[k] for k in rng.permutation(len(drawn)).tolist()]
+
+
+def _moment(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        found = None
+    if found is None or found.year not in YEARS:
+        raise DomainError(
+            "start must be a time in ISO 8601 of the years 1970 to 2199, such as "
+            "2026-01-01T08:00:00Z, and is not"
+        )
+    return found

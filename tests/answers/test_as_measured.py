@@ -1,0 +1,103 @@
+"""The command line answers what the benchmark scores, and its intervals hold the truth."""
+
+import csv
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from nomadp.cli import main
+from nomadp.engine import perturb_set
+from nomadp.formats.tables import write_locations
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import SimulatedWords
+from nomadp.reports import write_simulated
+from nomadp.unit_square import UnitSquare
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield importlib.import_module
+    for name in ("estimates", "estimates_counts"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def world(tmp_path, script, monkeypatch):
+    """A set by its name and epsilon, as the benchmark has it, and a command line to ask."""
+    monkeypatch.chdir(tmp_path)
+
+    def made(name, epsilon, folder=None):
+        estimates = script("estimates")
+        subject = estimates.subject(name, folder, quick=False)
+        mechanism = make_mechanism("atlas", subject.locations, epsilon)
+        words = SimulatedWords(estimates.SEED)
+        reports = perturb_set(mechanism, subject.true, words, **estimates.LINKED)
+        write_locations("places.csv", subject.locations)
+        write_simulated("reports.parquet", reports)
+        return subject, mechanism, reports
+
+    return made
+
+
+def asked(question, *more):
+    files = ("--reports", "reports.parquet", "--locations", "places.csv", "--out", "out.csv")
+    kept = ("--learned", "learned.npz", "--overwrite", "--json")
+    done = CliRunner().invoke(main, ["ask", question, *files, *kept, *more])
+    assert done.exit_code == 0, done.stderr
+    with Path("out.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file)), json.loads(done.stdout)
+
+
+def column(rows, name):
+    return np.array([float(row[name]) for row in rows])
+
+
+def cell(name, grid):
+    row, place = name[1:].split("_c")
+    return int(row) * grid + int(place)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("epsilon", ["4", "8"])
+@pytest.mark.parametrize("name", ["nyc", "chi", "cle", "cps"])
+def test_answers_are_what_the_benchmark_scores(name, epsilon, world, script, paper_data):
+    subject, mechanism, reports = world(name, epsilon, paper_data)
+    counts = script("estimates_counts")
+    scored = counts.counted(subject, mechanism, reports)
+    visits = column(asked("hotspots")[0], "share")
+    rows, said = asked("density", "--areas", "grid:16")
+    density = np.zeros(256)
+    density[[cell(row["zone"], 16) for row in rows]] = column(rows, "share")
+    pairs, _ = asked("flows", "--areas", "grid:4")
+    trips = np.zeros((16, 16))
+    for row in pairs:
+        trips[cell(row["origin"], 4), cell(row["destination"], 4)] = float(row["flow"])
+    truth = counts.Truth(subject)
+    found = truth.scores(visits, density, trips.reshape(-1))
+    wanted = scored["atlas estimated"]
+    assert found == pytest.approx({name: wanted[name] for name in found}, rel=1e-9)
+    assert said["kept"] == pytest.approx(wanted["kept"])
+    true = truth.density[[cell(row["zone"], 16) for row in rows]]
+    held = (column(rows, "low") <= true) & (true <= column(rows, "high"))
+    assert held.mean() == pytest.approx(wanted["cover"], abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", ["4", "8"])
+@pytest.mark.parametrize("name", ["new-city", "new-scatter"])
+def test_intervals_hold_the_truth_where_nobody_chose_anything(name, epsilon, world):
+    subject, _, _ = world(name, epsilon)
+    rows, _ = asked("density", "--areas", "grid:16")
+    cells = UnitSquare(subject.locations).cells(16)
+    count = np.bincount(cells[subject.true.locations], minlength=256)
+    true = (count / count.sum())[[cell(row["zone"], 16) for row in rows]]
+    held = (column(rows, "low") <= true) & (true <= column(rows, "high"))
+    assert held.mean() >= 0.85

@@ -1,0 +1,273 @@
+"""A question as data: strict, the same for the same, answered with all that is to be said."""
+
+import json
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.answers import ask, canonical_question
+from nomadp.engine import perturb_set
+from nomadp.errors import DomainError, SchemaError
+from nomadp.inference import decode, learn_prior
+from nomadp.inference import shares as shares_module
+from nomadp.inference.hotspots import flow_shares, visit_shares
+from nomadp.inference.learned import learn
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.randomness import SimulatedWords
+from nomadp.reports import Counts
+from nomadp.trajectory import TrajectorySet
+from nomadp.zones import zones_of
+
+LOCATIONS = scattered(40)
+EVERY = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
+FACTS = {"epsilon", "mechanism", "mechanism_version", "reports", "task", "suppression"}
+FACTS |= {"impossible_excess", "refused", "counts_sha256", "location_set_sha256"}
+
+
+@pytest.fixture(autouse=True)
+def fewer_repeats(monkeypatch):
+    monkeypatch.setattr(shares_module, "REPEATS", 3)
+
+
+def made(name, epsilon=6, **options):
+    if name == "atlas":
+        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=32)
+    options |= {"zones": "grid:3"} if name in ("trips", "visits", "starts") else {}
+    return make_mechanism(name, LOCATIONS, epsilon, **options)
+
+
+def reports_of(mechanism, count=300, lengths=(2, 3), hours=None):
+    rng = np.random.default_rng(1)
+    near = np.argsort(LOCATIONS.distances_km(3))[:6]
+    rows = [rng.choice(near, lengths[k % len(lengths)]) for k in range(count)]
+    true = TrajectorySet.from_lists(rows, size=40)
+    if hours is not None:
+        true = TrajectorySet(true.offsets, true.locations, true.tids, np.full(count, hours))
+    return perturb_set(mechanism, true, SimulatedWords(1))
+
+
+@pytest.fixture(scope="module")
+def journeys():
+    mechanism = made("atlas")
+    return mechanism, reports_of(mechanism)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_answer_says_what_it_is_worth(kind, journeys):
+    mechanism, reports = journeys
+    counts = Counts.of(mechanism, reports)
+    table = ask(mechanism, counts, {"ask": kind}, task="a-task", min_batch_size=300)
+    assert table.about.keys() >= FACTS
+    said = json.loads(json.dumps(dict(table.about)))
+    assert (said["reports"], said["task"], said["epsilon"]) == (300, "a-task", "6")
+    assert said["suppression"]["min_batch_size"] == 300
+    assert len(table) > 0
+    assert 0 <= said["fakes"]["up"] <= 1
+    assert said["fakes"]["part"] == 0.01
+    if kind in ("hotspots", "density", "flows", "lengths"):
+        assert {"std", "low", "high", "told_apart"} <= table.columns.keys()
+        assert said["flat"]["expected_by_chance"] == pytest.approx(len(table) / 10)
+        assert said["flat"]["told_apart"] == table["told_apart"].sum()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journeys):
+    mechanism, reports = journeys
+    counts = Counts.of(mechanism, reports)
+    table = ask(mechanism, counts, {"ask": kind}, min_batch_size=301, task="t")
+    assert (len(table), table.about["missing"], table.about["task"]) == (0, 1, "t")
+    assert {"reports", "refused", "counts_sha256", "fakes", "kept"}.isdisjoint(table.about)
+
+
+def test_hotspots_are_the_shares_that_were_learned(journeys):
+    mechanism, reports = journeys
+    learned = learn(mechanism, reports)
+    table = ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
+    wanted = visit_shares(learned)
+    assert (
+        table["location_id"] == list(LOCATIONS.ids)
+        or tuple(table["location_id"]) == LOCATIONS.ids
+    )
+    assert np.array_equal(table["share"], wanted.values)
+    assert np.array_equal(table["std"], wanted.deviation)
+    low, high = wanted.interval(0.9)
+    assert np.array_equal(table["low"], low)
+    assert np.array_equal(table["told_apart"], (wanted.flat < low) | (high < wanted.flat))
+    order = np.argsort(table["rank"])
+    assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
+
+
+def test_a_zone_is_where_its_locations_are_on_average(journeys):
+    table = ask(*journeys, {"ask": "density", "areas": "grid:2"})
+    zones = zones_of(LOCATIONS, "grid:2")
+    assert tuple(table["zone"]) == zones.names
+    for k in range(len(zones)):
+        assert table["lat"][k] == pytest.approx(LOCATIONS.lat[zones.of == k].mean())
+        assert table["lng"][k] == pytest.approx(LOCATIONS.lng[zones.of == k].mean())
+
+
+def test_flows_go_from_every_area_to_every_area(journeys):
+    mechanism, reports = journeys
+    learned = learn(mechanism, reports)
+    table = ask(mechanism, reports, {"ask": "flows", "areas": "grid:2"}, learned=learned)
+    names = zones_of(LOCATIONS, "grid:2").names
+    pairs = list(zip(table["origin"], table["destination"], strict=True))
+    assert pairs == [(one, two) for one in names for two in names]
+    assert np.array_equal(table["flow"], flow_shares(learned, "grid:2").values)
+
+
+def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
+    mechanism, reports = journeys
+    wanted = decode(mechanism, reports, learn_prior(mechanism, reports))
+    table = ask(mechanism, reports, {"ask": "journeys"})
+    assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in wanted.locations]
+    assert np.array_equal(table["radius_km"], wanted.radius_km)
+    distinct = ask(mechanism, Counts.of(mechanism, reports), {"ask": "journeys"})
+    told = {}
+    for tid, place in zip(distinct["tid"], distinct["location_id"], strict=True):
+        told.setdefault(tid, []).append(place)
+    start = 0
+    for row, number in zip(range(len(reports)), reports.numbers.tolist(), strict=True):
+        length = int(reports.lengths[row])
+        ours = list(table["location_id"])[start : start + length]
+        assert told[f"{length}-{number}"] == ours
+        start += length
+    count = dict(zip(distinct["tid"], np.asarray(distinct["reports"]).tolist(), strict=True))
+    assert sum(count.values()) == 300
+
+
+def test_counts_of_points_tell_of_no_journeys():
+    mechanism = made("brr")
+    counts = Counts.of(mechanism, reports_of(mechanism))
+    with pytest.raises(DomainError, match="give the reports themselves"):
+        ask(mechanism, counts, {"ask": "journeys"})
+
+
+def test_lengths_are_told_as_they_are(journeys):
+    table = ask(*journeys, {"ask": "lengths"})
+    assert list(table["length"]) == [2, 3]
+    assert list(table["share"]) == [0.5, 0.5]
+    assert (np.asarray(table["low"]) < 0.5).all()
+    assert (np.asarray(table["high"]) > 0.5).all()
+
+
+def test_lengths_are_refused_where_nobody_tells_them():
+    question, one = made("trips"), made("atlas")
+    with pytest.raises(DomainError, match="tells of no length"):
+        ask(question, reports_of(question), {"ask": "lengths"})
+    with pytest.raises(DomainError, match="one length"):
+        ask(one, reports_of(one, lengths=(2,)), {"ask": "lengths"})
+
+
+@pytest.mark.parametrize("name", ["atlas", "trips"])
+def test_synthetic_journeys_have_the_shares_that_are_told(name):
+    mechanism = made(name, 8)
+    reports = reports_of(mechanism, 600)
+    learned = learn(mechanism, reports)
+    question = {"ask": "synthesize", "journeys": 5000, "start": "2026-01-01T00:00:00Z"}
+    table = ask(mechanism, reports, question, learned=learned)
+    assert table.about["synthetic"] is True
+    assert list(table["uid"])[:1] == ["synthetic-0"]
+    assert len(set(table["tid"])) == 5000
+    assert set(table["datetime"]) == {f"2026-01-01T00:0{k}:00Z" for k in range(3)} - (
+        {"2026-01-01T00:02:00Z"} if name == "trips" else set()
+    )
+    zones = zones_of(LOCATIONS, "grid:3")
+    place = zones.of[LOCATIONS.find(list(table["location_id"]))]
+    if name == "trips":
+        place = place[np.asarray(table["seq"]) == 0]
+    drawn = np.bincount(place, minlength=len(zones)) / len(place)
+    told = visit_shares(learned, "grid:3").values
+    assert drawn == pytest.approx(told, abs=0.04)
+
+
+def test_single_points_and_single_zones_make_no_journeys():
+    for name, said in (("brr", "single points"), ("starts", "one zone each")):
+        mechanism = made(name)
+        with pytest.raises(DomainError, match=said):
+            ask(mechanism, reports_of(mechanism), {"ask": "synthesize"})
+
+
+def test_times_are_told_together_and_each():
+    mechanism = made("starts", when="day-part")
+    table = ask(mechanism, reports_of(mechanism, hours=7), {"ask": "hotspots"})
+    zones = len(mechanism.partition)
+    assert len(table) == zones * 5
+    when, share = np.array(table["when"]), np.asarray(table["share"])
+    assert share[when == "any"].sum() == pytest.approx(1)
+    assert share[when != "any"].sum() == pytest.approx(1)
+    assert share[when == "6-12 h"].sum() == max(
+        share[when == slot].sum() for slot in mechanism.slots.names
+    )
+    assert list(table["zone"])[zones : zones + 4] == [mechanism.partition.names[0]] * 4
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {},
+        [],
+        {"ask": "everything"},
+        {"ask": ["hotspots"]},
+        {"ask": "hotspots", "seed": 1},
+        {"ask": "flows", "at": "ends"},
+        {"ask": "hotspots", "areas": 5},
+        {"ask": "hotspots", "areas": "x" * 201},
+        {"ask": "hotspots", "at": "noon"},
+        {"ask": "hotspots", "level": "1.5"},
+        {"ask": "hotspots", "level": "nan"},
+        {"ask": "hotspots", "level": True},
+        {"ask": "hotspots", "level": 0},
+        {"ask": "synthesize", "journeys": 0},
+        {"ask": "synthesize", "journeys": 10**9},
+        {"ask": "synthesize", "seed": -1},
+        {"ask": "synthesize", "seed": 1.0},
+    ],
+)
+def test_a_question_that_is_none_is_refused(question, journeys):
+    with pytest.raises(SchemaError, match="question"):
+        canonical_question(question)
+    with pytest.raises(SchemaError, match="question"):
+        ask(*journeys, question)
+
+
+def test_the_same_question_is_the_same_text():
+    one = canonical_question({"ask": "hotspots", "areas": "grid:16", "level": "0.90"})
+    two = canonical_question({"level": 0.9, "areas": "grid:16", "ask": "hotspots", "at": None})
+    assert one == two == '{"areas":"grid:16","ask":"hotspots","level":0.9}'
+    assert canonical_question({"ask": "hotspots"}) == '{"ask":"hotspots","level":0.9}'
+    zones = zones_of(LOCATIONS, "grid:2")
+    assert '"grid:2"' in canonical_question({"ask": "flows", "areas": zones})
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "said"),
+    [
+        ("visits", {"ask": "hotspots", "areas": "locations"}, "tell of zones"),
+        ("visits", {"ask": "hotspots", "areas": "grid:2"}, "cuts some up"),
+        ("visits", {"ask": "flows"}, "ask with trips"),
+        ("brr", {"ask": "density", "areas": "locations"}, "one of areas"),
+        ("brr", {"ask": "flows"}, "whole journeys"),
+        ("brr", {"ask": "flows", "areas": "locations"}, "between areas"),
+        ("brr", {"ask": "hotspots", "areas": "grid:0"}, "grid:N"),
+        ("atlas", {"ask": "synthesize", "start": "noon"}, "ISO 8601"),
+    ],
+)
+def test_what_reports_do_not_tell_is_refused_in_a_sentence(name, question, said):
+    mechanism = made(name)
+    with pytest.raises(DomainError, match=said):
+        ask(mechanism, reports_of(mechanism), question)
+
+
+def test_what_was_learned_of_other_reports_is_refused(journeys):
+    mechanism, reports = journeys
+    learned = learn(mechanism, reports.between(0, 100))
+    with pytest.raises(DomainError, match="is of 100 others"):
+        ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
+
+
+def test_a_batch_has_at_least_one_report(journeys):
+    with pytest.raises(DomainError, match="min_batch_size"):
+        ask(*journeys, {"ask": "hotspots"}, min_batch_size=0)

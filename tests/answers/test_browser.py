@@ -1,0 +1,129 @@
+"""The page of answers as a person meets it, in a real Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nomadp.answers import Table
+from nomadp.answers.picture import write_map
+from nomadp.locations import LocationSet
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def file(
+    hotspots: Table,
+    density: Table,
+    flows: Table,
+    places: LocationSet,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    path = tmp_path_factory.mktemp("page") / "map.html"
+    return write_map(path, [hotspots, density, flows], places)
+
+
+class Visit:
+    """One tab, what it asked for, and everything that went wrong in it."""
+
+    def __init__(self, browser: "Browser", file: Path, **context: Any) -> None:
+        options: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}}
+        self.context = browser.new_context(**(options | {"reduced_motion": "reduce"} | context))
+        self.page: Page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+
+
+@pytest.fixture
+def visit(browser: "Browser", file: Path) -> Iterator[Visit]:
+    visited = Visit(browser, file)
+    yield visited
+    visited.context.close()
+    assert visited.troubles == []
+
+
+def test_it_opens_offline_and_asks_for_nothing(visit: Visit, file: Path) -> None:
+    assert visit.page.locator("h1").inner_text() == "Where people go"
+    assert visit.requests == [file.as_uri()]
+
+
+def test_a_row_points_at_its_mark_and_a_mark_at_its_row(visit: Visit) -> None:
+    band = visit.page.locator(".band").nth(1)
+    row = band.locator("tbody tr").first
+    row.hover()
+    number = row.get_attribute("data-row")
+    assert band.locator(".mark.chosen").get_attribute("data-row") == number
+    band.locator(f".mark[data-row='{number}']").hover()
+    assert row.evaluate("row => row.classList.contains('chosen')")
+    assert (row.locator("th").inner_text()) in visit.page.locator("#tip").inner_text()
+
+
+def test_the_map_moves_by_keys_and_buttons_and_comes_back(visit: Visit) -> None:
+    scene = visit.page.locator(".scene").first
+    home = scene.get_attribute("viewBox")
+    scene.focus()
+    visit.page.keyboard.press("+")
+    visit.page.keyboard.press("ArrowLeft")
+    assert scene.get_attribute("viewBox") != home
+    visit.page.keyboard.press("0")
+    assert [float(k) for k in (scene.get_attribute("viewBox") or "").split()] == [
+        float(k) for k in (home or "").split()
+    ]
+    visit.page.locator("[data-zoom=in]").first.click()
+    assert scene.get_attribute("viewBox") != home
+
+
+def test_every_control_can_be_touched_and_reached(visit: Visit) -> None:
+    for button in visit.page.locator("button").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24
+        assert button.get_attribute("aria-label")
+    for scene in visit.page.locator(".scene").all():
+        assert scene.get_attribute("role") == "img"
+        assert len(scene.get_attribute("aria-label") or "") > 20
+    stops = set()
+    for _ in range(20):
+        visit.page.keyboard.press("Tab")
+        stops.add(visit.page.evaluate("document.activeElement.getAttribute('class') || 'none'"))
+    assert {"skip", "scene", "scroll"} <= stops
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_a_small_screen_scrolls_in_one_direction_only(
+    width: int, browser: "Browser", file: Path
+) -> None:
+    visited = Visit(browser, file, viewport={"width": width, "height": 800}, is_mobile=True)
+    assert visited.page.evaluate("document.documentElement.scrollWidth") == width
+    visited.context.close()
+    assert visited.troubles == []
+
+
+def test_dark_and_light_are_different(browser: "Browser", file: Path) -> None:
+    looks = []
+    for scheme in ("light", "dark"):
+        visited = Visit(browser, file, color_scheme=scheme)
+        fill = "getComputedStyle(document.querySelector('.certain-1')).fill"
+        ground = "getComputedStyle(document.querySelector('.scene')).backgroundColor"
+        looks.append((visited.page.evaluate(fill), visited.page.evaluate(ground)))
+        visited.context.close()
+    assert looks[0][0] != looks[1][0]
+    assert looks[0][1] != looks[1][1]
+
+
+def test_without_a_script_the_map_and_the_table_are_there(
+    browser: "Browser", file: Path
+) -> None:
+    visited = Visit(browser, file, java_script_enabled=False)
+    assert visited.page.locator(".scene").count() == 3
+    assert visited.page.locator("tbody tr").count() > 40
+    visited.context.close()

@@ -1,0 +1,101 @@
+"""What a page elsewhere draws: the same marks, in degrees."""
+
+import json
+
+import numpy as np
+import pytest
+
+from nomadp.answers.drawing import drawing_of
+from nomadp.answers.scene import scene_of
+from nomadp.answers.sections import listing
+from nomadp.answers.steps import HATCHED, steps_of
+from nomadp.answers.table import Table
+from nomadp.locations import LocationSet
+from nomadp.look import look
+
+
+def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
+    hotspots: Table, places: LocationSet
+) -> None:
+    column = hotspots.columns
+    drawn = drawing_of(hotspots, places)
+    names = ("low", "high", "told_apart")
+    steps = steps_of(column["share"], *(column[name] for name in names)).names
+    assert len(drawn["dots"]) == len(hotspots)
+    for dot in drawn["dots"]:
+        row = dot["row"]
+        assert dot["at"] == pytest.approx([column["lng"][row], column["lat"][row]], abs=2e-6)
+        assert dot["step"] == steps[row]
+        assert str(column["location_id"][row]) in dot["name"]
+    assert {dot["step"] for dot in drawn["dots"]} <= {*look()["light"], HATCHED}
+
+
+def test_areas_have_their_outlines(density: Table, places: LocationSet) -> None:
+    assert density.shapes is not None
+    drawn = drawing_of(density, places)
+    assert len(drawn["areas"]) == len(density)
+    for area in drawn["areas"]:
+        name = density["zone"][area["row"]]
+        (ring,) = area["rings"]
+        assert np.allclose(ring, density.shapes.outlines[name][0][0], atol=2e-6)
+
+
+def test_flows_lead_from_their_origin_to_their_destination(
+    flows: Table, places: LocationSet
+) -> None:
+    assert flows.shapes is not None
+    drawn = drawing_of(flows, places)
+    assert drawn["curves"]
+    for curve in drawn["curves"]:
+        ends = [flows[name][curve["row"]] for name in ("origin", "destination")]
+        for end, at in zip(ends, (curve["line"][0], curve["line"][-1]), strict=True):
+            assert at[::-1] == pytest.approx(flows.shapes.places[end], abs=2e-6)
+        middle = np.mean([curve["line"][0], curve["line"][-1]], axis=0)
+        assert not np.allclose(curve["line"][len(curve["line"]) // 2], middle, atol=1e-4)
+    assert "Drawn are" in drawn["filter"]
+
+
+@pytest.fixture
+def journeys(places: LocationSet) -> Table:
+    at = [0, 1, 2, 3]
+    columns = {
+        "tid": ["2-0", "2-0", "2-7", "2-7"],
+        "seq": [0, 1, 0, 1],
+        "location_id": [places.ids[k] for k in at],
+        "lat": places.lat[at],
+        "lng": places.lng[at],
+        "radius_km": [0.5, 1.5, 2.0, 2.01],
+        "reports": [3, 3, 40, 40],
+    }
+    return Table("journeys", columns, {"level": 0.9})
+
+
+def test_journeys_are_told_once_each_the_most_frequent_first(
+    journeys: Table, places: LocationSet
+) -> None:
+    drawn = drawing_of(journeys, places)
+    assert [each["row"] for each in drawn["tracks"]] == [2, 0]
+    assert drawn["tracks"][1]["radius_km"] == [0.5, 1.5]
+    assert drawn["tracks"][1]["line"][1] == pytest.approx(
+        [places.lng[1], places.lat[1]], abs=2e-6
+    )
+    cells = [each["cells"] for each in drawn["rows"]]
+    assert [each[2:] for each in cells] == [
+        ["2", "40", "2.0 km"],
+        ["2", "3", "0.5 to 1.5 km"],
+    ]
+
+
+def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
+    answer: Table, places: LocationSet
+) -> None:
+    drawn = json.loads(json.dumps(drawing_of(answer, places), allow_nan=False))
+    assert len(drawn["head"]) == len(drawn["rows"][0]["cells"])
+    markup = listing(answer, scene_of(answer, places))
+    assert all(f'data-row="{each["row"]}"' in markup for each in drawn["rows"])
+
+
+def test_an_answer_without_rows_says_what_is_missing(places: LocationSet) -> None:
+    names = ("location_id", "lat", "lng", "share", "low", "high", "told_apart")
+    none = Table("hotspots", {name: [] for name in names}, {"missing": 12})
+    assert "12 are missing" in drawing_of(none, places)["summary"]

@@ -1,0 +1,306 @@
+"""Pictures: one page that brings everything, a figure, and what a notebook shows."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nomadp.answers import Table
+from nomadp.answers.picture import (
+    picture_writes,
+    render,
+    with_shapes,
+    write_map,
+    write_png,
+)
+from nomadp.answers.scene import scene_of
+from nomadp.answers.sentences import facts, filter_words, percent, summary
+from nomadp.errors import ExtraMissing, OutputError, SchemaError
+from nomadp.formats.atomic import written_whole
+from nomadp.locations import LocationSet
+from nomadp.look import look
+from nomadp.zones import zones_of
+
+VOID = {"meta", "rect", "circle", "path", "link", "br", "img"}
+
+
+class Checked(HTMLParser):
+    """Every tag that opens closes, and what there is of each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def of(self, tag: str, kind: str) -> list[dict[str, str | None]]:
+        return [a for t, a in self.seen if t == tag and kind in (a.get("class") or "").split()]
+
+
+def test_the_page_is_whole_and_asks_for_nothing(
+    hotspots: Table, density: Table, flows: Table, lengths: Table, places: LocationSet
+) -> None:
+    text = render([hotspots, density, flows, lengths], places)
+    found = Checked(text)
+    for _, attributes in found.seen:
+        assert "src" not in attributes
+        assert "style" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+        assert (attributes.get("href") or "#").startswith("#")
+    assert "http:" not in text.replace("http-equiv", "")
+    assert "https:" not in text
+    policy = next(a["content"] for t, a in found.seen if "http-equiv" in a)
+    assert str(policy).startswith("default-src 'none'")
+    assert len([1 for tag, a in found.seen if (tag, a.get("class")) == ("svg", "scene")]) == 3
+
+
+def test_the_same_answers_make_the_same_page(hotspots: Table, places: LocationSet) -> None:
+    assert render(hotspots, places) == render([hotspots], places)
+
+
+def test_every_row_of_a_map_is_a_mark_that_says_what_it_is(
+    hotspots: Table, density: Table
+) -> None:
+    dots = Checked(render(hotspots)).of("circle", "mark")
+    assert {int(str(dot["data-row"])) for dot in dots} == set(range(len(hotspots)))
+    areas = Checked(render(density)).of("path", "mark")
+    assert {int(str(area["data-row"])) for area in areas} == set(range(len(density)))
+    assert f"{density['zone'][0]}: {percent(density['share'][0])}" in render(density)
+
+
+def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
+    scene = scene_of(flows, None)
+    assert scene is not None
+    drawn = [curve.row for curve in scene.curves]
+    assert drawn
+    average = flows["flow"].mean()
+    assert set(drawn) == {
+        k
+        for k in range(len(flows))
+        if flows["told_apart"][k]
+        and flows["high"][k] > average
+        and flows["origin"][k] != flows["destination"][k]
+    }
+    words = filter_words(flows, scene)
+    assert f"Drawn are {len(drawn)} of {len(flows)} flows" in words
+    assert percent(float(flows["flow"][drawn].sum())) in words
+    widths = {curve.row: curve.width for curve in scene.curves}
+    assert max(widths, key=widths.__getitem__) == max(drawn, key=lambda k: flows["flow"][k])
+
+
+def test_what_reports_do_not_tell_is_hatched_and_said(density: Table) -> None:
+    column = {**density.columns, "told_apart": np.zeros(len(density), bool)}
+    nothing = replace(density, columns=column)
+    text = render(nothing)
+    assert len(Checked(text).of("path", "hatched")) == len(density)
+    assert "ask for larger areas, or wait for more reports" in text
+
+
+def test_too_few_reports_are_a_page_that_says_so() -> None:
+    few = Table("hotspots", {"location_id": [], "share": []}, {"missing": 1234})
+    assert "1,234 are missing" in render(few)
+
+
+def test_facts_are_told_in_plain_words(density: Table) -> None:
+    about = {
+        **density.about,
+        "refused": {"late": 3},
+        "flat": {"told_apart": 9, "expected_by_chance": 1.6, "is_told_apart": True},
+        "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": "exact"},
+        "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
+        "task": "commute <b>",
+    }
+    told = dict(facts(replace(density, about=about)))
+    assert told["Reports"].startswith("5,000; 3 more were left out")
+    assert "ε\u00a0=\u00a04" in told["Privacy"]
+    assert "90 %" in told["Intervals"]
+    assert "more than the 1.6 that chance" in told["Told apart"]
+    assert "raise a share by at most 2.1 %" in told["Fake reports"]
+    assert "fewer than 100" in told["Suppression"]
+    assert "commute &lt;b&gt;" in render(replace(density, about=about))
+
+
+def test_names_are_shown_and_never_run(places: LocationSet) -> None:
+    hostile = "</title></svg><script>alert(1)</script>"
+    column = {"location_id": [hostile], "lat": [52.5], "lng": [13.4], "share": [1.0]}
+    table = Table("hotspots", column, {"epsilon": hostile, "task": hostile})
+    for text in (render(table), table._repr_html_()):
+        assert "<script>alert" not in text
+        assert "&lt;script&gt;alert(1)" in text
+    assert len(Checked(render(table)).of("circle", "mark")) == 1
+
+
+def test_grids_are_drawn_from_their_rule(places: LocationSet, density: Table) -> None:
+    bare = Table("density", density.columns, density.about)
+    found = with_shapes(bare, places)
+    assert found.shapes is not None
+    assert set(found.shapes.outlines) == set(zones_of(places, "grid:4").names)
+    assert with_shapes(replace(bare, about={"areas": "grid:0"}), places).shapes is None
+    assert with_shapes(bare, None).shapes is None
+
+
+def test_times_are_drawn_together(hotspots: Table) -> None:
+    twice = {
+        name: [*column, *column] if isinstance(column, tuple) else np.tile(column, 2)
+        for name, column in hotspots.columns.items()
+    }
+    size = len(hotspots)
+    timed = Table("hotspots", {**twice, "when": ["any"] * size + ["night"] * size}, {})
+    scene = scene_of(timed, None)
+    assert scene is not None
+    assert {dot.row for dot in scene.dots} == set(range(size))
+    assert "All times together" in filter_words(timed, scene)
+
+
+def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> None:
+    most, length = look()["track_points_most"], 2000
+    places = LocationSet.from_columns(
+        [f"p{k}" for k in range(length)], np.linspace(40, 41, length), np.linspace(8, 9, length)
+    )
+    along = np.arange(length)
+    way = np.concatenate([along, np.repeat(along[:50], 40)])
+    column = {
+        "tid": ["moves"] * length + ["stays"] * length,
+        "seq": np.concatenate([along, along]),
+        "location_id": [places.ids[k] for k in way],
+        "lat": places.lat[way],
+        "lng": places.lng[way],
+        "radius_km": np.ones(2 * length),
+    }
+    table = Table("journeys", column, {})
+    scene = scene_of(table, places)
+    long, short = scene.tracks
+    assert (len(long.line), len(short.line)) == (most, 50)  # which has so few stops
+    assert long.line[[0, -1]].tolist() == scene.frame.at([[8, 40], [9, 41]]).tolist()
+    gaps = np.hypot(*np.diff(long.line, axis=0).T)
+    assert gaps.max() < 1.1 * gaps.min()
+    page = render(table, places)
+    assert f"Of 1 with more than {most} stops, {most} are drawn" in page
+    assert len(page) < 200_000
+
+
+def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
+    places: LocationSet,
+) -> None:
+    at = np.array([0, 1, 0, 1, 2, 3])
+    column = {
+        "tid": ["a", "a", "b", "b", "c", "c"],
+        "seq": [0, 1] * 3,
+        "location_id": [places.ids[k] for k in at],
+        "lat": places.lat[at],
+        "lng": places.lng[at],
+        "radius_km": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    }
+    table = Table("journeys", column, {"level": 0.9})
+    words = filter_words(table, scene_of(table, places))
+    assert "They share 2 lines" in words
+    assert "90 % each, half of all points are known to within 4 km" in words
+
+
+@pytest.mark.parametrize("kind", ["journeys", "synthetic"])
+def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> None:
+    at = np.arange(6)
+    column = {
+        "tid": ["a", "a", "b", "b", "b", "c"],
+        "seq": [0, 1, 0, 1, 2, 0],
+        "location_id": [places.ids[k] for k in at],
+        "lat": places.lat[at],
+        "lng": places.lng[at],
+    }
+    table = Table(kind, column, {})
+    scene = scene_of(table, places)
+    assert scene is not None
+    assert [len(track.line) for track in scene.tracks] == [2, 3, 1]
+    assert "first 3 of 3" in filter_words(table, scene)
+    assert ("nobody made" in render(table, places)) == (kind == "synthetic")
+
+
+def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
+    top = hotspots["location_id"][int(np.argmax(hotspots["share"]))]
+    assert f"Most is at {top}:" in summary(hotspots, scene_of(hotspots, None))
+    assert "Of those that leave" in summary(flows, scene_of(flows, None))
+
+
+def test_the_summary_names_nothing_that_chance_alone_would_tell_apart(hotspots: Table) -> None:
+    assert hotspots["told_apart"].any()
+    for is_told, words in ((True, "Most is at"), (False, "than chance alone would")):
+        flat = {"told_apart": 3, "expected_by_chance": 6.0, "is_told_apart": is_told}
+        found = replace(hotspots, about={**hotspots.about, "flat": flat})
+        assert words in summary(found, scene_of(found, None))
+
+
+@pytest.mark.parametrize(
+    ("share", "wanted"),
+    [(0, "0 %"), (1e-6, "< 0.01 %"), (0.01234, "1.23 %"), (0.5, "50 %"), (1, "100 %")],
+)
+def test_shares_are_never_rounded_to_nothing(share: float, wanted: str) -> None:
+    assert percent(share) == wanted
+
+
+def test_a_figure_is_written_of_every_map(
+    hotspots: Table, density: Table, flows: Table, places: LocationSet, tmp_path: Path
+) -> None:
+    from matplotlib.image import imread
+
+    where = {"png": tmp_path / "x.png", "map": tmp_path / "x.html"}
+    written_whole(picture_writes([hotspots, density, flows], places, **where))
+    picture = imread(tmp_path / "x.png")
+    assert picture.shape[1] == 1152
+    assert len({tuple(each) for each in picture[::7, ::7].reshape(-1, 4).tolist()}) > 20
+    assert (tmp_path / "x.html").read_text(encoding="utf-8") == render(
+        [hotspots, density, flows], places
+    )
+
+
+def test_what_cannot_be_drawn_is_refused_and_leaves_nothing(
+    hotspots: Table, lengths: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SchemaError, match=r"must end in \.html"):
+        write_map(tmp_path / "x.txt", hotspots)
+    with pytest.raises(SchemaError, match=r"must end in \.png"):
+        picture_writes(hotspots, map=tmp_path / "x.html", png=tmp_path / "x.jpg")
+    with pytest.raises(SchemaError, match="at least one table"):
+        write_map(tmp_path / "x.html", [])
+    with pytest.raises(SchemaError, match="got lengths without"):
+        write_png(tmp_path / "x.png", lengths)
+    monkeypatch.setattr("nomadp.extras.find_spec", lambda name: None)
+    with pytest.raises(ExtraMissing, match=r"nomadp\[plot\]"):
+        write_png(tmp_path / "x.png", hotspots)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_refused(hotspots: Table, tmp_path: Path) -> None:
+    (tmp_path / "x.html").mkdir()
+    with pytest.raises(OutputError):
+        write_map(tmp_path / "x.html", hotspots)
+
+
+def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Table) -> None:
+    text = answer._repr_html_()
+    assert ("<svg" in text) == (answer.kind != "lengths")
+    assert text.count("<tr data-row") == min(8, len(answer))
+    assert "<script" not in text
+    assert not re.search(r"https?:", text)
+
+
+def test_two_answers_in_a_notebook_do_not_share_ids(hotspots: Table, density: Table) -> None:
+    ids = [
+        set(re.findall(r' id="([^"]+)"', each._repr_html_())) for each in (hotspots, density)
+    ]
+    assert ids[0]
+    assert ids[0].isdisjoint(ids[1])

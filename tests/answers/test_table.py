@@ -1,0 +1,97 @@
+"""A table is frozen, checked, and says what it is."""
+
+import numpy as np
+import pytest
+
+from nomadp.answers import Shapes, Table
+from nomadp.errors import SchemaError
+
+TWO = {"location_id": ["a", "b"], "share": [0.25, 0.75]}
+
+
+def test_columns_are_arrays_and_tuples_of_text_of_one_length() -> None:
+    table = Table("hotspots", {**TWO, "rank": [2, 1], "told": [True, False]})
+    assert len(table) == 2
+    assert table["location_id"] == ("a", "b")
+    kinds = [table[name].dtype for name in ("share", "rank", "told")]
+    assert kinds == [np.float64, np.int64, np.bool_]
+
+
+def test_nothing_about_it_can_be_changed() -> None:
+    share, about = np.array([0.25, 0.75]), {"epsilon": "4", "refused": {"late": 1}}
+    table = Table("hotspots", {"share": share}, about)
+    share[0] = 9
+    about["refused"] = {}
+    assert table["share"].tolist() == [0.25, 0.75]
+    assert table.about["refused"] == {"late": 1}
+    with pytest.raises(ValueError, match="read-only"):
+        table["share"][0] = 1
+    with pytest.raises(TypeError):
+        table.columns["share"] = 1  # type: ignore[index]
+    with pytest.raises(TypeError):
+        table.about["epsilon"] = "1"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        ({}, "at least one column"),
+        ({"a": [1, 2], "b": [1]}, "of one length, got a 2, b 1"),
+        ({"geometry": ["x"]}, "not geometry"),
+        ({"": ["x"]}, "must have a name"),
+        ({"a": [[1, 2]]}, "2 dimensions"),
+        ({"a": [1j]}, "complex"),
+        ({"a": ["x", None]}, "must hold text"),
+        ({"a": ["\ud800"]}, "must hold text"),
+        ({"a": [1.0, np.inf]}, "must be finite"),
+    ],
+)
+def test_what_is_no_column_is_refused(columns: dict[str, object], rule: str) -> None:
+    with pytest.raises(SchemaError, match=rule):
+        Table("hotspots", columns)
+
+
+@pytest.mark.parametrize("about", [{"x": np.nan}, {"x": object()}, {"table": 1}, {"x": {1, 2}}])
+def test_facts_must_be_what_json_can_say(about: dict[str, object]) -> None:
+    with pytest.raises(SchemaError, match="about must be facts that JSON can say"):
+        Table("hotspots", TWO, about)
+
+
+def test_an_unknown_kind_or_column_is_refused_by_name() -> None:
+    with pytest.raises(SchemaError, match=r"one of hotspots, density, .*, got weather"):
+        Table("weather", TWO)
+    with pytest.raises(KeyError, match="have the columns location_id, share, not shares"):
+        Table("hotspots", TWO)["shares"]
+
+
+def test_its_repr_tells_kind_size_and_promise(hotspots: Table) -> None:
+    told = "Table(hotspots, 60 rows, epsilon=4, mechanism=atlas, reports=5000)"
+    assert repr(hotspots) == told
+
+
+def test_some_rows_keep_the_rest(density: Table) -> None:
+    some = density.rows([3, 1])
+    assert some["zone"] == (density["zone"][3], density["zone"][1])
+    assert some["share"].tolist() == density["share"][[3, 1]].tolist()
+    assert (some.about, some.shapes) == (density.about, density.shapes)
+
+
+@pytest.mark.parametrize(
+    ("outlines", "places", "rule"),
+    [
+        ({"a": [[[[0, 0], [1, 1]]]]}, {}, "3 or more"),
+        ({"a": [[[[0, 0], [1, 1], [0, 99]]]]}, {}, "in degrees"),
+        ({}, {"a": (91, 0)}, "in degrees"),
+    ],
+)
+def test_shapes_off_the_earth_are_refused(outlines: object, places: object, rule: str) -> None:
+    with pytest.raises(SchemaError, match=rule):
+        Shapes(outlines, places)  # type: ignore[arg-type]
+
+
+def test_rings_are_closed_once() -> None:
+    open_ring = [[0, 0], [1, 0], [1, 1]]
+    closed = [*open_ring, open_ring[0]]
+    for ring in (open_ring, closed):
+        made = Shapes({"a": [[ring]]})  # type: ignore[dict-item]
+        assert made.outlines["a"][0][0].tolist() == closed

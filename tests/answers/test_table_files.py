@@ -1,0 +1,221 @@
+"""Files of answers come back as they were, and open in the tools of strangers."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import duckdb
+import geopandas
+import numpy as np
+import pyarrow.parquet as pq
+import pyogrio
+import pytest
+from same_answers import assert_same
+
+from nomadp.answers import Table
+from nomadp.errors import OutputError, SchemaError
+
+MAPPED = ("hotspots", "density", "flows")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_tables_come_back(answer: Table, suffix: str, tmp_path: Path) -> None:
+    answer.write(tmp_path / f"answer{suffix}")
+    assert_same(Table.read(tmp_path / f"answer{suffix}"), answer, outlines=False)
+
+
+@pytest.mark.parametrize("suffix", [".geoparquet", ".geojson"])
+@pytest.mark.parametrize("kind", MAPPED)
+def test_maps_come_back_with_their_outlines(
+    kind: str, suffix: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    answer: Table = request.getfixturevalue(kind)
+    answer.write(tmp_path / f"answer{suffix}")
+    back = Table.read(tmp_path / f"answer{suffix}")
+    assert_same(back, answer, outlines=kind != "flows")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".geojson"])
+def test_decimals_that_are_not_known_come_back(suffix: str, tmp_path: Path) -> None:
+    column = {"lat": [1.5, 2.5], "lng": [3.5, 4.5], "share": [0.1 + 0.2, np.nan]}
+    table = Table("density", column, {"epsilon": "4"})
+    table.write(tmp_path / f"x{suffix}")
+    assert_same(Table.read(tmp_path / f"x{suffix}"), table)
+
+
+def test_csv_is_plain_and_its_facts_stand_beside(hotspots: Table, tmp_path: Path) -> None:
+    hotspots.write(tmp_path / "hot.csv.gz")
+    with gzip.open(tmp_path / "hot.csv.gz", "rt", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:4] == ["location_id", "lat", "lng", "share"]
+    assert [float(row["share"]) for row in rows] == hotspots["share"].tolist()
+    about = json.loads((tmp_path / "hot.csv.gz.meta.json").read_text())
+    assert about["epsilon"] == "4"
+    assert about["table"]["kind"] == "hotspots"
+
+
+@pytest.mark.parametrize("kind", MAPPED)
+def test_geoparquet_opens_in_geopandas_with_its_crs(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    answer: Table = request.getfixturevalue(kind)
+    answer.write(tmp_path / "x.parquet", geometry=True)
+    frame = geopandas.read_parquet(tmp_path / "x.parquet")
+    assert frame.crs.equals("OGC:CRS84")
+    assert frame.to_crs(4326).geometry.geom_equals(answer.to_geopandas().geometry).sum() == sum(
+        answer.to_geopandas().geometry.notna()
+    )
+    geo = json.loads(pq.read_schema(tmp_path / "x.parquet").metadata[b"geo"])
+    column = geo["columns"]["geometry"]
+    assert (geo["version"], column["encoding"]) == ("1.1.0", "WKB")
+    assert column["bbox"] == pytest.approx(frame.total_bounds.tolist(), abs=1e-12)
+    kinds = set(frame.geom_type.dropna())
+    assert set(column["geometry_types"]) == kinds
+
+
+def test_geoparquet_is_a_plain_table_to_duckdb(density: Table, tmp_path: Path) -> None:
+    density.write(tmp_path / "x.geoparquet")
+    found = duckdb.sql(f"select * from read_parquet('{tmp_path / 'x.geoparquet'}')")
+    names = [*density.columns, "geometry"]
+    assert found.columns == names
+    share = found.select(duckdb.ColumnExpression("share")).fetchnumpy()["share"]
+    assert share.tolist() == density["share"].tolist()
+
+
+def test_geoparquet_has_geometry_and_crs_to_duckdb_itself(
+    density: Table, tmp_path: Path
+) -> None:
+    if int(duckdb.__version__.partition(".")[0]) < 2:
+        pytest.skip("before 2.0, only the extension spatial of DuckDB knows geometry")
+    density.write(tmp_path / "x.geoparquet")
+    found = duckdb.sql(f"select geometry from read_parquet('{tmp_path / 'x.geoparquet'}')")
+    assert [str(kind) for kind in found.types] == ["GEOMETRY('OGC:CRS84')"]
+    wanted = [each.wkb for each in density.to_geopandas().geometry]
+    assert [bytes(each) for (each,) in found.fetchall()] == wanted
+
+
+def test_geoparquet_has_geometry_to_duckdb_spatial(density: Table, tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    try:
+        connection.execute("load spatial")
+    except duckdb.Error:
+        pytest.skip("DuckDB's extension spatial is not installed, and nothing is downloaded")
+    density.write(tmp_path / "x.geoparquet")
+    table = f"read_parquet('{tmp_path / 'x.geoparquet'}')"
+    query = f"select st_geometrytype(geometry) from {table}"
+    assert {str(kind) for (kind,) in connection.sql(query).fetchall()} == {"POLYGON"}
+
+
+def test_geoparquet_opens_in_gdal(density: Table, tmp_path: Path) -> None:
+    if "Parquet" not in pyogrio.list_drivers():
+        pytest.skip("the GDAL in pyogrio's wheel has no driver for Parquet")
+    density.write(tmp_path / "x.parquet", geometry=True)
+    frame = pyogrio.read_dataframe(tmp_path / "x.parquet")
+    assert frame.crs.equals("OGC:CRS84")
+    assert set(frame.geom_type) == {"Polygon"}
+
+
+@pytest.mark.parametrize("kind", MAPPED)
+def test_geojson_opens_in_gdal(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    answer: Table = request.getfixturevalue(kind)
+    answer.write(tmp_path / "x.geojson")
+    frame = pyogrio.read_dataframe(tmp_path / "x.geojson")
+    assert frame.crs.to_epsg() == 4326
+    assert [name for name in frame.columns if name != "geometry"] == list(answer.columns)
+    value = "flow" if kind == "flows" else "share"
+    assert frame[value].tolist() == answer[value].tolist()
+
+
+def test_flow_maps_have_their_names_and_places(flows: Table, tmp_path: Path) -> None:
+    flows.write(tmp_path / "flows.csv", flowmap=True)
+    with (tmp_path / "flows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["origin", "dest", "count"]
+    assert sum(float(row["count"]) for row in rows) == pytest.approx(5000, abs=1)
+    with (tmp_path / "flows.locations.csv").open(newline="") as file:
+        places = {
+            row["id"]: (float(row["lat"]), float(row["lon"])) for row in csv.DictReader(file)
+        }
+    assert flows.shapes is not None
+    assert places == dict(flows.shapes.places)
+    assert {row["origin"] for row in rows} <= places.keys()
+
+
+def test_a_flow_map_of_no_flows_is_refused(hotspots: Table, tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="a flow map needs the columns destination, flow"):
+        hotspots.write(tmp_path / "x.csv", flowmap=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "geometry", "rule"),
+    [
+        ("x.txt", None, "must end in .csv, .csv.gz, .parquet, .geoparquet or .geojson"),
+        ("x.csv", True, "only .parquet leaves the choice"),
+        ("x.geojson", False, "only .parquet leaves the choice"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_leaves_nothing(
+    name: str, geometry: bool | None, rule: str, hotspots: Table, tmp_path: Path
+) -> None:
+    with pytest.raises(SchemaError, match=rule):
+        hotspots.write(tmp_path / name, geometry=geometry)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lengths_on_a_map_are_refused_and_leave_nothing(lengths: Table, tmp_path: Path) -> None:
+    for name in ("x.geojson", "x.geoparquet"):
+        with pytest.raises(SchemaError, match="lengths must say where they are"):
+            lengths.write(tmp_path / name)
+    with pytest.raises(OutputError):
+        lengths.write(tmp_path / "nowhere" / "x.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rule"),
+    [
+        ("x.csv", b"a,b\n1,2\n", "must say of what kind"),
+        ("x.parquet", b"PAR1", "damaged or not"),
+        (
+            "x.geojson",
+            b'{"type": "FeatureCollection", "features": []}',
+            "must say of what kind",
+        ),
+        ("x.geojson", b"[]", "must be GeoJSON"),
+    ],
+)
+def test_files_of_others_are_refused(
+    name: str, content: bytes, rule: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SchemaError, match=rule):
+        Table.read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("share", "part"),
+        lambda text: text + "a,b\n",
+        lambda text: text.replace("0.", "zero.", 5),
+        lambda text: text + '"',
+    ],
+)
+def test_a_spoilt_csv_is_refused(spoil: object, hotspots: Table, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    hotspots.write(path)
+    path.write_text(spoil(path.read_text()))  # type: ignore[operator]
+    with pytest.raises(SchemaError):
+        Table.read(path)
+
+
+def test_a_newer_format_is_refused(hotspots: Table, tmp_path: Path) -> None:
+    hotspots.write(tmp_path / "x.csv")
+    beside = tmp_path / "x.csv.meta.json"
+    beside.write_text(beside.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(SchemaError, match="must be of format 1, got 2; use a newer nomadp"):
+        Table.read(tmp_path / "x.csv")
