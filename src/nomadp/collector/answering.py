@@ -1,0 +1,42 @@
+"""The process that works out answers: questions to one task as JSON on stdin, then theirs."""
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from nomadp.collector.answers import Asking
+from nomadp.errors import NomadpError
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+from nomadp.reports.counts import Counts
+
+__all__ = ["worked_out"]
+
+DONE, REFUSED = "done", "refused"
+
+
+def worked_out(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What is found for each question; a refusal is an answer, too."""
+    files = {name: base64.b64decode(text) for name, text in request["files"].items()}
+    kit = Kit.from_files(Task.from_bytes(files.pop("task")), files)
+    counts = Counts({(law, length, value): n for law, length, value, n in request["cells"]})
+    asking = Asking(kit, counts)
+    return [_answered(asking, question) for question in request["questions"]]
+
+
+def _answered(asking: Asking, question: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {"status": DONE, "answer": asking.answered(question)}
+    except NomadpError as refusal:
+        return {"status": REFUSED, "code": refusal.code, "detail": str(refusal)[:500]}
+    except (TypeError, ValueError, LookupError, ArithmeticError) as refusal:
+        return {"status": REFUSED, "code": "question", "detail": type(refusal).__name__}
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(5)  # uploads go first
+    sys.stdout.write(json.dumps(worked_out(json.load(sys.stdin)), allow_nan=False))

@@ -1,0 +1,39 @@
+"""From counts to answers: what a question costs is the same for a thousand reports and more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nomadp.answers import ask
+from nomadp.answers.asking import checked_question
+from nomadp.answers.columns import plain
+from nomadp.answers.drawing import drawing_of
+from nomadp.inference.learned import Learned, learn
+from nomadp.protocol.kit import Kit
+from nomadp.reports.counts import Counts
+
+__all__ = ["Asking"]
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """Of one task and its counts in some epochs: what they tell is learned once."""
+
+    kit: Kit
+    counts: Counts
+
+    def answered(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """A table of columns, what is to be known about it, and how it is drawn."""
+        checked_question(question)  # before anything is learned for it
+        mechanism, task = self.kit.mechanism, self.kit.task
+        terms = {"min_batch_size": task.min_batch_size, "task": task.id}
+        found = ask(mechanism, self.counts, question, learned=self.learned, **terms)
+        columns = {name: plain(column) for name, column in found.columns.items()}
+        drawn = drawing_of(found, self.kit.locations)
+        about = dict(found.about)
+        return {"kind": found.kind, "columns": columns, "about": about, "drawn": drawn}
+
+    @cached_property
+    def learned(self) -> Learned:
+        return learn(self.kit.mechanism, self.counts)

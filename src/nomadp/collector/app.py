@@ -1,0 +1,93 @@
+"""The two applications: for devices and analysts, and for the operator on another listener."""
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from nomadp.collector.analyst_routes import analyst_routes
+from nomadp.collector.basemap import basemap_routes
+from nomadp.collector.device_routes import device_routes
+from nomadp.collector.ingest import Ingest
+from nomadp.collector.logs import log_failure
+from nomadp.collector.operator_routes import operator_routes
+from nomadp.collector.page_routes import page_routes
+from nomadp.collector.problems import Problem
+from nomadp.collector.replies import json_reply, problem_reply
+from nomadp.collector.store import StoreFull, StoreRefused
+
+if TYPE_CHECKING:
+    from nomadp.collector.service import Service
+
+__all__ = ["made_app", "operator_app", "public_app"]
+
+_BY_STATUS = {404: "not_found", 405: "method_not_allowed"}
+
+
+def public_app(service: "Service") -> Any:
+    """For everybody."""
+    own = [*device_routes(service), *analyst_routes(service), *page_routes()]
+    own += basemap_routes(service)
+    return Ingest(service, made_app(service, own))
+
+
+def operator_app(service: "Service") -> Any:
+    return made_app(service, operator_routes(service))
+
+
+def made_app(service: "Service", routes: list[Route]) -> Starlette:
+    """These routes and those that every listener has; refusals in one form."""
+    handlers: dict[Any, Any] = {
+        Problem: _on_problem,
+        HTTPException: _on_http,
+        StoreFull: _on_full,
+        StoreRefused: _on_store,
+        Exception: _on_failure,
+    }
+    return Starlette(routes=[*routes, *_health_routes(service)], exception_handlers=handlers)
+
+
+def _health_routes(service: "Service") -> list[Route]:
+    document = resources.files("nomadp.collector").joinpath("openapi.json").read_bytes()
+
+    async def healthz(request: Request) -> Response:
+        return json_reply({"status": "alive"})
+
+    async def readyz(request: Request) -> Response:
+        if await service.is_ready():
+            return json_reply({"status": "ready"})
+        raise Problem("storage_full" if service.space.is_full else "unavailable")
+
+    async def openapi(request: Request) -> Response:
+        return Response(document, media_type="application/json")
+
+    pages = {"/healthz": healthz, "/readyz": readyz, "/openapi.json": openapi}
+    return [Route(path, page, methods=["GET"]) for path, page in pages.items()]
+
+
+async def _on_problem(request: Request, problem: Problem) -> Response:
+    return problem_reply(problem)
+
+
+async def _on_http(request: Request, error: HTTPException) -> Response:
+    reply = problem_reply(Problem(_BY_STATUS.get(error.status_code, "bad_request")))
+    for name, value in (error.headers or {}).items():  # which methods are allowed
+        reply.headers[name] = value
+    return reply
+
+
+async def _on_full(request: Request, error: Exception) -> Response:
+    return problem_reply(Problem("storage_full"))
+
+
+async def _on_store(request: Request, error: Exception) -> Response:
+    return problem_reply(Problem("unavailable"))
+
+
+async def _on_failure(request: Request, error: Exception) -> Response:
+    log_failure("a request failed", error)
+    return problem_reply(Problem("unavailable"))

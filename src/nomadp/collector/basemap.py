@@ -1,0 +1,101 @@
+"""An offline basemap for the dashboard: one PMTiles file, of which browsers fetch parts.
+
+The file is public, so whoever asks gets it. Only the analyst is told of it, with the list of
+tasks: the contributor's page never fetches tiles, which would tell where somebody zooms.
+"""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from nomadp.collector.device_routes import FOREVER
+from nomadp.collector.problems import Problem
+from nomadp.errors import SchemaError
+
+if TYPE_CHECKING:
+    from nomadp.collector.service import Service
+
+__all__ = ["Basemap", "basemap_routes", "checked_basemap"]
+
+ADDRESS = "/basemap.pmtiles"
+PART_BYTES = 16 * 2**20
+"""Tiles and directories are far smaller; nobody has the collector read gigabytes at once."""
+HEADER_BYTES = 127
+_COMPRESSIONS = (1, 2)  # none and gzip: what the page can undo
+_TILES = (1, 2, 3, 4, 5)  # vector tiles, PNG, JPEG, WebP, AVIF
+_RANGE = re.compile(r"bytes=([0-9]{1,15})-([0-9]{1,15})")
+
+
+class Basemap(NamedTuple):
+    path: Path
+    tag: str
+    """What the file was when the collector started."""
+
+    @property
+    def address(self) -> str:
+        """Another for another file: browsers keep for ever what they got."""
+        return f"{ADDRESS}?of={self.tag}"
+
+
+class Part(NamedTuple):
+    content: bytes
+    size: int
+    """Of the whole file."""
+    tag: str
+
+
+def checked_basemap(path: Path) -> Basemap:
+    """Refuses what the dashboard could not draw."""
+    with path.open("rb") as file:
+        header = file.read(HEADER_BYTES)
+        tag = _tag(os.fstat(file.fileno()))
+    if len(header) < HEADER_BYTES or header[:7] != b"PMTiles" or header[7] != 3:
+        raise SchemaError(
+            f"{path}: a basemap must be a PMTiles file of version 3, and it is not"
+        )
+    if header[97] not in _COMPRESSIONS or header[98] not in (0, *_COMPRESSIONS):
+        raise SchemaError(f"{path}: a basemap must be compressed by gzip or not at all")
+    if header[99] not in _TILES:
+        raise SchemaError(f"{path}: a basemap must hold vector tiles (MVT) or pictures")
+    return Basemap(path, tag)
+
+
+def basemap_routes(service: "Service") -> list[Route]:
+    async def part(request: Request) -> Response:
+        if service.basemap is None:
+            raise Problem("not_found")
+        asked = _RANGE.fullmatch(request.headers.get("range", ""))
+        first, last = map(int, asked.groups()) if asked else (0, -1)
+        if not 0 <= last - first < PART_BYTES:
+            raise Problem("part_needed")
+        found = await asyncio.to_thread(_read, service.basemap.path, first, last)
+        if not found.content:
+            raise Problem("part_needed")
+        is_named = request.query_params.get("of") == found.tag
+        headers = {
+            "content-range": f"bytes {first}-{first + len(found.content) - 1}/{found.size}",
+            "accept-ranges": "bytes",
+            "etag": f'"{found.tag}"',
+            "cache-control": FOREVER if is_named else "no-cache",
+            "x-content-type-options": "nosniff",
+        }
+        return Response(found.content, 206, headers, "application/vnd.pmtiles")
+
+    return [Route(ADDRESS, part, methods=["GET"])]
+
+
+def _read(path: Path, first: int, last: int) -> Part:
+    with path.open("rb") as file:
+        found = os.fstat(file.fileno())
+        file.seek(first)
+        return Part(file.read(last - first + 1), found.st_size, _tag(found))
+
+
+def _tag(found: os.stat_result) -> str:
+    return f"{found.st_size:x}-{found.st_mtime_ns:x}"

@@ -1,0 +1,165 @@
+"""A whole store into another: backup, restore, and the way from SQLite to PostgreSQL.
+
+A copy that was interrupted is taken up again: a piece that is there is passed over. Until it is
+whole the target says of itself that it is not. What is copied is what the source held when the
+copy began.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from nomadp.collector.sqlite_store import SqliteStore
+from nomadp.collector.store import Connection, Store, StoreRefused
+from nomadp.formats.atomic import written_whole
+
+__all__ = ["backed_up", "check_whole", "copied"]
+
+AT_ONCE = 20_000
+COPY_PART = 1_000_000
+"""As the part of copied counts: no writer has it."""
+Progress = Callable[[int], object]
+_UNFINISHED = "SELECT 1 FROM about WHERE name = 'copy'"
+# Counts last: until they are there, the copy is not one.
+_SMALL = {
+    "task": ("number", "id", "content", "locations", "book", "closed"),
+    "token": ("role", "sha256"),
+    "job": ("id", "task", "question", "answer"),
+}
+
+
+def backed_up(store: Store, out: Path) -> None:
+    """An SQLite file with all of a store, as of one moment, while it is written to."""
+    if isinstance(store, SqliteStore):
+        written_whole({out: lambda part: _snapshot(store.path, part)}, private=[out])
+        return
+    written_whole({out: lambda part: _copied_to_file(store, part)}, private=[out])
+
+
+def _snapshot(source: Path, part: Path) -> None:
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(part)) as other:
+        one.backup(other)
+        other.execute("PRAGMA journal_mode = DELETE").fetchall()  # all in one file
+
+
+def _copied_to_file(store: Store, part: Path) -> None:
+    copied(store, SqliteStore(part))
+    with closing(sqlite3.connect(part)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def copied(source: Store, target: Store, progress: Progress | None = None) -> int:
+    """All that the source holds; how many reports the target has then.
+
+    The target must be empty, or hold a part of this very source.
+    """
+    one, other = source.connect(), target.connect()
+    try:
+        with one.snapshot():
+            _begin(one, other)
+            for table, columns in _SMALL.items():
+                _copy_small(one, other, table, columns)
+            total = 0
+            for piece in _pieces(one):
+                _copy_piece(other, piece)
+                total += len(piece)
+                if progress is not None:
+                    progress(len(piece))
+            ((found,),) = other.rows("SELECT COUNT(*) FROM report")
+            if found != total:
+                raise StoreRefused(
+                    f"the copy must have the {total} reports of the source, and has {found}; "
+                    "copy into an empty store"
+                )
+            _end(one, other)
+        return total
+    finally:
+        one.close()
+        other.close()
+
+
+def check_whole(connection: Connection) -> None:
+    """Refuse a store that is part of a copy: it has reports that are not counted yet."""
+    if connection.rows(_UNFINISHED):
+        raise StoreRefused(
+            "a store must be whole to be served, and this one is an unfinished copy; run the "
+            "same restore or migrate again"
+        )
+
+
+def _begin(one: Connection, other: Connection) -> None:
+    here = {row[0] for row in one.rows("SELECT id FROM task")}
+    with other.transaction():
+        there = {row[0] for row in other.rows("SELECT id FROM task")}
+        is_begun = bool(other.rows(_UNFINISHED))
+        if there - here or (there and not is_begun):
+            raise StoreRefused(
+                "a store must be copied into an empty one, or into an unfinished copy of it, "
+                "and this one has tasks of its own"
+            )
+        if not is_begun:
+            other.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")
+
+
+def _copy_small(
+    one: Connection, other: Connection, table: str, columns: tuple[str, ...]
+) -> None:
+    named = ", ".join(columns)
+    marks = ", ".join("?" * len(columns))
+    rows = one.rows(f"SELECT {named} FROM {table}")
+    with other.transaction():
+        other.run_many(
+            f"INSERT INTO {table} ({named}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows
+        )
+
+
+def _pieces(one: Connection) -> Iterator[list[tuple[Any, ...]]]:
+    task, last = -1, b""
+    while True:
+        rows = one.rows(
+            "SELECT task, id, epoch, value FROM report WHERE (task, id) > (?, ?) "
+            "ORDER BY task, id LIMIT ?",
+            task,
+            last,
+            AT_ONCE,
+        )
+        if not rows:
+            return
+        task, last = rows[-1][0], bytes(rows[-1][1])
+        yield rows
+
+
+def _copy_piece(other: Connection, piece: list[tuple[Any, ...]]) -> None:
+    first, last = piece[0], piece[-1]
+    ((found,),) = other.rows(
+        "SELECT COUNT(*) FROM report WHERE (task, id) >= (?, ?) AND (task, id) <= (?, ?)",
+        *(first[0], bytes(first[1]), last[0], bytes(last[1])),
+    )
+    if found == len(piece):
+        return
+    with other.transaction():
+        other.run_many(
+            "INSERT INTO report (task, id, epoch, value) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
+            piece,
+        )
+
+
+def _end(one: Connection, other: Connection) -> None:
+    """The counts, and with them the copy is whole."""
+    cells = one.rows("SELECT task, epoch, value, SUM(n) FROM cell GROUP BY task, epoch, value")
+    counters = one.rows("SELECT task, reason, SUM(n) FROM counter GROUP BY task, reason")
+    with other.transaction():
+        for table in ("cell", "counter"):
+            other.run(f"DELETE FROM {table}")
+        other.run_many(
+            "INSERT INTO cell (task, epoch, value, part, n) VALUES (?, ?, ?, ?, ?)",
+            [(*key, COPY_PART, int(n)) for *key, n in cells],
+        )
+        other.run_many(
+            "INSERT INTO counter (task, reason, part, n) VALUES (?, ?, ?, ?)",
+            [(*key, COPY_PART, int(n)) for *key, n in counters],
+        )
+        other.run("DELETE FROM about WHERE name = 'copy'")

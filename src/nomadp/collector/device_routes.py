@@ -1,0 +1,56 @@
+"""What devices fetch: a task and its public files, which never change."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from nomadp.collector.problems import Problem
+from nomadp.collector.replies import json_reply, task_of
+from nomadp.protocol.promise import Promise
+
+if TYPE_CHECKING:
+    from nomadp.collector.service import Service
+
+__all__ = ["device_routes"]
+
+FOREVER = "public, max-age=31536000, immutable"
+KINDS = {
+    "task": "application/json",
+    "locations": "text/csv; charset=utf-8",
+    "atlas": "application/json",
+    "zones": "application/json",
+}
+
+
+def device_routes(service: "Service") -> list[Route]:
+    def route(name: str) -> Route:
+        async def fetch(request: Request) -> Response:
+            held = await task_of(service, request)
+            if name not in held.files:
+                raise Problem("not_found", held.id)
+            headers = {"etag": held.tags[name], "cache-control": FOREVER}
+            asked = request.headers.get("if-none-match", "")
+            if held.tags[name] in {tag.strip() for tag in asked.split(",")}:
+                return Response(status_code=304, headers=headers)
+            return Response(held.files[name], headers=headers, media_type=KINDS[name])
+
+        ending = "" if name == "task" else f"/{name}"
+        return Route(f"/tasks/{{task}}{ending}", fetch, methods=["GET"])
+
+    return [*(route(name) for name in KINDS), _promise(service)]
+
+
+def _promise(service: "Service") -> Route:
+    """What the task promises, in words and numbers: for people, and never for a device."""
+
+    async def promise(request: Request) -> Response:
+        held = await task_of(service, request)
+        if held.id not in told:
+            told[held.id] = await asyncio.to_thread(Promise(held.kit).as_dict)
+        return json_reply({"task_id": held.id, **told[held.id]}, cache_control=FOREVER)
+
+    told: dict[str, Any] = {}
+    return Route("/tasks/{task}/promise", promise, methods=["GET"])

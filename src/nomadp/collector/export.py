@@ -1,0 +1,93 @@
+"""All reports of a task as Parquet, as ``nomadp perturb`` writes them: one row to a report.
+
+In the order of their random ids, with the epoch beside each. It is read piece by piece.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomadp.collector.held import HeldTask, read_task
+from nomadp.collector.messages import report_id_text
+from nomadp.collector.store import Connection, Store
+from nomadp.errors import TaskRefused
+from nomadp.formats.atomic import written_whole
+from nomadp.reports.header import Header
+from nomadp.sequences import Sequences
+
+__all__ = ["exported"]
+
+AT_ONCE = 100_000
+
+
+def exported(store: Store, task_id: str, out: Path) -> int:
+    """Write the reports that still have their values; how many."""
+    connection = store.connect()
+    try:
+        held = read_task(connection, task_id)
+        if held is None:
+            raise TaskRefused("a task must be in the store to be exported, and is not")
+        counts: list[int] = []
+        written_whole({out: lambda part: counts.append(_write(connection, held, part))})
+        return counts[0]
+    finally:
+        connection.close()
+
+
+def _write(connection: Connection, held: HeldTask, part: Path) -> int:
+    import pyarrow.parquet as pq  # slow to import
+
+    about = {b"nomadp": Header.of(held.kit.mechanism, None).to_json()}
+    about[b"nomadp_task"] = held.id.encode()
+    count, writer = 0, None
+    for rows in _pieces(connection, held.number):
+        batch = _batch(held, rows)
+        if writer is None:
+            schema = batch.schema.with_metadata(about)
+            writer = pq.ParquetWriter(part, schema)
+        writer.write_batch(batch.replace_schema_metadata(about))
+        count += batch.num_rows
+    if writer is None:
+        raise TaskRefused("a task must have reports to be exported, and has none")
+    writer.close()
+    return count
+
+
+def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]]:
+    last = b""
+    while True:
+        rows = connection.rows(
+            "SELECT id, epoch, value FROM report WHERE task = ? AND id > ? ORDER BY id LIMIT ?",
+            task,
+            last,
+            AT_ONCE,
+        )
+        if not rows:
+            return
+        last = bytes(rows[-1][0])
+        if kept := [row for row in rows if row[2] is not None]:
+            yield kept
+
+
+def _batch(held: HeldTask, rows: list[tuple[Any, ...]]) -> Any:
+    import pyarrow as pa
+
+    from nomadp.reports.batches import batch_of
+
+    kit = held.kit
+    names = tuple(report_id_text(bytes(name)) for name, _, _ in rows)
+    numbers, _ = held.code.numbers([bytes(value) for _, _, value in rows])
+    if kit.task.asks:
+        entries = numbers
+    else:
+        law: Any = kit.mechanism.report_law(kit.report_length)
+        entries = law.channel.atlas.journeys[numbers[:, 0]]
+    offsets = np.arange(len(rows) + 1) * entries.shape[1]
+    sequences = Sequences(offsets, entries.reshape(-1).astype(np.int64), names)
+    if kit.task.asks:
+        batch = batch_of(sequences, None)
+    else:
+        batch = batch_of(sequences, kit.locations, numbers[:, 0])
+    return batch.append_column("time", pa.array([row[1] for row in rows], pa.int64()))

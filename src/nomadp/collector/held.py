@@ -1,0 +1,151 @@
+"""Tasks as a store holds them, and all that is read of them: counts, counters, answers."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nomadp.collector.store import EVERY_TASK, Connection
+from nomadp.errors import TaskRefused
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+from nomadp.protocol.values import ValueCode
+from nomadp.reports.counts import Counts
+
+__all__ = [
+    "HeldTask",
+    "TaskRow",
+    "add_task",
+    "close_task",
+    "counters_of",
+    "counts_of",
+    "read_task",
+    "task_rows",
+    "totals_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldTask:
+    """A task with its files, ready to take reports."""
+
+    number: int
+    kit: Kit
+    code: ValueCode
+    files: Mapping[str, bytes]
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, number: int, kit: Kit) -> "HeldTask":
+        files = {"task": kit.task.content, **kit.files}
+        tags = {name: f'"{_hash(content)}"' for name, content in files.items()}
+        return cls(number, kit, kit.code, files, tags)
+
+    @cached_property
+    def id(self) -> str:
+        return self.kit.task.id
+
+    @cached_property
+    def span(self) -> tuple[int, int, int, int]:
+        """start, end, retention, and the seconds of an epoch: read for every report."""
+        task = self.kit.task
+        return task.start, task.end, task.retention, task.time_precision
+
+    @property
+    def report_length(self) -> int:
+        """As `Counts` have it."""
+        return self.code.entries if self.kit.task.asks else self.kit.report_length
+
+
+class TaskRow(NamedTuple):
+    number: int
+    id: str
+    content: bytes
+    closed: bool
+
+
+def _hash(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+
+
+def task_rows(connection: Connection) -> list[TaskRow]:
+    rows = connection.rows("SELECT number, id, content, closed FROM task ORDER BY number")
+    return [TaskRow(n, name, bytes(content), bool(closed)) for n, name, content, closed in rows]
+
+
+def read_task(connection: Connection, task_id: str) -> HeldTask | None:
+    """With its mechanism made: this takes a moment."""
+    rows = connection.rows(
+        "SELECT number, content, locations, book FROM task WHERE id = ?", task_id
+    )
+    if not rows:
+        return None
+    number, *parts = rows[0]
+    content, locations, book = map(bytes, parts)
+    task = Task.from_bytes(content, task_id)
+    files = {"locations": locations, "zones" if task.asks else "atlas": book}
+    return HeldTask.of(number, Kit.from_files(task, files))
+
+
+def add_task(connection: Connection, kit: Kit) -> bool:
+    """Keep a task; whether it is new."""
+    files = dict(kit.files)
+    locations = files.pop("locations")
+    (book,) = files.values()
+    with connection.transaction():
+        if connection.rows("SELECT 1 FROM task WHERE id = ?", kit.task.id):
+            return False
+        ((last,),) = connection.rows("SELECT COALESCE(MAX(number), 0) FROM task")
+        changed = connection.run(
+            "INSERT INTO task (number, id, content, locations, book) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
+            last + 1,
+            kit.task.id,
+            kit.task.content,
+            locations,
+            book,
+        )
+    if not changed:  # another collector took the number in the meantime
+        return add_task(connection, kit)
+    return True
+
+
+def close_task(connection: Connection, task_id: str) -> None:
+    """Take nothing new from now on; what was acknowledged stays."""
+    with connection.transaction():
+        if not connection.run("UPDATE task SET closed = 1 WHERE id = ?", task_id):
+            raise TaskRefused("a task must be in the store to be closed, and is not")
+
+
+def counters_of(connection: Connection) -> dict[int, dict[str, int]]:
+    """By the number of a task and the reason; what concerns no task under `EVERY_TASK`."""
+    found: dict[int, dict[str, int]] = {EVERY_TASK: {}}
+    sql = "SELECT task, reason, SUM(n) FROM counter GROUP BY task, reason ORDER BY task, reason"
+    for task, reason, n in connection.rows(sql):
+        found.setdefault(task, {})[reason] = int(n)
+    return found
+
+
+def totals_of(connection: Connection, held: HeldTask) -> dict[int, int]:
+    """How many reports each epoch has."""
+    sql = "SELECT epoch, SUM(n) FROM cell WHERE task = ? GROUP BY epoch ORDER BY epoch"
+    rows = connection.rows(sql, held.number)
+    return {epoch: int(n) // held.code.entries for epoch, n in rows}
+
+
+def counts_of(
+    connection: Connection, held: HeldTask, epochs: tuple[int, int] | None = None
+) -> Counts:
+    """What was released how often, in all epochs or from the first to before the last."""
+    low, high = epochs or (held.span[0], held.span[1])
+    rows: list[tuple[Any, ...]] = connection.rows(
+        "SELECT value, SUM(n) FROM cell WHERE task = ? AND epoch >= ? AND epoch < ? "
+        "GROUP BY value ORDER BY value",
+        held.number,
+        low,
+        high,
+    )
+    law, length = held.kit.mechanism.identity, held.report_length
+    return Counts({(law, length, value): int(n) for value, n in rows})

@@ -1,0 +1,208 @@
+"""Uploads: the one route that must be quick, so no framework stands before it."""
+
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from nomadp.collector.held import HeldTask
+from nomadp.collector.logs import log_failure
+from nomadp.collector.messages import (
+    AGAIN,
+    INVALID_MESSAGE,
+    LATE,
+    NOT_STARTED,
+    SIMULATED,
+    TAKEN,
+    TASK_EXPIRED,
+    TOO_EARLY,
+    BadMessage,
+    Upload,
+    failures_body,
+    is_upload_type,
+    parse_upload,
+    report_id_bytes,
+)
+from nomadp.collector.problems import Problem
+from nomadp.collector.store import EVERY_TASK, StoreFull, StoreRefused
+from nomadp.collector.writer import Overloaded
+from nomadp.errors import ReportRefused
+from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX
+
+if TYPE_CHECKING:
+    from nomadp.collector.service import Service
+
+__all__ = ["Ingest", "Receive", "Scope", "Send", "time_fate"]
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_EMPTY = [(b"content-length", b"0")]
+
+
+class Gone(Exception):
+    """The sender went away before the message was whole."""
+
+
+class Ingest:
+    """ASGI: takes ``POST /tasks/{id}/reports`` itself and hands on everything else."""
+
+    def __init__(self, service: "Service", others: Any) -> None:
+        self._service, self._others = service, others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "POST"
+            or not (
+                path.startswith("/tasks/")
+                and path.endswith("/reports")
+                and path.count("/") == 3
+            )
+        ):
+            await self._others(scope, receive, send)
+            return
+        held: HeldTask | None = None
+        headers, body, started_s = _EMPTY, b"", 0.0
+        try:
+            held = await self._task(path[7:-8])
+            message = await self._message(scope, receive)
+            started_s = time.perf_counter()
+            body = await self._answer(held, message)
+            status = 200
+            if body:
+                length = str(len(body)).encode()
+                headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+        except Problem as problem:
+            status, headers, body = self._refused(problem, held)
+        except Gone:
+            return
+        except Exception as error:
+            log_failure("an upload failed", error)
+            status, headers, body = self._refused(Problem("unavailable"), held)
+        spent_s = time.perf_counter() - started_s if started_s else 0.0
+        self._service.metrics.answered(status, spent_s)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _refused(
+        self, problem: Problem, held: HeldTask | None
+    ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        problem.task_id = held.id if held else None
+        number = held.number if held else EVERY_TASK
+        self._service.writer.count(number, problem.kind)
+        body = problem.body
+        size = (b"content-length", str(len(body)).encode())
+        return problem.status, [*problem.headers, size], body
+
+    async def _task(self, task_id: str) -> HeldTask:
+        held = self._service.registry.get(task_id)
+        if held is None:
+            try:
+                held = await self._service.registry.find(task_id)
+            except StoreRefused:
+                raise Problem("unavailable") from None
+        if held is None:
+            raise Problem("unrecognized_task")
+        return held
+
+    async def _message(self, scope: Scope, receive: Receive) -> bytes:
+        """The body, at most so large; read only if it is said to be an upload."""
+        kind = encoding = length = b""
+        for name, value in scope["headers"]:
+            if name == b"content-type":
+                kind = value
+            elif name == b"content-encoding":
+                encoding = value
+            elif name == b"content-length":
+                length = value
+        if encoding or not is_upload_type(kind):
+            raise Problem("unsupported_media_type")
+        if length.isdigit() and int(length[:20]) > UPLOAD_BYTES_MAX:
+            raise Problem("too_large")
+        if self._service.space.is_full:
+            raise Problem("storage_full")
+        body: bytes = b""
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            body += message.get("body", b"")
+            if len(body) > UPLOAD_BYTES_MAX:
+                raise Problem("too_large")
+            if not message.get("more_body", False):
+                return body
+
+    async def _answer(self, held: HeldTask, message: bytes) -> bytes:
+        """Empty if all were taken, else what became of the others."""
+        try:
+            upload = parse_upload(message)
+        except BadMessage:
+            raise Problem("invalid_message") from None
+        if upload.simulated is not UNSET:
+            self._service.writer.count(held.number, SIMULATED, len(upload.reports))
+            told = [(report.report_id, SIMULATED) for report in upload.reports]
+            return failures_body(told)
+        fates = await self._fates(held, upload)
+        failed = [
+            (report.report_id, fate)
+            for report, fate in zip(upload.reports, fates, strict=True)
+            if fate not in (TAKEN, AGAIN)
+        ]
+        self._service.metrics.reports += len(fates) - len(failed)
+        return failures_body(failed) if failed else b""
+
+    async def _fates(self, held: HeldTask, upload: Upload) -> list[str]:
+        now_s, parse = self._service.clock(), held.code.parse_text
+        fates: list[str] = []
+        ids, epochs, values = [], [], []
+        for report in upload.reports:
+            fate = (
+                SIMULATED
+                if report.simulated is not UNSET
+                else time_fate(held, report.time, now_s)
+            )
+            if not fate:
+                try:
+                    values.append(parse(report.value))
+                except ReportRefused:
+                    fate = INVALID_MESSAGE
+                else:
+                    ids.append(report_id_bytes(report.report_id))
+                    epochs.append(report.time)
+            fates.append(fate)
+            if fate:
+                self._service.writer.count(held.number, fate)
+        if not ids:
+            return fates
+        written = iter(await self._written(held, ids, epochs, values))
+        return [fate or next(written) for fate in fates]
+
+    async def _written(
+        self, held: HeldTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+    ) -> list[str]:
+        try:
+            return await self._service.writer.submit(held, ids, epochs, values)
+        except Overloaded:
+            raise Problem("overloaded") from None
+        except StoreFull:
+            self._service.space.saw_full()
+            raise Problem("storage_full") from None
+        except Exception:  # it is in the log; the sender keeps the report and sends it again
+            raise Problem("unavailable") from None
+
+
+def time_fate(held: HeldTask, time_: int, now_s: float) -> str:
+    """Why a report of this time cannot be taken now; empty if it can."""
+    start, end, retention, precision = held.span
+    now = int(now_s // precision)
+    if time_ < start:
+        return NOT_STARTED
+    if time_ >= end:
+        return TASK_EXPIRED
+    if time_ > now + 1:
+        return TOO_EARLY
+    return LATE if now >= time_ + retention else ""

@@ -1,0 +1,189 @@
+"""Collection jobs: an analyst's questions, answered beside the requests and kept.
+
+A question that is asked again is the same job, with the answer that it has. One that is not
+answered is worked on by whichever process is asked for it, so a crash costs nothing but time.
+Answers are worked out in a process of their own: learning must not hold up uploads. Questions
+that wait together are answered together.
+"""
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from nomadp.collector.held import HeldTask, counts_of, totals_of
+from nomadp.collector.logs import log
+from nomadp.collector.registry import Reading
+from nomadp.collector.store import Connection
+from nomadp.errors import NomadpError
+from nomadp.reports.counts import Counts
+
+__all__ = ["JOBS_MAX", "Jobs", "job_id"]
+
+JOBS_MAX = 10_000
+"""Of one task."""
+AT_ONCE_S = 0.1
+"""What is answered within this needs no second request."""
+TOGETHER_S = 0.05
+"""Questions that come within this are answered together."""
+TOO_FEW = "too_few"
+_NAME = re.compile("[A-Za-z0-9_-]{43}")
+
+
+def job_id(task_id: str, asked: Mapping[str, Any]) -> str:
+    said = json.dumps([task_id, asked], sort_keys=True, separators=(",", ":"))
+    return base64.urlsafe_b64encode(hashlib.sha256(said.encode()).digest()).decode()[:43]
+
+
+class Jobs:
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, tuple[HeldTask, Mapping[str, Any]]] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def ask(self, held: HeldTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
+        """The job of a question, and whether there was room for it."""
+        name = job_id(held.id, asked)
+        content = json.dumps(asked, sort_keys=True).encode()
+        if not await self._reading(_kept, name, held.number, content):
+            return name, False
+        return name, True
+
+    async def result(self, held: HeldTask, name: str) -> dict[str, Any] | bool | None:
+        """What it found; None while it works; False if there is no such job."""
+        if not _NAME.fullmatch(name):
+            return False
+        rows = await self._reading(_row, name, held.number)
+        if not rows:
+            return False
+        question, answer = rows[0]
+        if answer is not None:
+            found: dict[str, Any] = json.loads(bytes(answer))
+            return found
+        asked = json.loads(bytes(question))
+        if missing := await self._missing(held, asked):
+            return {"status": TOO_FEW, "missing": missing}
+        if name not in self._running:
+            work = asyncio.create_task(self._work(held, name, asked))
+            self._running[name] = work
+            work.add_done_callback(lambda _: self._running.pop(name, None))
+        await asyncio.wait([self._running[name]], timeout=AT_ONCE_S)
+        ((_, answer),) = await self._reading(_row, name, held.number) or [(None, None)]
+        return None if answer is None else json.loads(bytes(answer))
+
+    async def delete(self, held: HeldTask, name: str) -> bool:
+        if not _NAME.fullmatch(name):
+            return False
+        is_deleted = await self._reading(_deleted, name, held.number)
+        if is_deleted and (work := self._running.get(name)):
+            work.cancel()
+        return is_deleted
+
+    async def stop(self) -> None:
+        """What is worked on is asked again at the next start."""
+        running = list(self._running.values())
+        for work in running:
+            work.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _missing(self, held: HeldTask, asked: Mapping[str, Any]) -> int:
+        totals = await self._reading(totals_of, held)
+        low, high = span_of(held, asked)
+        count = sum(n for epoch, n in totals.items() if low <= epoch < high)
+        return max(0, held.kit.task.min_batch_size - count)
+
+    async def _work(self, held: HeldTask, name: str, asked: Mapping[str, Any]) -> None:
+        self._waiting[name] = held, asked
+        try:
+            await asyncio.sleep(TOGETHER_S)
+            async with self._one_at_a_time:
+                if name in self._waiting:  # else it was answered beside another
+                    await self._work_out(held, self._alike(held, asked))
+        finally:
+            self._waiting.pop(name, None)
+
+    def _alike(self, held: HeldTask, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Takes the questions that wait and are of the same counts: learning is for all."""
+        span = span_of(held, asked)
+        found = {
+            name: other["question"]
+            for name, (task, other) in self._waiting.items()
+            if task.id == held.id and span_of(task, other) == span
+        }
+        for name in found:
+            del self._waiting[name]
+        return {"span": span, "questions": found}
+
+    async def _work_out(self, held: HeldTask, alike: Mapping[str, Any]) -> None:
+        counts: Counts = await self._reading(counts_of, held, alike["span"])
+        request = {
+            "files": {k: base64.b64encode(v).decode() for k, v in held.files.items()},
+            "cells": [(*cell, n) for cell, n in counts.cells.items()],
+            "questions": list(alike["questions"].values()),
+        }
+        found = await _worked_out(json.dumps(request).encode())
+        if found is None:  # the next to ask starts again
+            log("an answer could not be worked out", task=held.id)
+            return
+        with suppress(NomadpError):  # a store that is away: worked out again when asked
+            for name, each in zip(alike["questions"], json.loads(found), strict=True):
+                await self._reading(_answered, name, json.dumps(each).encode())
+
+
+async def _worked_out(request: bytes) -> bytes | None:
+    """By a process of its own, which a deleted job or the end of the collector kills."""
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "nomadp.collector.answering",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote the question
+    )
+    try:
+        found, _ = await worker.communicate(request)
+    finally:
+        if worker.returncode is None:
+            worker.kill()
+            await worker.wait()
+    return found if worker.returncode == 0 else None
+
+
+def span_of(held: HeldTask, asked: Mapping[str, Any]) -> tuple[int, int]:
+    """The epochs that are asked about: by default all."""
+    return asked.get("start", held.span[0]), asked.get("end", held.span[1])
+
+
+def _row(connection: Connection, name: str, task: int) -> list[tuple[Any, ...]]:
+    sql = "SELECT question, answer FROM job WHERE id = ? AND task = ?"
+    return connection.rows(sql, name, task)
+
+
+def _kept(connection: Connection, name: str, task: int, content: bytes) -> bool:
+    with connection.transaction():
+        ((count,),) = connection.rows("SELECT COUNT(*) FROM job WHERE task = ?", task)
+        if count >= JOBS_MAX and not _row(connection, name, task):
+            return False
+        connection.run(
+            "INSERT INTO job (id, task, question) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            name,
+            task,
+            content,
+        )
+    return True
+
+
+def _answered(connection: Connection, name: str, answer: bytes) -> None:
+    with connection.transaction():
+        connection.run("UPDATE job SET answer = ? WHERE id = ?", answer, name)
+
+
+def _deleted(connection: Connection, name: str, task: int) -> bool:
+    with connection.transaction():
+        return connection.run("DELETE FROM job WHERE id = ? AND task = ?", name, task) > 0

@@ -1,0 +1,27 @@
+"""A store by what people call it: a file, or the address of a database."""
+
+from pathlib import Path
+
+from nomadp.collector.sqlite_store import SqliteStore
+from nomadp.collector.store import Store, StoreRefused
+
+__all__ = ["DEFAULT_STORE", "opened"]
+
+DEFAULT_STORE = "collector.sqlite"
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def opened(named: str, *, new: bool = True) -> Store:
+    """The store of this name; made if it is a ``new`` file, else refused."""
+    if named.startswith(_POSTGRES):
+        from nomadp.collector.postgres_store import PostgresStore  # slow to import
+
+        return PostgresStore(named)
+    if "://" in named:
+        raise StoreRefused(
+            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither"
+        )
+    path = Path(named)
+    if not new and not path.is_file():
+        raise StoreRefused(f"{path} must be a store, and is not there; name it with --store")
+    return SqliteStore(path)

@@ -1,0 +1,40 @@
+"""What an operator sees of each task: how much came in, and what was refused and why."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nomadp.collector.held import HeldTask, counters_of, task_rows, totals_of
+from nomadp.collector.store import EVERY_TASK, Connection
+
+__all__ = ["overview"]
+
+
+def overview(connection: Connection, tasks: Sequence[HeldTask]) -> dict[str, Any]:
+    counters = counters_of(connection)
+    closed = {row.number for row in task_rows(connection) if row.closed}
+    shown = [_shown(connection, held, counters, closed) for held in tasks]
+    return {"tasks": shown, "collector": counters[EVERY_TASK]}
+
+
+def _shown(
+    connection: Connection,
+    held: HeldTask,
+    counters: dict[int, dict[str, int]],
+    closed: set[int],
+) -> dict[str, Any]:
+    task = held.kit.task
+    totals = totals_of(connection, held)
+    return {
+        "task_id": held.id,
+        "purpose": task.purpose,
+        "mechanism": task.mechanism,
+        "epsilon": str(task.epsilon),
+        "start": task.start,
+        "end": task.end,
+        "time_precision": task.time_precision,
+        "min_batch_size": task.min_batch_size,
+        "closed": held.number in closed,
+        "reports": sum(totals.values()),
+        "by_epoch": {str(epoch): n for epoch, n in totals.items()},
+        "counters": counters.get(held.number, {}),
+    }

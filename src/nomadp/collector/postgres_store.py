@@ -1,0 +1,184 @@
+"""A store in PostgreSQL, which any number of collectors may write side by side."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import psycopg
+from psycopg import conninfo, errors
+
+from nomadp.collector.schema import SCHEMA_VERSION, statements
+from nomadp.collector.store import (
+    Arrivals,
+    Cell,
+    Connection,
+    Kept,
+    Store,
+    StoreFull,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+__all__ = ["PostgresConnection", "PostgresStore"]
+
+LOCK_SPACE = 0x6E6F6D61
+"""Of advisory locks: the writers' parts are numbered in it."""
+PARTS_MAX = 1024
+CONNECT_S = 10
+
+_ADD = """
+    INSERT INTO report (task, id, epoch, value)
+    SELECT %s, t.id, t.epoch, t.value
+    FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[]) AS t (id, epoch, value)
+    ON CONFLICT DO NOTHING RETURNING id
+"""
+_KNOWN = "SELECT id, epoch, value FROM report WHERE task = %s AND id = ANY(%s)"
+_CELLS = """
+    INSERT INTO cell (task, epoch, value, part, n)
+    SELECT t.task, t.epoch, t.value, %s, t.n
+    FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])
+         AS t (task, epoch, value, n)
+    ON CONFLICT (task, epoch, value, part) DO UPDATE SET n = cell.n + excluded.n
+"""
+
+
+class PostgresStore(Store):
+    shared = True
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.name = _shown(url)
+        connection = self.connect()
+        try:
+            connection.prepare()
+        finally:
+            connection.close()
+
+    def connect(self, *, writes: bool = False) -> "PostgresConnection":
+        return PostgresConnection(self._url, writes=writes)
+
+    def free_bytes(self) -> int | None:
+        return None  # on the database's machine; it says so itself when a commit fails
+
+
+class PostgresConnection(Connection):
+    def __init__(self, url: str, *, writes: bool = False) -> None:
+        with _explained():
+            self.raw = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S)
+            # Whatever the server's default: what is acknowledged must be on disk.
+            self.raw.execute("SET synchronous_commit = on")
+        self._part = self._taken_part() if writes else 0
+
+    def prepare(self) -> None:
+        """Make the tables where they are missing; refused if they are of another version."""
+        if self.rows("SHOW fsync") != [("on",)]:
+            raise StoreRefused(
+                "PostgreSQL must have fsync on, or a crash loses what was acknowledged, and "
+                "has it off; set fsync = on"
+            )
+        with self.transaction():
+            self.rows("SELECT pg_advisory_xact_lock(?, ?)", LOCK_SPACE, PARTS_MAX)
+            for statement in statements(sqlite=False):
+                self.run(statement)
+            said = self.rows("SELECT said FROM about WHERE name = 'schema'")
+            if not said:
+                self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
+        if said and said != [(str(SCHEMA_VERSION),)]:
+            raise StoreRefused(
+                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
+                "nomadp that made it"
+            )
+
+    def _taken_part(self) -> int:
+        """The lowest that no other writer has; it is free again when the connection ends."""
+        for part in range(PARTS_MAX):
+            if self.rows("SELECT pg_try_advisory_lock(?, ?)", LOCK_SPACE, part) == [(True,)]:
+                return part
+        raise StoreRefused(f"at most {PARTS_MAX} collectors may share a store")
+
+    @property
+    def part(self) -> int:
+        return self._part
+
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with _explained():
+            found = self.raw.execute(_numbered(sql), parameters or None)
+            return found.fetchall()
+
+    def run(self, sql: str, *parameters: Any) -> int:
+        with _explained():
+            return self.raw.execute(_numbered(sql), parameters or None).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with _explained(), self.raw.cursor() as cursor:
+            cursor.executemany(_numbered(sql), rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with _explained(), self.raw.transaction():
+            yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self.transaction():
+            self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+        with _explained():
+            columns = [list(each) for each in (arrivals.ids, arrivals.epochs, arrivals.values)]
+            new = self.raw.execute(_ADD, (arrivals.task, *columns), binary=True).fetchall()
+        if len(new) == len(arrivals.ids):
+            return {}
+        inserted = {bytes(name) for (name,) in new}
+        return self.known(arrivals.task, [i for i in arrivals.ids if i not in inserted])
+
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+        with _explained():
+            rows = self.raw.execute(_KNOWN, (task, list(ids)), binary=True).fetchall()
+        return {
+            bytes(name): Kept(epoch, None if value is None else bytes(value))
+            for name, epoch, value in rows
+        }
+
+    def add_cells(self, cells: Sequence[Cell]) -> None:
+        if cells:
+            with _explained():
+                columns = [list(each) for each in zip(*cells, strict=True)]
+                self.raw.execute(_CELLS, (self._part, *columns))
+
+    def close(self) -> None:
+        self.raw.close()
+
+
+def _numbered(sql: str) -> Any:
+    return sql.replace("?", "%s")
+
+
+def _shown(url: str) -> str:
+    """Where it is, without who and with which password."""
+    try:
+        said = conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        raise StoreRefused(
+            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither"
+        ) from None
+    return f"postgresql://{said.get('host') or 'localhost'}/{said.get('dbname') or ''}"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        _refuse(error)
+
+
+def _refuse(error: psycopg.Error) -> NoReturn:
+    # Without the original's text: it may quote the address and the user.
+    if isinstance(error, errors.DiskFull):
+        raise StoreFull("the disk of the store must have room, and is full") from None
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        state = error.sqlstate or "no connection"
+        raise StoreUnavailable(f"PostgreSQL must be reachable, and is not ({state})") from None
+    raise error

@@ -1,0 +1,67 @@
+"""What is said of a request that cannot be served: RFC 9457, without an echo of the request."""
+
+import json
+from typing import NamedTuple
+
+__all__ = ["PROBLEMS", "Problem", "problem_body"]
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Kind(NamedTuple):
+    status: int
+    title: str
+
+
+PROBLEMS = {
+    "invalid_message": Kind(400, "The message is not of the form that its type prescribes."),
+    "invalid_task": Kind(400, "The task or its files are not what a task may be."),
+    "invalid_question": Kind(400, "The question cannot be asked of this task."),
+    "bad_request": Kind(400, "The request is no HTTP that is understood here."),
+    "unauthorized": Kind(401, "A bearer token of the right role is needed."),
+    "unrecognized_task": Kind(404, "There is no such task here."),
+    "unrecognized_job": Kind(404, "There is no such collection job here."),
+    "not_found": Kind(404, "There is nothing at this address."),
+    "method_not_allowed": Kind(405, "This address does not take this method."),
+    "too_slow": Kind(408, "The request did not arrive in time."),
+    "too_large": Kind(413, "The message is larger than it may be."),
+    "part_needed": Kind(
+        416, "A part must be asked for: Range: bytes=FIRST-LAST, of at most 16 MiB."
+    ),
+    "unsupported_media_type": Kind(415, "The message is not of the type that is taken here."),
+    "headers_too_large": Kind(431, "The headers are larger than they may be."),
+    "overloaded": Kind(429, "Too much is waiting; send the same again later."),
+    "unavailable": Kind(503, "The store cannot be reached; send the same again later."),
+    "storage_full": Kind(507, "The disk is nearly full; send the same again later."),
+}
+RETRY_AFTER_S = {"overloaded": 2, "unavailable": 5, "storage_full": 60}
+
+
+class Problem(Exception):
+    """Ends the handling of a request."""
+
+    def __init__(self, kind: str, task_id: str | None = None) -> None:
+        self.kind, self.task_id = kind, task_id
+
+    @property
+    def status(self) -> int:
+        return PROBLEMS[self.kind].status
+
+    @property
+    def body(self) -> bytes:
+        return problem_body(self.kind, self.task_id)
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        found = [(b"content-type", MEDIA_TYPE.encode())]
+        if self.kind in RETRY_AFTER_S:
+            found.append((b"retry-after", str(RETRY_AFTER_S[self.kind]).encode()))
+        if self.kind == "unauthorized":
+            found.append((b"www-authenticate", b"Bearer"))
+        return found
+
+
+def problem_body(kind: str, task_id: str | None = None) -> bytes:
+    status, title = PROBLEMS[kind]
+    said = {"type": f"urn:nomadp:error:{kind}", "title": title, "status": status}
+    return json.dumps(said | ({"taskid": task_id} if task_id else {})).encode()

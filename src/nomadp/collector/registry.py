@@ -1,0 +1,91 @@
+"""The tasks that a process knows, made ready when they are first asked for."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from nomadp.collector.held import HeldTask, read_task, task_rows
+from nomadp.collector.store import Connection, StoreUnavailable
+from nomadp.protocol.task import is_task_id
+
+__all__ = ["Reading", "Registry"]
+
+T = TypeVar("T")
+
+LOOK_AGAIN_S = 1.0
+"""Ids that are not known are looked for at most so often: anybody can make them up."""
+
+
+class Reading:
+    """Questions to the store that do not wait for the writer, one after the other."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._connection: Connection | None = None
+        self._lock = asyncio.Lock()
+        # Of the thread, too: who asked may be cancelled while the question is still asked.
+        self._in_use = threading.Lock()
+
+    async def __call__(self, ask: Callable[..., T], *arguments: object) -> T:
+        async with self._lock:
+            return await asyncio.to_thread(self._asked, ask, *arguments)
+
+    def _asked(self, ask: Callable[..., T], *arguments: object) -> T:
+        with self._in_use:
+            if self._connection is None:
+                self._connection = self._connect()
+            try:
+                return ask(self._connection, *arguments)
+            except StoreUnavailable:
+                self._connection.close()
+                self._connection = None  # and again with the next question
+                raise
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+class Registry:
+    """By id. What is not there may have been added by another process a moment ago."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._ready: dict[str, HeldTask] = {}
+        self._ids: frozenset[str] = frozenset()
+        self._looked_s = -LOOK_AGAIN_S
+        self._making = asyncio.Lock()
+        self.get = self._ready.get
+        """A task that is ready, or None."""
+
+    async def find(self, task_id: str) -> HeldTask | None:
+        """The same, looking for it in the store."""
+        if (held := self._ready.get(task_id)) is not None or not is_task_id(task_id):
+            return held
+        if task_id not in self._ids:
+            await self._look()
+        if task_id not in self._ids:
+            return None
+        async with self._making:
+            if task_id not in self._ready:
+                made = await self._reading(read_task, task_id)
+                if made is not None:
+                    self._ready[task_id] = made
+        return self._ready.get(task_id)
+
+    async def _look(self, *, now: bool = False) -> None:
+        if now or time.monotonic() - self._looked_s >= LOOK_AGAIN_S:
+            self._looked_s = time.monotonic()
+            self._ids = frozenset(row.id for row in await self._reading(task_rows))
+
+    async def look(self) -> None:
+        """At once: a task was added here."""
+        await self._look(now=True)
+
+    async def every(self) -> list[HeldTask]:
+        """All of them, made ready."""
+        await self.look()
+        found = [await self.find(task_id) for task_id in sorted(self._ids)]
+        return sorted((each for each in found if each), key=lambda each: each.number)

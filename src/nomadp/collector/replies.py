@@ -1,0 +1,66 @@
+"""How requests other than uploads are read and answered."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from nomadp.collector.held import HeldTask
+from nomadp.collector.problems import Problem
+from nomadp.collector.tokens import is_token
+
+if TYPE_CHECKING:
+    from nomadp.collector.service import Service
+
+__all__ = ["allowed", "json_reply", "problem_reply", "read_json", "task_of"]
+
+
+def json_reply(content: Mapping[str, Any], status: int = 200, **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = json.dumps(content, separators=(",", ":")).encode()
+    return Response(body, status, named, "application/json")
+
+
+def problem_reply(problem: Problem) -> Response:
+    headers = {name.decode(): value.decode() for name, value in problem.headers}
+    return Response(problem.body, problem.status, headers)
+
+
+async def task_of(service: "Service", request: Request) -> HeldTask:
+    held = await service.registry.find(request.path_params["task"])
+    if held is None:
+        raise Problem("unrecognized_task")
+    return held
+
+
+async def allowed(service: "Service", request: Request, role: str) -> None:
+    """Refused unless the request bears the token of this role."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not await service.reading(is_token, role, token.strip()):
+        raise Problem("unauthorized")
+
+
+async def read_json(request: Request, most: int) -> dict[str, Any]:
+    """A JSON object of at most so many bytes."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Problem("unsupported_media_type")
+    body = b""
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > most:
+                raise Problem("too_large")
+        said = json.loads(body, parse_constant=_refused)
+    except ClientDisconnect:
+        raise Problem("bad_request") from None
+    except (ValueError, RecursionError):
+        raise Problem("invalid_message") from None
+    if not isinstance(said, dict):
+        raise Problem("invalid_message")
+    return said
+
+
+def _refused(text: str) -> None:
+    raise ValueError(f"{text} is no number")

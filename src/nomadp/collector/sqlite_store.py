@@ -1,0 +1,200 @@
+"""A store in one SQLite file.
+
+Write-ahead log, flushed at every commit. A commit of many rows is one statement that reads
+them from packed parameters: Python's lock is given up once and not once a row, so requests are
+served while it works.
+"""
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from nomadp.collector.schema import SCHEMA_VERSION, statements
+from nomadp.collector.store import (
+    Arrivals,
+    Cell,
+    Connection,
+    Kept,
+    Store,
+    StoreFull,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+__all__ = ["SqliteConnection", "SqliteStore"]
+
+ID_BYTES = 16
+BUSY_MS = 10_000
+TIDY_MS = 100
+PRAGMAS = (
+    f"busy_timeout = {BUSY_MS}",
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "fullfsync = ON",  # without it macOS says that it is on disk when it is not
+    "secure_delete = ON",  # what retention deletes is overwritten
+    "cache_size = -262144",  # KiB: random ids touch all leaves
+    "temp_store = MEMORY",
+    "wal_autocheckpoint = 8000",  # pages; fewer would stop commits more often
+)
+
+_IDS = f"substr(?2, 1 + {ID_BYTES} * j.key, {ID_BYTES})"
+_ADD = f"""
+    INSERT INTO report (task, id, epoch, value)
+    SELECT ?1, {_IDS}, j.value, substr(?4, 1 + ?5 * j.key, ?5) FROM json_each(?3) AS j
+    WHERE true ON CONFLICT DO NOTHING
+"""
+_KNOWN = f"""
+    SELECT r.id, r.epoch, r.value FROM json_each(?3) AS j
+    CROSS JOIN report AS r ON r.task = ?1 AND r.id = {_IDS}
+"""
+_CELLS = """
+    INSERT INTO cell (task, epoch, value, part, n)
+    SELECT json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'),
+           json_extract(j.value, '$[2]'), 0, json_extract(j.value, '$[3]')
+    FROM json_each(?1) AS j WHERE true
+    ON CONFLICT (task, epoch, value, part) DO UPDATE SET n = cell.n + excluded.n
+"""
+
+
+class SqliteStore(Store):
+    shared = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():  # a new one is for whoever runs the collector alone
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise StoreRefused(f"{path} cannot be made: {error.strerror or error}") from error
+        connection = self.connect()
+        try:
+            connection.prepare()
+        finally:
+            connection.close()
+
+    def connect(self, *, writes: bool = False) -> "SqliteConnection":
+        return SqliteConnection(self.path)
+
+    def free_bytes(self) -> int | None:
+        return shutil.disk_usage(self.path.parent).free
+
+    def tidy(self) -> None:
+        connection = self.connect()
+        try:  # the log holds pages as they were, one commit after the other
+            # The writer waits meanwhile: a long reader must not make it wait as long.
+            connection.rows(f"PRAGMA busy_timeout = {TIDY_MS}")
+            connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
+
+class SqliteConnection(Connection):
+    def __init__(self, path: Path) -> None:
+        with _explained():
+            self.raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            for pragma in PRAGMAS:
+                self.raw.execute(f"PRAGMA {pragma}").fetchall()
+
+    def prepare(self) -> None:
+        """Make the tables where they are missing; refused if they are of another version."""
+        with self.transaction():
+            for statement in statements(sqlite=True):
+                self.run(statement)
+            said = self.rows("SELECT said FROM about WHERE name = 'schema'")
+            if not said:
+                self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
+        if said and said != [(str(SCHEMA_VERSION),)]:
+            raise StoreRefused(
+                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
+                "nomadp that made it"
+            )
+
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with _explained():
+            return self.raw.execute(sql, parameters).fetchall()
+
+    def run(self, sql: str, *parameters: Any) -> int:
+        with _explained():
+            return self.raw.execute(sql, parameters).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with _explained():
+            self.raw.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with _explained():
+            self.raw.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with _explained():
+                self.raw.execute("COMMIT")
+        except BaseException:
+            if self.raw.in_transaction:
+                self.raw.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with _explained():
+            self.raw.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.raw.execute("ROLLBACK")
+
+    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+        known = self.known(arrivals.task, arrivals.ids)
+        packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
+        values = b"".join(arrivals.values)
+        self.run(_ADD, *packed, values, len(values) // max(1, len(arrivals.ids)))
+        return known
+
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+        rows = self.rows(_KNOWN, *self._packed(task, ids, [0] * len(ids)))
+        return {bytes(name): Kept(epoch, value) for name, epoch, value in rows}
+
+    @staticmethod
+    def _packed(
+        task: int, ids: Sequence[bytes], epochs: Sequence[int]
+    ) -> tuple[int, bytes, str]:
+        return task, b"".join(ids), json.dumps(list(epochs))
+
+    def add_cells(self, cells: Sequence[Cell]) -> None:
+        if cells:
+            self.run(_CELLS, json.dumps(cells))
+
+    def close(self) -> None:
+        self.raw.close()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        _refuse(error)
+
+
+def _refuse(error: sqlite3.Error) -> NoReturn:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith("SQLITE_FULL") or name == "SQLITE_IOERR_WRITE":
+        raise StoreFull("the disk of the store must have room, and is full") from error
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR")):
+        raise StoreUnavailable(
+            f"the store must be free and readable, and is not ({name})"
+        ) from error
+    if name.startswith(
+        ("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_CANTOPEN", "SQLITE_READONLY")
+    ):
+        raise StoreRefused(
+            f"a store must be an SQLite file that can be written, and is not ({name})"
+        ) from error
+    raise error

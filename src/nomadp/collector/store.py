@@ -1,0 +1,182 @@
+"""What a store of reports does, whichever database it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nomadp.errors import NomadpError
+from nomadp.laws import Ints
+
+__all__ = [
+    "EVERY_TASK",
+    "Arrivals",
+    "Connection",
+    "Kept",
+    "Store",
+    "StoreFull",
+    "StoreRefused",
+    "StoreUnavailable",
+    "Written",
+    "cells_of",
+]
+
+EVERY_TASK = 0
+"""As the number of a task: counted for the collector as a whole."""
+
+Counters = Mapping[tuple[int, str], int]
+Cell = tuple[int, int, int, int]
+"""A task, an epoch, a released number, and how often it came in."""
+
+
+class StoreRefused(NomadpError, RuntimeError):
+    """A store cannot be opened, or is not what it must be."""
+
+    code = "store"
+
+
+class StoreUnavailable(StoreRefused):
+    """Nothing can be read or written at the moment: a database is away, or a lock is held."""
+
+
+class StoreFull(StoreRefused):
+    """The disk has no room for more."""
+
+
+class Kept(NamedTuple):
+    """What is stored under an id; no value once its retention has passed."""
+
+    epoch: int
+    value: bytes | None
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """Reports of one task in one commit: distinct ids, sorted."""
+
+    task: int
+    ids: Sequence[bytes]
+    epochs: Sequence[int]
+    values: Sequence[bytes]
+    numbers: Ints
+    """What each value says, (reports, entries)."""
+
+
+class Written(NamedTuple):
+    """What a commit found, before it wrote the rest."""
+
+    known: dict[tuple[int, bytes], Kept]
+    """Those of the arrivals that were there already, by task and id."""
+    closed: frozenset[int]
+    """Tasks that take nothing new: of them nothing was written."""
+
+
+class Connection(ABC):
+    """One connection to a store; for one thread at a time. Parameters are written ``?``."""
+
+    @abstractmethod
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]: ...
+
+    @abstractmethod
+    def run(self, sql: str, *parameters: Any) -> int:
+        """Returns how many rows it changed."""
+
+    @abstractmethod
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """All of it or nothing; on disk when it is left."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Inside, the store is seen as it is now, whatever others write meanwhile."""
+
+    @abstractmethod
+    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+        """Insert what is new; returns what was there under the others' ids."""
+
+    @abstractmethod
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+        """What is stored under these ids."""
+
+    @abstractmethod
+    def add_cells(self, cells: Sequence[Cell]) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def write(
+        self, arrivals: Sequence[Arrivals], told: Callable[[Written], Counters]
+    ) -> Written:
+        """One commit: reports, the counts of their numbers, and what became of all.
+
+        Reports first, then cells, then counters, each sorted: writers side by side then take
+        their locks in the same order, and none waits for one that waits for it.
+        """
+        with self.transaction():
+            closed = frozenset(
+                n for (n,) in self.rows("SELECT number FROM task WHERE closed = 1")
+            )
+            known: dict[tuple[int, bytes], Kept] = {}
+            cells: list[Cell] = []
+            for each in sorted(arrivals, key=lambda a: a.task):
+                is_closed = each.task in closed
+                found = self.known(each.task, each.ids) if is_closed else self.add(each)
+                known |= {(each.task, name): kept for name, kept in found.items()}
+                if not is_closed:
+                    cells += cells_of(each, found)
+            self.add_cells(cells)
+            written = Written(known, closed)
+            self.add_counters(told(written))
+        return written
+
+    def add_counters(self, counters: Counters) -> None:
+        rows = [(task, reason, self.part, n) for (task, reason), n in sorted(counters.items())]
+        if rows:
+            self.run_many(
+                "INSERT INTO counter (task, reason, part, n) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (task, reason, part) DO UPDATE SET n = counter.n + excluded.n",
+                rows,
+            )
+
+    @property
+    def part(self) -> int:
+        """Which of those that write side by side this is."""
+        return 0
+
+
+class Store(ABC):
+    """A database that holds one collector's tasks and reports."""
+
+    name: str
+    """What may be shown: without passwords."""
+    shared: bool
+    """Whether several processes may write side by side."""
+
+    @abstractmethod
+    def connect(self, *, writes: bool = False) -> Connection:
+        """A new connection; the one that ``writes`` reports takes a part of its own."""
+
+    @abstractmethod
+    def free_bytes(self) -> int | None:
+        """Room left on the disk, if that can be known."""
+
+    def tidy(self) -> None:  # noqa: B027 - most have nothing to do
+        """Leave nothing of what was deleted beside the store, nor in which order it came."""
+
+
+def cells_of(arrivals: Arrivals, known: Mapping[bytes, Any]) -> list[Cell]:
+    """The numbers of those that are new, counted by epoch; sorted."""
+    new = [k for k, name in enumerate(arrivals.ids) if name not in known]
+    if not new:
+        return []
+    numbers = arrivals.numbers[new]
+    epochs = np.repeat(np.asarray(arrivals.epochs, dtype=np.int64)[new], numbers.shape[1])
+    pairs = np.stack([epochs, numbers.reshape(-1)], axis=1)
+    found, often = np.unique(pairs, axis=0, return_counts=True)
+    rows = zip(found.tolist(), often.tolist(), strict=True)
+    return [(arrivals.task, epoch, value, n) for (epoch, value), n in rows]

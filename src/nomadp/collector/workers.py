@@ -1,0 +1,92 @@
+"""Several collector processes that share two listeners and one PostgreSQL."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from nomadp.collector.basemap import Basemap, checked_basemap
+from nomadp.collector.logs import log
+from nomadp.collector.server import Listeners
+
+__all__ = ["run_workers"]
+
+GRACE_S = 30.0
+PAUSE_S = 1.0
+STORE_VARIABLE = "NOMADP_WORKER_STORE"
+"""The address of a database may hold a password, which command lines show to everybody."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run_workers(
+    store: str, listeners: Listeners, count: int, basemap: Basemap | None = None
+) -> int:
+    """Start them, start again those that die, and pass on the signal that ends all."""
+    ended_by: list[int] = []
+    before = {n: signal.signal(n, lambda number, _: ended_by.append(number)) for n in _SIGNALS}
+    named = [] if basemap is None else [str(basemap.path)]
+    workers = [_started(store, listeners, named) for _ in range(count)]
+    try:
+        while not ended_by:
+            time.sleep(0.2)
+            for k, worker in enumerate(workers):
+                if worker.poll() is not None and not ended_by:
+                    log("a worker ended and is started again", code=worker.returncode)
+                    time.sleep(PAUSE_S)
+                    workers[k] = _started(store, listeners, named)
+    finally:
+        _ended(workers)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return ended_by[0]
+
+
+def _started(store: str, listeners: Listeners, named: list[str]) -> "subprocess.Popen[bytes]":
+    fds = [each.fileno() for each in listeners]
+    return subprocess.Popen(
+        [sys.executable, "-m", "nomadp.collector.workers", *map(str, fds), *named],
+        pass_fds=fds,
+        env={**os.environ, STORE_VARIABLE: store},
+        start_new_session=True,  # Ctrl-C is for the parent, which passes it on
+    )
+
+
+def _ended(workers: list["subprocess.Popen[bytes]"]) -> None:
+    for worker in workers:
+        with suppress(ProcessLookupError):
+            worker.terminate()
+    deadline_s = time.monotonic() + GRACE_S
+    for worker in workers:
+        try:
+            worker.wait(max(0.1, deadline_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            worker.wait()
+
+
+def _watch_parent(parent: int) -> None:
+    """A worker whose parent was killed ends, too: nobody else would tell it."""
+    while os.getppid() == parent:
+        time.sleep(PAUSE_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _main() -> None:
+    import socket
+
+    from nomadp.collector.server import run_process
+
+    public, operator = (socket.socket(fileno=int(each)) for each in sys.argv[1:3])
+    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    basemap = checked_basemap(Path(sys.argv[3])) if len(sys.argv) > 3 else None
+    listeners = Listeners(public, operator)
+    code = run_process(os.environ[STORE_VARIABLE], listeners, basemap=basemap)
+    sys.exit(128 + code if code else 0)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,157 @@
+"""The one thread that writes: whatever came in during the last flush is the next commit.
+
+A sender is answered after the commit that holds its reports is on disk, and never before. The
+queue is bounded: what does not fit is turned away at once and can be sent again.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+
+from nomadp.collector.commits import Group, Pending, grouped
+from nomadp.collector.held import HeldTask
+from nomadp.collector.logs import log, log_failure
+from nomadp.collector.store import Connection, Store, StoreRefused, StoreUnavailable, Written
+
+__all__ = ["Overloaded", "Writer"]
+
+QUEUE_REPORTS = 20_000
+COMMIT_REPORTS = 5_000
+FLUSH_S = 0.2
+"""How long counters of refusals may wait for a commit to go with."""
+RECONNECT_S = 0.5
+
+
+class Overloaded(Exception):
+    """The queue has no room."""
+
+
+class Writer:
+    """Of one store, for one event loop."""
+
+    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+        self._store, self._loop = store, loop
+        self._queue: queue.SimpleQueue[Pending | None] = queue.SimpleQueue()
+        self._refusals: Counter[tuple[int, str]] = Counter()
+        self._lock = threading.Lock()
+        self._is_stopping = False
+        self._connection: Connection | None = None
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self.waiting = 0
+        """Reports that are queued; changed by the loop's thread alone."""
+        self.commits = 0
+
+    def start(self) -> None:
+        self._connection = self._store.connect(writes=True)
+        self._thread.start()
+
+    @property
+    def is_well(self) -> bool:
+        return self._thread.is_alive() and self._connection is not None
+
+    def submit(
+        self, held: HeldTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+    ) -> "asyncio.Future[list[str]]":
+        """What becomes of each report, once it is on disk; `Overloaded` if there is no room."""
+        if self._is_stopping or self.waiting + len(ids) > QUEUE_REPORTS:
+            raise Overloaded
+        self.waiting += len(ids)
+        pending = Pending(held, ids, epochs, values, self._loop.create_future())
+        self._queue.put(pending)
+        return pending.done
+
+    def count(self, task: int, reason: str, n: int = 1) -> None:
+        """Something that was refused before it came here; it is stored with a later commit."""
+        with self._lock:
+            is_first = not self._refusals
+            self._refusals[task, reason] += n
+        if is_first:
+            self._queue.put(None)
+
+    def stop(self) -> None:
+        """Write and answer what is queued, and end. Waits for it."""
+        self._is_stopping = True
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        is_over = False
+        while not is_over:
+            batch, is_over = self._gathered()
+            self._commit(batch)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _gathered(self) -> tuple[list[Pending], bool]:
+        """What is queued, waiting until there is something; and whether that was the last."""
+        batch: list[Pending] = []
+        size, each = 0, self._queue.get()
+        deadline_s = time.monotonic() + FLUSH_S
+        with suppress(queue.Empty):
+            while True:
+                if each is not None:
+                    batch.append(each)
+                    size += len(each.ids)
+                if size >= COMMIT_REPORTS:
+                    return batch, False
+                if batch or self._is_stopping:
+                    each = self._queue.get_nowait()
+                else:  # counters alone wait for reports to go with
+                    each = self._queue.get(timeout=max(0.0, deadline_s - time.monotonic()))
+        return batch, self._is_stopping
+
+    def _commit(self, batch: list[Pending]) -> None:
+        with self._lock:
+            refusals, self._refusals = self._refusals, Counter()
+        if not batch and not refusals:
+            return
+        try:
+            self._write(grouped(batch), refusals)
+        except Exception as error:
+            self._failed(batch, refusals, error)
+        self.commits += 1
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for an answer
+            self._loop.call_soon_threadsafe(self._answer, batch)
+
+    def _write(self, groups: list[Group], refusals: Counter[tuple[int, str]]) -> None:
+        if self._connection is None:
+            self._connection = self._store.connect(writes=True)
+
+        def told(written: Written) -> Counter[tuple[int, str]]:
+            return sum((group.settle(written) for group in groups), refusals)
+
+        self._connection.write([group.arrivals for group in groups], told)
+
+    def _failed(
+        self, batch: list[Pending], refusals: Counter[tuple[int, str]], error: Exception
+    ) -> None:
+        """Nothing of it is acknowledged; refusals are counted with the next commit."""
+        for each in batch:
+            each.error = error
+        with self._lock:
+            self._refusals.update(refusals)
+        if not isinstance(error, StoreRefused):
+            log_failure("a commit failed", error)
+        elif self.is_well:
+            log("a commit failed", reason=str(error))
+        if isinstance(error, StoreUnavailable) or not isinstance(error, StoreRefused):
+            if self._connection is not None:
+                with suppress(Exception):
+                    self._connection.close()
+            self._connection = None
+            time.sleep(0 if self._is_stopping else RECONNECT_S)
+        if not self._is_stopping:
+            self._queue.put(None)  # there are refusals to count
+
+    def _answer(self, batch: list[Pending]) -> None:
+        for each in batch:
+            self.waiting -= len(each.ids)
+            if each.done.done():  # the sender is gone
+                continue
+            if each.error is None:
+                each.done.set_result(each.fates)
+            else:
+                each.done.set_exception(each.error)

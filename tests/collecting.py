@@ -1,0 +1,284 @@
+"""Collectors that really run, in a thread or as processes, and what tests send to them."""
+
+import asyncio
+import base64
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from worlds import scattered
+
+from nomadp.collector.held import add_task
+from nomadp.collector.messages import UPLOAD_TYPE
+from nomadp.collector.server import Listeners, bound, serve
+from nomadp.collector.service import Service
+from nomadp.collector.space import Space
+from nomadp.collector.store import Store
+from nomadp.collector.tokens import first_tokens
+from nomadp.mechanisms import kind_of
+from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+from nomadp.zones import zones_of
+
+TOKENS = {"analyst": "analyst-token-of-the-tests", "operator": "operator-token-of-the-tests"}
+DAY_S = 86_400
+SALT = base64.urlsafe_b64encode(bytes(16)).decode().rstrip("=")
+
+
+def today() -> int:
+    return int(time.time() // DAY_S)
+
+
+@cache
+def _book(asks: bool) -> Any:
+    places = scattered(40)
+    return zones_of(places, "grid:3") if asks else build_pinned(places, [3], Fraction(4), 24)
+
+
+@cache
+def kit_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> Kit:
+    """A small task that runs today, in epochs of a day."""
+    asks = mechanism != "atlas"
+    book: Any = _book(asks)
+    said = {
+        "purpose": "To see whether it works.",
+        "mechanism": mechanism,
+        "version": kind_of(mechanism).version,
+        "params": {"zones": "grid:3"} if asks else {},
+        "epsilon": Fraction(4),
+        "length": None if asks else 3,
+        "locations_sha256": scattered(40).sha256,
+        "book_sha256": book.sha256,
+        "start": today() - 5,
+        "end": today() + 20,
+        "min_batch_size": 3,
+        "retention": 40,
+        "salt": salt,
+    }
+    return Kit(Task(**{**said, **fields}), scattered(40), book)
+
+
+def new_id() -> str:
+    return base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+
+
+def value_of(kit: Kit, number: int = 0) -> str:
+    """A value that the task's mechanism may have released."""
+    if not kit.task.asks:
+        return kit.code.text((number % kit.code.size,))
+    rng = np.random.default_rng(number)
+    while True:
+        numbers = tuple(np.sort(rng.permutation(kit.code.size)[: kit.code.entries]).tolist())
+        found, good = kit.code.numbers([kit.code.raw(numbers)])
+        if good[0]:
+            return kit.code.text(tuple(found[0].tolist()))
+
+
+def report(kit: Kit, number: int = 0, **other: Any) -> dict[str, Any]:
+    said = {"report_id": new_id(), "time": today(), "value": value_of(kit, number)}
+    return {**said, **other}
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def problem(self) -> str:
+        """The kind of a problem, in the one form that problems have."""
+        assert self.headers["content-type"] == "application/problem+json"
+        said = self.json
+        assert said["status"] == self.status
+        assert set(said) <= {"type", "title", "status", "taskid"}
+        return str(said["type"]).removeprefix("urn:nomadp:error:")
+
+    @property
+    def failures(self) -> list[str]:
+        return [each["error"] for each in self.json["failures"]]
+
+
+class Address(NamedTuple):
+    """Of a collector, as its clients see it."""
+
+    port: int
+    operator_port: int
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        role: str | None = None,
+        **headers: str,
+    ) -> Reply:
+        port = self.operator_port if path.startswith(("/operator", "/metrics")) else self.port
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if role:
+            named["authorization"] = f"Bearer {TOKENS[role]}"
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            connection.request(method, path, body, named)
+            reply = connection.getresponse()
+            found = {name.lower(): value for name, value in reply.getheaders()}
+            return Reply(reply.status, found, reply.read())
+        finally:
+            connection.close()
+
+    def send(self, kit: Kit, *reports: dict[str, Any], **more: Any) -> Reply:
+        body = json.dumps({"reports": reports, **more}).encode()
+        path = f"/tasks/{kit.task.id}/reports"
+        return self.ask("POST", path, body, content_type=UPLOAD_TYPE)
+
+    def post(self, path: str, content: Any, role: str) -> Reply:
+        body = json.dumps(content).encode()
+        return self.ask("POST", path, body, role=role, content_type="application/json")
+
+    def counters(self, kit: Kit | None, reason: str, at_least: int = 1) -> int:
+        """What the operator sees; waits a moment, as counts of refusals may come late."""
+        deadline_s = time.monotonic() + 5
+        while True:
+            seen = self.ask("GET", "/operator/tasks", role="operator").json
+            of = (
+                seen["collector"]
+                if kit is None
+                else next(
+                    each["counters"] for each in seen["tasks"] if each["task_id"] == kit.task.id
+                )
+            )
+            if of.get(reason, 0) >= at_least or time.monotonic() > deadline_s:
+                return int(of.get(reason, 0))
+            time.sleep(0.05)
+
+
+@contextmanager
+def collector(
+    store: Store,
+    *kits: Kit,
+    clock: Callable[[], float] = time.time,
+    space: Space | None = None,
+    started: Callable[[Service], None] = lambda service: None,
+) -> Iterator[Address]:
+    """In a thread of this process, on loopback ports of its own."""
+    prepared(store, *kits)
+    listeners = Listeners(bound("127.0.0.1", 0), bound("127.0.0.1", 0))
+    address = Address(*(each.getsockname()[1] for each in listeners))
+    ready, failed = threading.Event(), []
+    stop: list[Callable[[], None]] = []
+
+    async def main() -> None:
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        stop.append(lambda: loop.call_soon_threadsafe(event.set))
+        service = Service(store, clock=clock, space=space)
+        started(service)
+        await serve(service, listeners, event, ready=ready.set)
+
+    def run() -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            failed.append(error)
+            ready.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield address
+    finally:
+        if stop and not failed:
+            stop[0]()
+        thread.join(30)
+        listeners.close()
+        assert not failed, failed
+        assert not thread.is_alive()
+
+
+def prepared(store: Store, *kits: Kit) -> None:
+    connection = store.connect()
+    for kit in kits:
+        add_task(connection, kit)
+    first_tokens(connection, {f"NOMADP_{role.upper()}_TOKEN": t for role, t in TOKENS.items()})
+    connection.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """``nomadp serve`` as a process, which can be killed and started again."""
+
+    def __init__(
+        self,
+        store: str,
+        folder: Path,
+        arguments: Sequence[str] = (),
+        program: Sequence[str] = (sys.executable, "-m", "nomadp"),
+    ) -> None:
+        self.address = Address(free_port(), free_port())
+        self.log = folder / "collector.log"
+        self._command = [*program, "serve", "--store", store]
+        self._command += ["--port", str(self.address.port)]
+        self._command += ["--operator-port", str(self.address.operator_port), *arguments]
+        self._folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Returns how many seconds it took to be ready."""
+        began_s = time.monotonic()
+        env = os.environ | {f"NOMADP_{k.upper()}_TOKEN": t for k, t in TOKENS.items()}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command, cwd=self._folder, stdout=log, stderr=log, env=env
+            )
+        while not self.is_ready():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() - began_s < 30, self.log.read_text()
+            time.sleep(0.02)
+        return time.monotonic() - began_s
+
+    def is_ready(self) -> bool:
+        try:
+            return self.address.ask("GET", "/readyz").status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+    def __enter__(self) -> "Process":
+        self.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()

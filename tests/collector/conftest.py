@@ -1,0 +1,62 @@
+"""Stores of both kinds, and a collector on each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from collecting import Address, collector, kit_of
+from postgres import Postgres, program
+
+from nomadp.collector.opened import opened
+from nomadp.collector.store import Store
+from nomadp.protocol.kit import Kit
+
+ATLAS, QUESTION = "atlas", "starts"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    if program("initdb") is None or program("postgres") is None:
+        pytest.skip("PostgreSQL is not installed here; Debian's package is postgresql")
+    server = Postgres()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.end()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The name of an empty store; everything of a store holds for both kinds."""
+    if request.param == "sqlite":
+        return str(tmp_path / "collector.sqlite")
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.database()
+
+
+@pytest.fixture
+def store(place: str) -> Store:
+    return opened(place)
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Store:
+    """Where the kind of store makes no difference."""
+    return opened(str(tmp_path / "collector.sqlite"))
+
+
+@pytest.fixture
+def kit() -> Kit:
+    return kit_of(ATLAS)
+
+
+@pytest.fixture
+def question() -> Kit:
+    return kit_of(QUESTION)
+
+
+@pytest.fixture
+def address(store: Store, kit: Kit, question: Kit) -> Iterator[Address]:
+    with collector(store, kit, question) as running:
+        yield running

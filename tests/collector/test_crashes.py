@@ -1,0 +1,181 @@
+"""Killed at random moments, again and again: nothing acknowledged is lost or doubled."""
+
+import http.client
+import json
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from statistics import median
+
+import pytest
+from collecting import Process, kit_of, prepared, report
+from crashes import Load, killed_under_load, tally
+from postgres import Postgres, program
+from processes import wait_until
+
+from nomadp.collector.messages import UPLOAD_TYPE
+from nomadp.collector.opened import opened
+
+# The same collector, but for the order: it acknowledges, and writes a moment later.
+HASTY = """
+import time
+from nomadp.collector import writer
+from nomadp.collector.messages import TAKEN
+
+def hasty(self, batch):
+    for each in batch:
+        each.fates = [TAKEN] * len(each.ids)
+    self._loop.call_soon_threadsafe(self._answer, batch)
+    time.sleep(0.05)
+    with self._lock:
+        refusals, self._refusals = self._refusals, type(self._refusals)()
+    self._write(writer.grouped(batch), refusals)
+
+writer.Writer._commit = hasty
+from nomadp.cli import main
+main()
+"""
+
+
+def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> tuple[int, ...]:
+    kit = kit_of()
+    prepared(opened(place), kit)
+    with Process(place, folder, **how) as running:
+        load = Load(running.address, kit)
+        ready_s = killed_under_load(load, times, running.kill, running.start)
+    assert median(ready_s) < 5  # all of them, on a machine of its own: the benchmark says
+    return tally(place, kit, load.acknowledged)
+
+
+def test_a_killed_collector_loses_and_doubles_nothing(place: str, tmp_path: Path) -> None:
+    acknowledged, lost, doubled = killed_collector(place, tmp_path, 3)
+    assert acknowledged > 20
+    assert (lost, doubled) == (0, 0)
+
+
+@pytest.mark.slow
+def test_a_collector_killed_200_times_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "collector.sqlite")
+    acknowledged, lost, doubled = killed_collector(place, tmp_path, 200)
+    assert acknowledged > 2000
+    assert (lost, doubled) == (0, 0)
+
+
+def test_acknowledging_before_the_commit_is_seen_to_lose(tmp_path: Path) -> None:
+    place = str(tmp_path / "collector.sqlite")
+    hasty = [sys.executable, "-c", HASTY]
+    _, lost, _ = killed_collector(place, tmp_path, 3, program=hasty)
+    assert lost > 0
+
+
+def killed_database(folder: Path, times: int) -> tuple[int, ...]:
+    if program("initdb") is None:
+        pytest.skip("PostgreSQL is not installed here; Debian's package is postgresql")
+    server, kit = Postgres(), kit_of()
+    try:
+        server.start()
+        place = server.database()
+        prepared(opened(place), kit)
+        with Process(place, folder) as running:
+            load = Load(running.address, kit)
+
+            def start() -> None:
+                server.start()
+                assert wait_until(running.is_ready, 60)
+
+            killed_under_load(load, times, server.kill, start)
+        assert load.statuses <= {200, 429, 503}
+        return tally(place, kit, load.acknowledged)
+    finally:
+        server.end()
+
+
+@pytest.mark.slow
+def test_a_database_killed_50_times_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    acknowledged, lost, doubled = killed_database(tmp_path, 50)
+    assert acknowledged > 500
+    assert (lost, doubled) == (0, 0)
+
+
+def test_a_killed_database_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    acknowledged, lost, doubled = killed_database(tmp_path, 2)
+    assert acknowledged > 10
+    assert (lost, doubled) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
+)
+def test_told_to_stop_it_answers_what_it_has_and_ends(
+    tmp_path: Path, number: int, code: int
+) -> None:
+    kit, place = kit_of(), str(tmp_path / "collector.sqlite")
+    prepared(opened(place), kit)
+    with Process(place, tmp_path) as running:
+        with Load(running.address, kit) as load:
+            time.sleep(0.3)
+            assert running.end(number) == code
+        acknowledged, lost, doubled = tally(place, kit, load.acknowledged)
+    assert acknowledged > 10
+    assert (lost, doubled) == (0, 0)
+    said = running.log.read_text()
+    assert "what was acknowledged is on disk" in said
+    assert "Traceback" not in said
+
+
+def test_workers_end_with_the_process_that_started_them(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    place = postgres.database()
+    prepared(opened(place), kit_of())
+    with Process(place, tmp_path, ["--workers", "2"]) as running:
+        assert wait_until(lambda: writers(place) == 2, 20)
+        running.kill()
+        assert wait_until(lambda: writers(place) == 0, 20)
+
+
+def writers(place: str) -> int:
+    """How many hold a part of the counts."""
+    connection = opened(place).connect()
+    ((count,),) = connection.rows(
+        "SELECT COUNT(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database "
+        "WHERE locktype = 'advisory' AND datname = current_database()"
+    )
+    connection.close()
+    return int(count)
+
+
+def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path) -> None:
+    kit, place = kit_of(), postgres.database()
+    prepared(opened(place), kit)
+    with Process(place, tmp_path, ["--workers", "3"]) as running:
+        assert wait_until(lambda: writers(place) == 3, 20)
+        same, replies = report(kit), []
+
+        def send() -> None:
+            connection = http.client.HTTPConnection("127.0.0.1", running.address.port)
+            body = json.dumps({"reports": [same]})
+            path = f"/tasks/{kit.task.id}/reports"
+            connection.request("POST", path, body, {"content-type": UPLOAD_TYPE})
+            replies.append(connection.getresponse().read())
+            connection.close()
+
+        threads = [threading.Thread(target=send) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert replies == [b""] * 20
+        with Load(running.address, kit, 16) as load:
+            time.sleep(1)
+        assert running.end() == 143
+    load.acknowledged[same["report_id"]] = same["value"]
+    acknowledged, lost, doubled = tally(place, kit, load.acknowledged)
+    assert acknowledged > 20
+    assert (lost, doubled) == (0, 0)
+    connection = opened(place).connect()
+    ((parts,),) = connection.rows("SELECT COUNT(DISTINCT part) FROM cell")
+    connection.close()
+    assert parts > 1

@@ -1,0 +1,29 @@
+"""A device's own client against a real collector: joined, reported, counted, asked again."""
+
+from pathlib import Path
+
+import pytest
+from collecting import Address, kit_of, today
+
+import nomadp
+from nomadp.collector.held import read_task, totals_of
+from nomadp.collector.store import Store
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "starts"])
+def test_a_device_reports_and_the_operator_sees_it(
+    address: Address, store: Store, tmp_path: Path, mechanism: str
+) -> None:
+    kit = kit_of(mechanism)
+    places = kit.locations
+    journey = list(zip(places.lat[:4].tolist(), places.lng[:4].tolist(), strict=True))
+    with nomadp.Client(tmp_path / "device") as client:
+        client.join(f"http://127.0.0.1:{address.port}/tasks/{kit.task.id}")
+        receipt = client.report(journey, now=True)
+        assert receipt.state == "accepted"
+    assert address.counters(kit, "accepted") == 1
+    connection = store.connect()
+    held = read_task(connection, kit.task.id)
+    assert held is not None
+    assert totals_of(connection, held) == {today(): 1}
+    connection.close()

@@ -1,0 +1,263 @@
+"""What devices fetch, what operators do, what analysts ask, over real HTTP."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collecting import Address, Reply, collector, kit_of, report, today
+
+from nomadp.collector.app import operator_app, public_app
+from nomadp.collector.opened import opened
+from nomadp.collector.store import Store
+from nomadp.protocol.kit import Kit
+from nomadp.protocol.task import Task
+from nomadp.reports.counts import Counts
+
+
+def encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def new_task(kit: Kit) -> dict[str, Any]:
+    files = {name: encoded(content) for name, content in kit.files.items()}
+    return {"task": encoded(kit.task.content), "files": files}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
+    with collector(opened(str(place)), kit_of(), kit_of("starts")) as address:
+        yield address
+
+
+def test_a_device_fetches_the_very_bytes_that_the_id_names(running: Address) -> None:
+    for kit in (kit_of(), kit_of("starts")):
+        path = f"/tasks/{kit.task.id}"
+        content = running.ask("GET", path).body
+        task = Task.from_bytes(content, kit.task.id)
+        book = "zones" if task.asks else "atlas"
+        files = {n: running.ask("GET", f"{path}/{n}").body for n in ("locations", book)}
+        assert Kit.from_files(task, files).mechanism.identity == kit.mechanism.identity
+
+
+def test_files_are_fetched_once_and_kept(running: Address) -> None:
+    path = f"/tasks/{kit_of().task.id}/atlas"
+    first = running.ask("GET", path)
+    assert "immutable" in first.headers["cache-control"]
+    again = running.ask("GET", path, if_none_match=first.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_an_atlas_task_has_no_zones(running: Address) -> None:
+    assert running.ask("GET", f"/tasks/{kit_of().task.id}/zones").problem == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "problem"),
+    [
+        ("GET", "/nothing", 404, "not_found"),
+        ("GET", "/tasks/short", 404, "unrecognized_task"),
+        ("GET", "/tasks/%00%ff", 404, "unrecognized_task"),
+        ("DELETE", "/healthz", 405, "method_not_allowed"),
+        ("PUT", f"/tasks/{'A' * 43}/reports", 404, "not_found"),
+        ("GET", "/operator/nothing", 404, "not_found"),
+    ],
+)
+def test_other_addresses_are_problems(
+    running: Address, method: str, path: str, status: int, problem: str
+) -> None:
+    reply = running.ask(method, path)
+    assert (reply.status, reply.problem) == (status, problem)
+
+
+@pytest.mark.parametrize("role", [None, "analyst"])
+def test_only_the_operator_operates(running: Address, role: str | None) -> None:
+    path = f"/operator/tasks/{kit_of().task.id}"
+    for method, where in (
+        ("GET", "/operator/tasks"),
+        ("POST", "/operator/tasks"),
+        ("GET", path),
+        ("POST", f"{path}/close"),
+    ):
+        reply = running.ask(method, where, role=role)
+        assert (reply.status, reply.problem) == (401, "unauthorized")
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("role", [None, "operator"])
+def test_only_the_analyst_asks(running: Address, role: str | None) -> None:
+    path = f"/tasks/{kit_of().task.id}"
+    for method, where in (
+        ("POST", f"{path}/collection_jobs"),
+        ("GET", f"{path}/collection_jobs/{'A' * 43}"),
+        ("DELETE", f"{path}/collection_jobs/{'A' * 43}"),
+        ("GET", f"{path}/counts"),
+        ("GET", f"{path}/progress"),
+        ("GET", "/tasks"),
+    ):
+        assert running.ask(method, where, role=role).status == 401
+
+
+def test_the_operators_addresses_are_not_on_the_public_listener(running: Address) -> None:
+    swapped = Address(running.operator_port, running.port)
+    assert swapped.ask("GET", "/operator/tasks", role="operator").status == 404
+    assert swapped.ask("GET", "/metrics").status == 404
+
+
+def test_an_operator_adds_a_task_and_devices_report_at_once(address: Address) -> None:
+    kit = kit_of(purpose="A second one.")
+    assert address.send(kit, report(kit)).status == 404
+    for _ in range(2):  # adding it again changes nothing
+        reply = address.post("/operator/tasks", new_task(kit), "operator")
+        assert (reply.status, reply.json) == (201, {"task_id": kit.task.id})
+    assert address.send(kit, report(kit)).body == b""
+    listed = address.ask("GET", "/operator/tasks", role="operator").json["tasks"]
+    assert kit.task.id in [each["task_id"] for each in listed]
+
+
+def test_what_is_no_task_is_not_added(running: Address) -> None:
+    good = new_task(kit_of(purpose="A third one."))
+    other = new_task(kit_of("starts"))
+    for wrong, problem in (
+        ({}, "invalid_message"),
+        ({**good, "more": 1}, "invalid_message"),
+        ({**good, "task": "%"}, "invalid_message"),
+        ({**good, "task": encoded(b"{}")}, "invalid_task"),
+        ({**good, "files": {}}, "invalid_task"),
+        ({**good, "files": other["files"]}, "invalid_task"),
+    ):
+        assert running.post("/operator/tasks", wrong, "operator").problem == problem
+
+
+def finished(address: Address, job: Reply) -> Reply:
+    assert job.status == 201
+    deadline_s = time.monotonic() + 30
+    while True:
+        reply = address.ask("GET", job.headers["location"], role="analyst")
+        if reply.status != 202 or time.monotonic() > deadline_s:
+            return reply
+        assert int(reply.headers["retry-after"]) > 0
+        time.sleep(0.1)
+
+
+QUESTION = {"question": {"ask": "hotspots"}}
+
+
+def test_a_question_is_one_job_until_it_is_deleted(address: Address, kit: Kit) -> None:
+    path = f"/tasks/{kit.task.id}/collection_jobs"
+    address.send(kit, *[report(kit, k) for k in range(5)])
+    first = address.post(path, QUESTION, "analyst")
+    found = finished(address, first)
+    assert found.status == 200
+    assert found.json["status"] == "done"
+    assert found.json["answer"]["about"]["reports"] == 5
+    assert found.json["task_id"] == kit.task.id
+    address.send(kit, report(kit))
+    again = address.post(path, QUESTION, "analyst")
+    assert again.headers["location"] == first.headers["location"]
+    assert finished(address, again).json == found.json
+    assert address.ask("DELETE", first.headers["location"], role="analyst").status == 204
+    gone = address.ask("GET", first.headers["location"], role="analyst")
+    assert gone.problem == "unrecognized_job"
+    anew = finished(address, address.post(path, QUESTION, "analyst"))
+    assert anew.json["answer"]["about"]["reports"] == 6
+
+
+def test_below_the_batch_size_only_what_is_missing_is_told(address: Address, kit: Kit) -> None:
+    address.send(kit, report(kit))
+    path = f"/tasks/{kit.task.id}"
+    job = address.post(f"{path}/collection_jobs", QUESTION, "analyst")
+    told = finished(address, job).json
+    assert told == {"status": "too_few", "missing": 2, "task_id": kit.task.id}
+    counts = address.ask("GET", f"{path}/counts", role="analyst").json
+    assert set(counts) == {"task_id", "start", "end", "missing"}
+    assert counts["missing"] == 2
+    address.send(kit, report(kit), report(kit))
+    assert finished(address, job).json["status"] == "done"
+
+
+def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) -> None:
+    address.send(kit, *[report(kit) for _ in range(3)])
+    path = f"/tasks/{kit.task.id}/collection_jobs"
+    job = address.post(path, {"question": {"ask": "who was it"}}, "analyst")
+    assert finished(address, job).json["status"] == "refused"
+    for wrong in ({}, {"question": 1}, {"question": {}, "start": -1}, {"question": {}, "x": 1}):
+        assert address.post(path, wrong, "analyst").problem == "invalid_message"
+
+
+def test_counts_are_those_of_the_reports(address: Address, kit: Kit, question: Kit) -> None:
+    for each in (kit, question):
+        address.send(each, *[report(each, k % 4) for k in range(9)])
+        address.send(each, report(each, 1, time=today() - 1))
+        path = f"/tasks/{each.task.id}/counts"
+        found = address.ask("GET", path, role="analyst").json
+        assert found["reports"] == 10
+        assert found["law"] == each.mechanism.identity
+        assert sum(n for *_, n in found["cells"]) == 10 * each.code.entries
+        today_only = address.ask("GET", f"{path}?start={today()}", role="analyst").json
+        assert today_only["reports"] == 9
+        bad = address.ask("GET", f"{path}?start=-1", role="analyst")
+        assert bad.problem == "invalid_message"
+
+
+def test_counts_travel_as_arrow(address: Address, kit: Kit) -> None:
+    import pyarrow as pa
+
+    address.send(kit, *[report(kit, k % 4) for k in range(9)])
+    kind = "application/vnd.apache.arrow.stream"
+    reply = address.ask("GET", f"/tasks/{kit.task.id}/counts", role="analyst", accept=kind)
+    counts = Counts.from_arrow(pa.ipc.open_stream(reply.body).read_all())
+    ((length, values, often),) = counts.by_length(kit.mechanism)
+    assert (length, values.tolist(), often.tolist()) == (3, [0, 1, 2, 3], [3, 2, 2, 2])
+
+
+def test_health_and_metrics_are_there_for_those_who_watch(address: Address, kit: Kit) -> None:
+    assert address.ask("GET", "/healthz").json == {"status": "alive"}
+    assert address.ask("GET", "/readyz").json == {"status": "ready"}
+    address.send(kit, report(kit), report(kit))
+    said = address.ask("GET", "/metrics").body.decode()
+    assert 'nomadp_uploads_total{status="200"} 1' in said
+    assert "nomadp_reports_acknowledged_total 2" in said
+    assert "nomadp_ready 1" in said
+    assert kit.task.id not in said
+
+
+def test_the_document_has_every_route_and_no_other() -> None:
+    document = json.loads(
+        Path(__file__)
+        .parents[2]
+        .joinpath("src/nomadp/collector/openapi.json")
+        .read_text(encoding="utf-8")
+    )
+    described = {
+        (method.upper(), path) for path, each in document["paths"].items() for method in each
+    }
+    service: Any = object()
+    routes = [*public_app(service)._others.routes, *operator_app(service).routes]
+    built = {
+        (method, route.path) for route in routes for method in route.methods - {"HEAD"}
+    } | {("POST", "/tasks/{task}/reports")}
+    assert described == built
+
+
+def test_a_task_of_another_process_is_found(store: Store, kit: Kit) -> None:
+    from nomadp.collector.held import add_task
+
+    with collector(store) as address:
+        assert address.send(kit, report(kit)).status == 404
+        connection = store.connect()
+        add_task(connection, kit)
+        connection.close()
+        time.sleep(1.1)
+        assert address.send(kit, report(kit)).body == b""
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_job_of_any_name_is_not_there(address: Address, kit: Kit, method: str) -> None:
+    for name in ("%00", "%FF", "A" * 43, "A" * 44):
+        path = f"/tasks/{kit.task.id}/collection_jobs/{name}"
+        assert address.ask(method, path, role="analyst").problem == "unrecognized_job"

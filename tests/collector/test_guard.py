@@ -1,0 +1,163 @@
+"""Slow, endless and too many connections: cut off, and honest clients are served meanwhile."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from collecting import Address, collector, kit_of, report
+
+from nomadp.collector import guard
+from nomadp.collector.messages import UPLOAD_TYPE
+from nomadp.collector.opened import opened
+from nomadp.collector.store import Store
+from nomadp.protocol.kit import Kit
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
+    with collector(opened(str(place)), kit_of()) as address:
+        yield address
+
+
+def connected(address: Address) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", address.port), timeout=10)
+
+
+def answer(connection: socket.socket) -> bytes:
+    """All that is said until the other side closes."""
+    found = b""
+    try:
+        while piece := connection.recv(65_536):
+            found += piece
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def test_headers_of_any_size_are_not_read(running: Address) -> None:
+    with connected(running) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nx: " + b"y" * 20_000 + b"\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_url_of_any_size_is_not_read(running: Address) -> None:
+    with connected(running) as connection:
+        connection.sendall(b"GET /" + b"y" * 20_000)
+        assert b" 431 " in answer(connection)[:16]
+
+
+@pytest.mark.parametrize(
+    "said", [b"\x00\xff" * 50, b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\nx y"]
+)
+def test_what_is_no_http_is_a_problem(running: Address, said: bytes) -> None:
+    with connected(running) as connection:
+        connection.sendall(said)
+        found = answer(connection)
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert b"urn:nomadp:error:bad_request" in found
+
+
+def test_a_request_that_does_not_arrive_is_cut_off(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
+    path = f"/tasks/{kit.task.id}/reports".encode()
+    with collector(sqlite, kit) as address:
+        for said in (
+            b"",
+            b"GET /healthz HTTP/1.1\r\nx: ",
+            b"POST " + path + b" HTTP/1.1\r\ncontent-length: 10\r\n\r\n{",
+        ):
+            with connected(address) as connection:
+                began_s = time.monotonic()
+                connection.sendall(said)
+                answer(connection)
+                assert 0.3 < time.monotonic() - began_s < 5
+        assert address.send(kit, report(kit)).body == b""
+
+
+def test_of_too_many_connections_the_longest_waiting_goes(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 20)
+    with collector(sqlite, kit) as address:
+        idle = [connected(address) for _ in range(30)]
+        try:
+            assert address.send(kit, report(kit)).body == b""
+            assert answer(idle[0]) == b""
+        finally:
+            for each in idle:
+                each.close()
+
+
+def test_connections_that_idle_after_an_answer_make_room_for_new_ones(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 10)
+    with collector(sqlite, kit) as address:
+        idle = [connected(address) for _ in range(12)]
+        try:
+            for each in idle[2:]:
+                each.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+                assert each.recv(9) == b"HTTP/1.1 "
+            for _ in range(20):
+                assert address.send(kit, report(kit)).body == b""
+        finally:
+            for each in idle:
+                each.close()
+
+
+def test_honest_clients_are_served_beside_hundreds_of_slow_ones(
+    sqlite: Store, kit: Kit
+) -> None:
+    with collector(sqlite, kit) as address:
+        slow = [connected(address) for _ in range(300)]
+        try:
+            for each in slow:
+                each.sendall(b"POST /tasks/x/reports HTTP/1.1\r\nx-slow: ")
+            spent_s = []
+            for _ in range(20):
+                began_s = time.monotonic()
+                assert address.send(kit, report(kit)).body == b""
+                spent_s.append(time.monotonic() - began_s)
+            assert sorted(spent_s)[10] < 0.5
+        finally:
+            for each in slow:
+                each.close()
+
+
+def test_trailers_of_any_size_are_not_read(running: Address) -> None:
+    path = f"/tasks/{kit_of().task.id}/reports".encode()
+    head = b"content-type: " + UPLOAD_TYPE.encode() + b"\r\ntransfer-encoding: chunked"
+    with connected(running) as connection:
+        connection.sendall(b"POST " + path + b" HTTP/1.1\r\n" + head + b"\r\n\r\n0\r\nx: ")
+        with pytest.raises((ConnectionError, TimeoutError)):  # cut off long before
+            connection.sendall(b"y" * 2**26)
+
+
+def test_a_message_may_begin_where_a_large_one_ends(running: Address) -> None:
+    body = json.dumps({"reports": [report(kit_of(), k) for k in range(100)]}).encode()
+    body += b" " * 20_000
+    head = f"POST /tasks/{kit_of().task.id}/reports HTTP/1.1\r\n"
+    head += f"content-type: {UPLOAD_TYPE}\r\ncontent-length: {len(body)}\r\n\r\n"
+    with connected(running) as connection:
+        connection.sendall(head.encode() + body + b"GET /healthz HTTP/1.1\r\n")
+        time.sleep(0.2)
+        connection.sendall(b"connection: close\r\n\r\n")
+        assert answer(connection).count(b"HTTP/1.1 200 ") == 2
+
+
+def test_idle_connections_leave_room_for_others(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 20)
+    with collector(sqlite, kit) as address, ExitStack() as many:
+        for _ in range(20):
+            idle = many.enter_context(connected(address))
+            idle.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+            assert idle.recv(1000).startswith(b"HTTP/1.1 200 ")
+        assert address.send(kit, report(kit)).body == b""

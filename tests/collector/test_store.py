@@ -1,0 +1,358 @@
+"""What a store keeps and forgets, and how it is copied: the same for both kinds."""
+
+import os
+import sqlite3
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from collecting import Address, collector, kit_of, prepared, report, today
+from crashes import Load, tally
+from postgres import Postgres
+
+import nomadp
+from nomadp.answers import ask
+from nomadp.collector import copying, service
+from nomadp.collector.copying import backed_up, check_whole, copied
+from nomadp.collector.export import exported
+from nomadp.collector.held import counters_of, counts_of, read_task
+from nomadp.collector.messages import report_id_bytes
+from nomadp.collector.opened import opened
+from nomadp.collector.retention import swept
+from nomadp.collector.sqlite_store import SqliteStore
+from nomadp.collector.store import Store, StoreRefused
+from nomadp.collector.tokens import TokenRefused, first_tokens, is_token, renew
+from nomadp.inference.decode import decode
+from nomadp.protocol.kit import Kit
+from nomadp.reports.counts import Counts
+from nomadp.reports.files import read_reports
+
+DAY_S = 86_400
+
+
+def filled(store: Store, *kits: Kit, count: int = 30) -> dict[str, list[dict[str, object]]]:
+    """A store with reports of these tasks; what was sent."""
+    sent = {each.task.id: [report(each, k) for k in range(count)] for each in kits}
+    with collector(store, *kits) as address:
+        for each in kits:
+            assert address.send(each, *sent[each.task.id]).body == b""
+    return sent
+
+
+def test_the_order_of_rows_tells_nothing_of_when_they_came(sqlite: Store, kit: Kit) -> None:
+    names = []
+    with collector(sqlite, kit) as address:
+        for _ in range(20):
+            sent = report(kit)
+            names.append(report_id_bytes(sent["report_id"]))
+            address.send(kit, sent)
+    connection = sqlite.connect()
+    stored = [bytes(name) for (name,) in connection.rows("SELECT id FROM report")]
+    with pytest.raises(sqlite3.OperationalError, match="rowid"):
+        connection.rows("SELECT rowid FROM report")
+    connection.close()
+    assert stored == sorted(names) != names
+
+
+def test_what_is_committed_is_flushed(store: Store) -> None:
+    connection = store.connect(writes=True)
+    if isinstance(store, SqliteStore):
+        full = 2
+        assert connection.rows("PRAGMA synchronous") == [(full,)]
+        assert connection.rows("PRAGMA journal_mode") == [("wal",)]
+    else:
+        assert connection.rows("SHOW synchronous_commit") == [("on",)]
+    connection.close()
+
+
+def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:
+    place = postgres.database()
+    off = postgres.told("ALTER SYSTEM SET fsync = off")
+    with off, pytest.raises(StoreRefused, match="must have fsync on"):
+        opened(place)
+    opened(place)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such modes on Windows")
+def test_only_the_operator_can_read_a_store_and_its_backups(
+    sqlite: Store, kit: Kit, tmp_path: Path
+) -> None:
+    with collector(sqlite, kit) as address:
+        assert address.send(kit, report(kit)).body == b""
+        backed_up(sqlite, tmp_path / "backup.sqlite")
+        files = [path for path in tmp_path.iterdir() if path.is_file()]
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
+    assert modes.keys() >= {"collector.sqlite", "collector.sqlite-wal", "backup.sqlite"}
+    assert set(modes.values()) == {0o600}
+
+
+def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
+    sqlite: Store, kit: Kit, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    marks = {
+        "user_agent": "Marked-Agent/7",
+        "x_forwarded_for": "203.0.113.77",
+        "forwarded": "for=203.0.113.78",
+        "cookie": "marked-cookie=1",
+        "referer": "marked-referer",
+    }
+    import json
+
+    from nomadp.collector.messages import UPLOAD_TYPE
+
+    with collector(sqlite, kit) as address:
+        path = f"/tasks/{kit.task.id}/reports"
+        for body in (json.dumps({"reports": [report(kit)]}).encode(), b"marked-body"):
+            reply = address.ask("POST", path, body, content_type=UPLOAD_TYPE, **marks)
+            assert b"marked" not in reply.body
+        address.counters(kit, "invalid_message")
+    exported(sqlite, kit.task.id, tmp_path / "out.parquet")
+    backed_up(sqlite, tmp_path / "backup.sqlite")
+    logged = "".join(capfd.readouterr())
+    everything = b"".join(each.read_bytes() for each in tmp_path.iterdir()) + logged.encode()
+    for mark in (*marks.values(), "127.0.0.1:", "marked", "Marked"):
+        assert mark.encode() not in everything
+    connection = sqlite.connect()
+    ((epoch, value),) = connection.rows("SELECT epoch, value FROM report")
+    connection.close()
+    assert (epoch, len(value)) == (today(), kit.code.byte_count)
+
+
+def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> None:
+    kit = kit_of(start=today() - 2, end=today() + 1, retention=4)
+    now_s = [time.time()]
+    with collector(store, kit, clock=lambda: now_s[0]) as address:
+        old, new = report(kit, 1, time=today() - 1), report(kit, 2)
+        address.send(kit, old, new)
+        connection = store.connect()
+        held = read_task(connection, kit.task.id)
+        assert held is not None
+        assert swept(store, held, now_s[0]) == 0
+        now_s[0] += 3 * DAY_S
+        assert swept(store, held, now_s[0]) == 1
+        assert swept(store, held, now_s[0]) == 0
+        rows = dict(connection.rows("SELECT id, value FROM report"))
+        by_id = {bytes(k): v for k, v in rows.items()}
+        assert by_id[report_id_bytes(old["report_id"])] is None
+        assert bytes(by_id[report_id_bytes(new["report_id"])]) == kit.code.raw((2,))
+        assert [v for _, _, v in counts_of(connection, held).cells] == [2]
+        connection.close()
+        assert address.send(kit, old).failures == ["report_replayed"]
+        changed = dict(old, time=today())
+        assert address.send(kit, changed).failures == ["report_replayed"]
+
+
+def test_what_may_still_be_on_its_way_is_not_overtaken_by_its_deletion(
+    store: Store, kit: Kit
+) -> None:
+    filled(store, kit)
+    connection = store.connect()
+    held = read_task(connection, kit.task.id)
+    connection.close()
+    assert held is not None
+    over_s = (today() + kit.task.retention) * DAY_S
+    assert swept(store, held, over_s) == 0
+    assert swept(store, held, over_s + 600) == 30
+
+
+def test_what_was_deleted_is_not_in_the_log_beside_the_store(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "SWEEP_S", 0.1)
+    now_s, log = [time.time()], Path(sqlite.name + "-wal")
+    sent = report(kit)
+    name = report_id_bytes(sent["report_id"])
+    with collector(sqlite, kit, clock=lambda: now_s[0]) as address:
+        assert address.send(kit, sent).body == b""
+        now_s[0] += 60 * DAY_S
+        connection = sqlite.connect()
+        deadline_s = time.monotonic() + 10
+        while connection.rows("SELECT 1 FROM report WHERE value IS NOT NULL") or (
+            name in log.read_bytes()
+        ):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.05)
+        connection.close()
+
+
+def test_what_is_exported_can_be_read_decoded_and_counted(
+    store: Store, kit: Kit, tmp_path: Path
+) -> None:
+    sent = filled(store, kit)[kit.task.id]
+    out = tmp_path / "reports.parquet"
+    assert exported(store, kit.task.id, out) == len(sent)
+    reports = read_reports(out, kit.locations)
+    assert isinstance(reports, nomadp.Reports)
+    assert not reports.refusals
+    assert set(reports.ids) == {each["report_id"] for each in sent}
+    assert list(reports.ids) == sorted(reports.ids, key=report_id_bytes)
+    assert len(decode(kit.mechanism, reports)) == 3 * len(sent)
+    connection = store.connect()
+    held = read_task(connection, kit.task.id)
+    assert held is not None
+    assert Counts.of(kit.mechanism, reports) == counts_of(connection, held)
+    connection.close()
+
+
+def test_answers_to_a_question_are_exported_as_values(
+    store: Store, question: Kit, tmp_path: Path
+) -> None:
+    filled(store, question)
+    out = tmp_path / "reports.parquet"
+    assert exported(store, question.task.id, out) == 30
+    reports = read_reports(out, question.locations, question.mechanism)
+    connection = store.connect()
+    held = read_task(connection, question.task.id)
+    assert held is not None
+    counts = counts_of(connection, held)
+    connection.close()
+    assert Counts.of(question.mechanism, reports) == counts
+    told = [ask(question.mechanism, each, {"ask": "hotspots"}) for each in (counts, reports)]
+    assert told[0].columns["share"].tolist() == told[1].columns["share"].tolist()
+
+
+def state(store: Store) -> dict[str, object]:
+    """All that a store holds."""
+    connection = store.connect()
+    sums = {
+        "cell": "SELECT task, epoch, value, SUM(n) FROM cell GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+        "counter": "SELECT task, reason, SUM(n) FROM counter GROUP BY 1, 2 ORDER BY 1, 2",
+        "report": "SELECT task, id, epoch, value FROM report ORDER BY task, id",
+        "task": "SELECT number, id, content, locations, book, closed FROM task ORDER BY 1",
+        "token": "SELECT role, sha256 FROM token ORDER BY 1",
+    }
+    found = {
+        name: [tuple(bytes(x) if isinstance(x, bytes) else x for x in row) for row in rows]
+        for name, sql in sums.items()
+        for rows in [connection.rows(sql)]
+    }
+    connection.close()
+    return {name: [tuple(map(str, row)) for row in rows] for name, rows in found.items()}
+
+
+def test_a_backup_holds_everything_and_can_be_restored(
+    store: Store, kit: Kit, question: Kit, tmp_path: Path
+) -> None:
+    filled(store, kit, question)
+    backed_up(store, tmp_path / "backup.sqlite")
+    assert not list(tmp_path.glob("backup.sqlite-*"))
+    backup = opened(str(tmp_path / "backup.sqlite"), new=False)
+    assert state(backup) == state(store)
+    again = opened(str(tmp_path / "again.sqlite"))
+    assert copied(backup, again) == 60
+    assert state(again) == state(store)
+
+
+def test_a_backup_under_load_is_of_one_moment(store: Store, kit: Kit, tmp_path: Path) -> None:
+    with collector(store, kit) as address, Load(address, kit) as load:
+        time.sleep(0.5)
+        known = dict(load.acknowledged)
+        place = str(tmp_path / "backup.sqlite")
+        backed_up(store, Path(place))
+    acknowledged, lost, doubled = tally(place, kit, known)
+    assert acknowledged > 10
+    assert (lost, doubled) == (0, 0)
+
+
+def test_a_copy_that_was_cut_off_is_taken_up_again(
+    sqlite: Store, place: str, kit: Kit, question: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = opened(sqlite.name + ".source")
+    filled(source, kit, question)
+    target = opened(place)
+    monkeypatch.setattr(copying, "AT_ONCE", 7)
+    done = []
+
+    def cut_off(count: int) -> None:
+        done.append(count)
+        if len(done) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copied(source, target, cut_off)
+    connection = target.connect()
+    assert connection.rows("SELECT COUNT(*) FROM report") == [(28,)]
+    with pytest.raises(StoreRefused, match="unfinished copy"):
+        check_whole(connection)
+    connection.close()
+    assert copied(source, target) == 60
+    assert state(target) == state(source)
+    with collector(target) as address:
+        assert address.send(kit, report(kit)).body == b""
+        assert address.counters(kit, "accepted", 31) == 31
+
+
+def test_a_store_is_not_copied_over_another(place: str, tmp_path: Path, kit: Kit) -> None:
+    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    prepared(source, kit)
+    prepared(target, kit_of(purpose="Another."))
+    with pytest.raises(StoreRefused, match="tasks of its own"):
+        copied(source, target)
+
+
+def test_a_backup_is_not_restored_over_what_came_in_since(
+    store: Store, kit: Kit, question: Kit, tmp_path: Path
+) -> None:
+    filled(store, kit, question)
+    backed_up(store, tmp_path / "backup.sqlite")
+    with collector(store) as address:
+        assert address.send(kit, report(kit)).body == b""
+    before = state(store)
+    with pytest.raises(StoreRefused, match="tasks of its own"):
+        copied(opened(str(tmp_path / "backup.sqlite")), store)
+    assert state(store) == before
+
+
+def test_tokens_are_kept_as_hashes_and_renewed(store: Store) -> None:
+    connection = store.connect()
+    made = first_tokens(connection, {})
+    assert set(made) == {"analyst", "operator"}
+    assert first_tokens(connection, {}) == {}
+    assert is_token(connection, "analyst", made["analyst"])
+    assert not is_token(connection, "operator", made["analyst"])
+    assert made["analyst"] not in str(connection.rows("SELECT * FROM token"))
+    new = renew(connection, "analyst")
+    assert is_token(connection, "analyst", new)
+    assert not is_token(connection, "analyst", made["analyst"])
+    with pytest.raises(TokenRefused, match="16 characters"):
+        first_tokens(connection, {"NOMADP_ANALYST_TOKEN": "short"})
+    connection.close()
+
+
+def test_counters_outlive_the_process(store: Store, kit: Kit) -> None:
+    with collector(store, kit) as address:
+        address.send(kit, report(kit, time=0))
+    connection = store.connect()
+    assert counters_of(connection)[1] == {"task_not_started": 1}
+    connection.close()
+
+
+def test_uploads_side_by_side_are_all_counted(address: Address, store: Store, kit: Kit) -> None:
+    def send() -> None:
+        for _ in range(5):
+            assert address.send(kit, *[report(kit, k) for k in range(20)]).body == b""
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    connection = store.connect()
+    assert connection.rows("SELECT COUNT(*) FROM report") == [(600,)]
+    ((counted,),) = connection.rows("SELECT SUM(n) FROM cell")
+    connection.close()
+    assert counted == address.counters(kit, "accepted") == 600
+
+
+@pytest.mark.parametrize("named", ["mysql://localhost", "postgresql://nobody@127.0.0.1:1/none"])
+def test_what_is_no_store_is_refused_in_a_sentence(named: str) -> None:
+    with pytest.raises(StoreRefused):
+        opened(named)
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.sqlite").write_bytes(b"not a store" * 1000)
+    with pytest.raises(StoreRefused, match="SQLite file"):
+        opened(str(tmp_path / "x.sqlite"))

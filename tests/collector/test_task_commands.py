@@ -1,0 +1,54 @@
+"""``nomadp task publish``, ``list``, ``verify`` and ``close`` with a collector that runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from collecting import TOKENS, collector, kit_of, report
+
+from nomadp.cli import main
+from nomadp.collector.store import Store
+from nomadp.protocol.folder import write_task_folder
+
+
+def run(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "trips"])
+def test_a_task_is_published_verified_listed_and_closed(
+    sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
+) -> None:
+    kit = kit_of(mechanism)
+    folder = str(write_task_folder(tmp_path / "made", kit))
+    monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
+    with collector(sqlite) as address:
+        where = ("--collector", f"http://127.0.0.1:{address.operator_port}")
+        assert run("task", "publish", folder, *where)["task_id"] == kit.task.id
+        public = f"http://127.0.0.1:{address.port}/tasks/{kit.task.id}"
+        assert run("task", "show", public)["task_id"] == kit.task.id
+        assert address.send(kit, report(kit)).body == b""
+        (listed,) = run("task", "list", *where)["tasks"]
+        assert (listed["task_id"], listed["reports"], listed["closed"]) == (
+            kit.task.id,
+            1,
+            False,
+        )
+        assert run("task", "close", folder, *where)["closed"]
+        assert address.send(kit, report(kit)).failures == ["report_dropped"]
+
+
+def test_a_wrong_token_publishes_nothing(
+    sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(write_task_folder(tmp_path / "made", kit_of()))
+    monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", "wrong")
+    with collector(sqlite) as address:
+        where = ("--collector", f"http://127.0.0.1:{address.operator_port}")
+        done = CliRunner().invoke(main, ["task", "publish", folder, *where])
+    assert done.exit_code == 1
+    assert "replied 401 (unauthorized)" in done.stderr

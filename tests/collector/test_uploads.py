@@ -1,0 +1,309 @@
+"""Uploads over real HTTP: what is taken, what is refused, and that the operator sees why."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from collecting import (
+    Address,
+    Reply,
+    collector,
+    kit_of,
+    new_id,
+    report,
+    today,
+    value_of,
+)
+
+from nomadp.collector import writer as writing
+from nomadp.collector.held import counts_of, read_task, totals_of
+from nomadp.collector.messages import UPLOAD_TYPE
+from nomadp.collector.service import Service
+from nomadp.collector.space import Space
+from nomadp.collector.store import Store
+from nomadp.protocol.kit import Kit
+
+
+def reports_in(store: Store, kit: Kit) -> dict[str, tuple[int, bytes | None]]:
+    from nomadp.collector.messages import report_id_text
+
+    connection = store.connect()
+    rows = connection.rows(
+        "SELECT r.id, r.epoch, r.value FROM report AS r JOIN task AS t ON r.task = t.number "
+        "WHERE t.id = ?",
+        kit.task.id,
+    )
+    connection.close()
+    return {report_id_text(bytes(name)): (epoch, value) for name, epoch, value in rows}
+
+
+def send_raw(address: Address, kit: Kit, body: bytes, kind: str = UPLOAD_TYPE) -> Reply:
+    path = f"/tasks/{kit.task.id}/reports"
+    return address.ask("POST", path, body, content_type=kind)
+
+
+def test_what_is_acknowledged_is_stored(address: Address, store: Store, kit: Kit) -> None:
+    sent = report(kit, 7)
+    reply = address.send(kit, sent)
+    assert (reply.status, reply.body) == (200, b"")
+    stored = {sent["report_id"]: (today(), kit.code.raw((7,)))}
+    assert reports_in(store, kit) == stored
+    assert address.counters(kit, "accepted") == 1
+
+
+def test_the_same_again_is_a_success_and_counts_once(
+    address: Address, store: Store, kit: Kit
+) -> None:
+    sent = report(kit, 7)
+    assert [address.send(kit, sent).body for _ in range(3)] == [b""] * 3
+    assert address.send(kit, sent, sent).body == b""
+    assert address.counters(kit, "accepted_again", 4) == 4
+    connection = store.connect()
+    held = read_task(connection, kit.task.id)
+    assert held is not None
+    assert totals_of(connection, held) == {today(): 1}
+    assert list(counts_of(connection, held).cells.values()) == [1]
+    connection.close()
+
+
+@pytest.mark.parametrize("other", [{"value": 8}, {"time": -1}])
+def test_the_same_id_with_other_bytes_is_refused_and_the_first_kept(
+    address: Address, store: Store, kit: Kit, other: dict[str, int]
+) -> None:
+    sent = report(kit, 7)
+    address.send(kit, sent)
+    changed = dict(sent)
+    if "value" in other:
+        changed["value"] = value_of(kit, other["value"])
+    else:
+        changed["time"] += other["time"]
+    reply = address.send(kit, changed)
+    assert (reply.status, reply.failures) == (200, ["report_replayed"])
+    assert reports_in(store, kit) == {sent["report_id"]: (today(), kit.code.raw((7,)))}
+    assert address.counters(kit, "report_replayed") == 1
+
+
+def test_of_two_under_one_id_in_one_upload_the_first_is_kept(
+    address: Address, store: Store, kit: Kit
+) -> None:
+    one = report(kit, 1)
+    reply = address.send(kit, one, dict(one, value=value_of(kit, 2)))
+    assert reply.json == {"failures": [{"id": one["report_id"], "error": "report_replayed"}]}
+    assert reports_in(store, kit)[one["report_id"]] == (today(), kit.code.raw((1,)))
+
+
+def test_one_id_in_two_tasks_is_two_reports(
+    address: Address, store: Store, kit: Kit, question: Kit
+) -> None:
+    name = new_id()
+    assert address.send(kit, report(kit, report_id=name)).body == b""
+    assert address.send(question, report(question, report_id=name)).body == b""
+    assert len(reports_in(store, kit)) == len(reports_in(store, question)) == 1
+
+
+def test_failures_alone_are_told_in_the_order_of_the_request(
+    address: Address, store: Store, kit: Kit
+) -> None:
+    sent = [
+        report(kit, 1, time=today() + 9),
+        report(kit, 2),
+        report(kit, 3, value="!"),
+        report(kit, 4, time=0),
+        report(kit, 5),
+        report(kit, 6, value=kit.code.text((kit.code.size,))),
+    ]
+    reply = address.send(kit, *sent)
+    wrong = ["report_too_early", "invalid_message", "task_not_started", "invalid_message"]
+    names = [sent[k]["report_id"] for k in (0, 2, 3, 5)]
+    told = [{"id": i, "error": e} for i, e in zip(names, wrong, strict=True)]
+    assert (reply.status, reply.json) == (200, {"failures": told})
+    assert set(reports_in(store, kit)) == {sent[1]["report_id"], sent[4]["report_id"]}
+
+
+@pytest.mark.parametrize(
+    ("days", "told", "counted"),
+    [
+        (-6, "task_not_started", "task_not_started"),
+        (20, "task_expired", "task_expired"),
+        (2, "report_too_early", "report_too_early"),
+    ],
+)
+def test_times_outside_the_task_are_refused(
+    address: Address, kit: Kit, days: int, told: str, counted: str
+) -> None:
+    assert address.send(kit, report(kit, time=today() + days)).failures == [told]
+    assert address.counters(kit, counted) == 1
+
+
+def test_a_clock_that_is_a_day_ahead_is_forgiven(address: Address, kit: Kit) -> None:
+    assert address.send(kit, report(kit, time=today() + 1)).body == b""
+
+
+def test_late_is_told_as_replayed_and_counted_as_late(store: Store) -> None:
+    kit = kit_of(start=today() - 5, end=today() + 1, retention=6)
+    in_a_day = lambda: time.time() + 2 * 86_400  # noqa: E731
+    with collector(store, kit, clock=in_a_day) as address:
+        assert address.send(kit, report(kit, time=today() - 4)).failures == ["report_replayed"]
+        assert address.counters(kit, "late") == 1
+        assert address.send(kit, report(kit, time=today() - 3)).body == b""
+
+
+def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
+    address: Address, store: Store, kit: Kit
+) -> None:
+    sent = report(kit)
+    address.send(kit, sent)
+    closed = address.ask("POST", f"/operator/tasks/{kit.task.id}/close", role="operator")
+    assert closed.json == {"task_id": kit.task.id, "closed": True}
+    assert address.send(kit, report(kit)).failures == ["report_dropped"]
+    assert address.send(kit, sent).body == b""
+    assert set(reports_in(store, kit)) == {sent["report_id"]}
+    assert address.counters(kit, "report_dropped") == 1
+
+
+@pytest.mark.parametrize("said", [True, False, None, "no"])
+def test_what_says_anything_of_simulated_is_refused(
+    address: Address, store: Store, kit: Kit, said: object
+) -> None:
+    marked = report(kit, simulated=said)
+    assert address.send(kit, marked, report(kit)).failures == ["invalid_message"]
+    assert address.counters(kit, "simulated") == 1
+    assert address.send(kit, report(kit), simulated=said).failures == ["invalid_message"]
+    assert address.counters(kit, "simulated", 2) == 2
+    assert len(reports_in(store, kit)) == 1
+
+
+def test_impossible_values_of_a_question_are_refused(address: Address, question: Kit) -> None:
+    code = question.code
+    for wrong in ("", "A", "A" * (code.characters + 1), "\u00e9" * code.characters):
+        sent = report(question, value=wrong)
+        assert address.send(question, sent).failures == ["invalid_message"]
+    assert address.counters(question, "invalid_message", 4) == 4
+
+
+BAD_BODIES = {
+    "nothing": b"",
+    "no object": b"[]",
+    "no reports": b"{}",
+    "none": b'{"reports":[]}',
+    "no json": b"\xff\xfe",
+    "deep": b'{"reports":' + b"[" * 5000,
+    "unknown member": b'{"reports":[],"more":1}',
+    "id of another length": json.dumps(
+        {"reports": [{"report_id": "A" * 21, "time": 1, "value": "AA"}]}
+    ).encode(),
+    "id that is not canonical": json.dumps(
+        {"reports": [{"report_id": "A" * 21 + "B", "time": 1, "value": "AA"}]}
+    ).encode(),
+    "a user agent": json.dumps(
+        {"reports": [{"report_id": "A" * 22, "time": 1, "value": "AA", "agent": "x"}]}
+    ).encode(),
+    "a huge time": json.dumps(
+        {"reports": [{"report_id": "A" * 22, "time": 10**30, "value": "AA"}]}
+    ).encode(),
+    "101": json.dumps(
+        {"reports": [{"report_id": "A" * 22, "time": 1, "value": "AA"}] * 101}
+    ).encode(),
+}
+
+
+@pytest.fixture(scope="module")
+def one_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    from nomadp.collector.opened import opened
+
+    place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
+    with collector(opened(str(place)), kit_of()) as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", BAD_BODIES)
+def test_a_body_that_is_no_upload_is_a_problem(one_address: Address, name: str) -> None:
+    kit = kit_of()
+    before = one_address.counters(kit, "invalid_message", 0)
+    reply = send_raw(one_address, kit, BAD_BODIES[name])
+    assert (reply.status, reply.problem) == (400, "invalid_message")
+    assert reply.json["taskid"] == kit.task.id
+    assert one_address.counters(kit, "invalid_message", before + 1) == before + 1
+
+
+def test_another_media_type_is_refused(one_address: Address) -> None:
+    kit = kit_of()
+    body = json.dumps({"reports": [report(kit)]}).encode()
+    for kind in ("application/json", UPLOAD_TYPE[:-1] + "2", ""):
+        reply = send_raw(one_address, kit, body, kind)
+        assert (reply.status, reply.problem) == (415, "unsupported_media_type")
+    assert one_address.counters(kit, "unsupported_media_type", 3) == 3
+    assert send_raw(one_address, kit, body, UPLOAD_TYPE.replace(";", "; ")).status == 200
+
+
+def test_a_packed_body_is_refused(one_address: Address) -> None:
+    kit = kit_of()
+    path = f"/tasks/{kit.task.id}/reports"
+    headers = {"content_type": UPLOAD_TYPE, "content_encoding": "gzip"}
+    assert one_address.ask("POST", path, b"x", **headers).problem == "unsupported_media_type"
+
+
+def test_more_than_64_kib_is_refused(one_address: Address) -> None:
+    kit = kit_of()
+    reply = send_raw(one_address, kit, b" " * 65_537)
+    assert (reply.status, reply.problem) == (413, "too_large")
+    assert one_address.counters(kit, "too_large") == 1
+
+
+def test_an_unknown_task_is_refused_without_an_echo(one_address: Address) -> None:
+    stranger = kit_of(purpose="Somebody else's.")
+    reply = one_address.send(stranger, report(stranger))
+    assert (reply.status, reply.problem) == (404, "unrecognized_task")
+    assert stranger.task.id.encode() not in reply.body
+    assert one_address.counters(None, "unrecognized_task") == 1
+
+
+def test_a_nearly_full_disk_takes_nothing_until_there_is_room(sqlite: Store, kit: Kit) -> None:
+    free = [10**9]
+    with collector(sqlite, kit, space=Space(lambda: free[0], 10**8)) as address:
+        assert address.send(kit, report(kit)).status == 200
+        free[0] = 10**7
+        time.sleep(0.6)
+        reply = address.send(kit, report(kit))
+        assert (reply.status, reply.problem) == (507, "storage_full")
+        assert int(reply.headers["retry-after"]) > 0
+        assert address.ask("GET", "/readyz").status == 507
+        free[0] = 10**9
+        time.sleep(0.6)
+        assert address.send(kit, report(kit)).status == 200
+        assert address.counters(kit, "storage_full") == 1
+
+
+def test_a_full_queue_turns_away_and_says_when_to_come_back(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "QUEUE_REPORTS", 5)
+    with collector(sqlite, kit) as address:
+        reply = address.send(kit, *[report(kit) for _ in range(6)])
+        assert (reply.status, reply.problem) == (429, "overloaded")
+        assert int(reply.headers["retry-after"]) > 0
+        assert address.send(kit, *[report(kit) for _ in range(5)]).body == b""
+        assert address.counters(kit, "overloaded") == 1
+
+
+def test_a_store_that_is_away_is_told_and_the_next_try_succeeds(
+    sqlite: Store, kit: Kit
+) -> None:
+    from nomadp.collector.store import StoreUnavailable
+
+    services: list[Service] = []
+    with collector(sqlite, kit, started=services.append) as address:
+        connection = services[0].writer._connection
+        assert connection is not None
+
+        def fails(*_: object) -> None:
+            raise StoreUnavailable("away")
+
+        connection.write = fails  # type: ignore[assignment, method-assign]
+        sent = report(kit)
+        reply = address.send(kit, sent)
+        assert (reply.status, reply.problem) == (503, "unavailable")
+        assert int(reply.headers["retry-after"]) > 0
+        assert address.send(kit, sent).body == b""
+        assert address.counters(kit, "unavailable") == 1

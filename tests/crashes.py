@@ -1,0 +1,104 @@
+"""Collectors and databases killed under load: what was acknowledged must be there, once."""
+
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from typing import NamedTuple
+
+from collecting import Address, report
+
+from nomadp.collector.messages import UPLOAD_TYPE, report_id_text
+from nomadp.collector.opened import opened
+from nomadp.protocol.kit import Kit
+
+SENDERS = 8
+
+
+class Tally(NamedTuple):
+    acknowledged: int
+    lost: int
+    """Acknowledged, and not stored as they were sent."""
+    doubled: int
+    """Counted more often than stored."""
+
+
+class Load:
+    """Senders that send each report until it is acknowledged, and remember which were."""
+
+    def __init__(self, address: Address, kit: Kit, senders: int = SENDERS) -> None:
+        self._address, self._kit = address, kit
+        self._path = f"/tasks/{kit.task.id}/reports"
+        self._is_over = threading.Event()
+        self.acknowledged: dict[str, str] = {}
+        self.statuses: set[int] = set()
+        self._threads = [threading.Thread(target=self._send) for _ in range(senders)]
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _send(self) -> None:
+        number, connection = 0, self._connection()
+        while not self._is_over.is_set():
+            number += 1
+            size = 1 + number % 3
+            reports = [report(self._kit, int.from_bytes(os.urandom(2))) for _ in range(size)]
+            body = json.dumps({"reports": reports}).encode()
+            while not self._is_over.is_set():
+                try:
+                    connection.request("POST", self._path, body, {"content-type": UPLOAD_TYPE})
+                    reply = connection.getresponse()
+                    said = reply.read()
+                except (OSError, HTTPException):
+                    connection.close()
+                    time.sleep(0.01)
+                    connection = self._connection()
+                    continue
+                self.statuses.add(reply.status)
+                if reply.status == 200:
+                    assert said == b""
+                    self.acknowledged |= {each["report_id"]: each["value"] for each in reports}
+                    break
+                time.sleep(0.01)
+        connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        return HTTPConnection("127.0.0.1", self._address.port, timeout=10)
+
+
+def killed_under_load(
+    load: Load, times: int, kill: Callable[[], None], start: Callable[[], float | None]
+) -> list[float]:
+    """Kill at random moments; how long it took to be ready again, each time."""
+    chance, ready_s = random.Random(1), []
+    with load:
+        for _ in range(times):
+            time.sleep(chance.uniform(0.02, 0.3))
+            kill()
+            began_s = time.monotonic()
+            start()
+            ready_s.append(time.monotonic() - began_s)
+        time.sleep(0.3)
+    return ready_s
+
+
+def tally(place: str, kit: Kit, acknowledged: dict[str, str]) -> Tally:
+    """What a store holds, beside what was acknowledged."""
+    connection = opened(place).connect()
+    rows = connection.rows("SELECT id, value FROM report")
+    ((counted,),) = connection.rows("SELECT COALESCE(SUM(n), 0) FROM cell")
+    connection.close()
+    stored = {report_id_text(bytes(name)): bytes(value) for name, value in rows}
+    parse = kit.code.parse_text
+    lost = [i for i, value in acknowledged.items() if stored.get(i) != parse(value)]
+    return Tally(len(acknowledged), len(lost), int(counted) - len(stored) * kit.code.entries)

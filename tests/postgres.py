@@ -1,0 +1,113 @@
+"""A PostgreSQL of the tests' own: in a temporary folder, as an ordinary user, on loopback."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from collecting import free_port
+
+PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+
+
+def program(name: str) -> str | None:
+    """Debian keeps them off the path."""
+    beside = [str(place) for place in PLACES]
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(beside))
+
+
+def _memory() -> str | None:
+    """Where there is room in memory: after a kill, a disk would be flushed file by file."""
+    shared = Path("/dev/shm")
+    has_room = shared.is_dir() and shutil.disk_usage(shared).free > 2**30
+    return str(shared) if has_room else None
+
+
+class Postgres:
+    """One server; `database` gives a place without tables each time it is called."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="nomadp-postgres-", dir=_memory()))
+        self._user: dict[str, Any] = {}
+        if os.geteuid() == 0:  # which it refuses to run as
+            self._user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+            shutil.chown(self._folder, "nobody", "nogroup")
+        self.port, self._count = free_port(), 0
+        self.process: subprocess.Popen[bytes] | None = None
+        made = self._run(
+            "initdb", "-D", self._data, "-U", "nomadp", "-A", "trust", "-E", "UTF8"
+        )
+        assert made.returncode == 0, made.stderr.decode()
+
+    @property
+    def _data(self) -> str:
+        return str(self._folder / "data")
+
+    def _run(self, name: str, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+        command = [str(program(name)), *arguments]
+        return subprocess.run(
+            command, cwd=self._folder, capture_output=True, check=False, **self._user
+        )
+
+    def start(self) -> None:
+        command = [str(program("postgres")), "-D", self._data, "-p", str(self.port)]
+        command += ["-h", "127.0.0.1", "-k", str(self._folder)]
+        with (self._folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=self._folder, stdout=log, stderr=log, **self._user
+            )
+        deadline_s = time.monotonic() + 60
+        ready = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "nomadp")
+        while self._run("pg_isready", "-q", *ready).returncode != 0:
+            assert time.monotonic() < deadline_s, (self._folder / "log").read_text()
+            time.sleep(0.05)
+
+    def database(self) -> str:
+        import psycopg
+
+        self._count += 1
+        address = f"postgresql://nomadp@127.0.0.1:{self.port}/postgres"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA test{self._count}".encode())
+        return f"{address}?options=-csearch_path%3Dtest{self._count}"
+
+    @contextmanager
+    def told(self, setting: str) -> Iterator[None]:
+        """With a setting of the whole server, as long as this lasts."""
+        self._change(setting)
+        try:
+            yield
+        finally:
+            self._change("ALTER SYSTEM RESET ALL")
+
+    def _change(self, statement: str) -> None:
+        import psycopg
+
+        address = f"postgresql://nomadp@127.0.0.1:{self.port}/postgres"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(statement.encode())
+            connection.execute("SELECT pg_reload_conf()")
+        time.sleep(0.3)  # every server process reads it at its next statement
+
+    def kill(self) -> None:
+        """As a power cut would: the server and all that it started."""
+        assert self.process is not None
+        from processes import children
+
+        started = children(self.process.pid)
+        self.process.kill()
+        for child in started:
+            with suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(child, signal.SIGKILL)
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()  # its data go with it
+        shutil.rmtree(self._folder, ignore_errors=True)
