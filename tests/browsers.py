@@ -1,0 +1,109 @@
+"""What tests in a browser share: how it is started, how a page is looked at, and the client."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Request, Route
+
+__all__ = [
+    "DESK",
+    "FLAGS",
+    "JOURNEY",
+    "PHONE",
+    "part",
+    "pixels",
+    "seen",
+    "serious",
+    "serve_client",
+    "too_small",
+]
+
+FLAGS = [
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--use-angle=swiftshader",  # maps need WebGL, and a test machine has no graphics
+    "--enable-unsafe-swiftshader",
+]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+JOURNEY = [{"lat": 41.80123456, "lng": -87.60654321}, {"lat": 41.9, "lng": -87.7}]
+WEB = Path(__file__).resolve().parents[1] / "web"
+DIST, AXE = WEB / "client" / "dist", WEB / "node_modules" / "axe-core" / "axe.min.js"
+KINDS = {".js": "text/javascript", ".html": "text/html"}
+TOO_SMALL = """[...document.querySelectorAll("button, select, input, summary, label.button")]
+  .filter((each) => each.offsetParent && !each.classList.contains("unseen"))
+  .map((each) => [each.outerHTML.slice(0, 120), each.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24).map(([text]) => text)"""
+FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+  .filter(({ impact }) => ["serious", "critical"].includes(impact))
+  .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)"""
+
+
+def serve_client(route: "Route") -> None:
+    """The client's own files, for requests to /client/ that never reach the collector."""
+    path = DIST / route.request.url.rpartition("/client/")[2]
+    body = b"<!doctype html>" if path.name == "index.html" else path.read_bytes()
+    route.fulfill(body=body, content_type=KINDS[path.suffix])
+
+
+@contextmanager
+def seen(
+    browser: "Browser",
+    url: str,
+    expected: int | None = 0,
+    asked: "list[Request] | None" = None,
+    script: str = "",
+    **how: Any,
+) -> Iterator["Page"]:
+    """A page that brings as many errors as are expected (None: any), and asks nobody else.
+
+    What it asks, and other pages beside it do, is noted in ``asked``; ``script`` runs first.
+    """
+    context = browser.new_context(**{"viewport": DESK, **how})
+    context.add_init_script(script)
+    page = context.new_page()
+    origin = "/".join(url.split("/")[:3])
+    wrong: list[str] = []
+    requests: list[Request] = [] if asked is None else asked
+    page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    context.on("request", lambda request: requests.append(request))
+    try:
+        page.goto(url)
+        yield page
+        assert expected is None or len(wrong) == expected, wrong
+        assert [each.url for each in requests if not each.url.startswith(origin)] == []
+    finally:
+        context.close()
+
+
+def pixels(page: "Page") -> Any:
+    """Of the map, as it is seen."""
+    shot = page.locator(".map").screenshot()
+    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+
+def part(image: Any, colour: str, near: int = 12) -> float:
+    """How much of a picture has this colour."""
+    wanted = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return float((np.abs(image - wanted).max(axis=-1) <= near).mean())
+
+
+def too_small(page: "Page") -> list[str]:
+    """What is pressed and is less than 24 pixels high or wide."""
+    found: list[str] = page.evaluate(TOO_SMALL)
+    return found
+
+
+def serious(page: "Page") -> list[str]:
+    """What axe finds that keeps somebody out; evaluated, since the policy lets no script in."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(FOUND)
+    return found

@@ -1,0 +1,565 @@
+"""The contributor's page in a real browser, at a collector that really runs."""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browsers import DESK, PHONE, part, pixels, seen, serious, too_small
+from collecting import Address, Process, kit_of, prepared, today
+
+from nomadp.collector.opened import opened
+from nomadp.look import look
+from nomadp.protocol import Kit
+from nomadp.protocol.upload import UPLOAD_TYPE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Request
+
+pytestmark = pytest.mark.browser
+
+TASKS = 12
+DEAR = [100, 101]
+NUMBERS = iter(range(TASKS))
+IMPORTS = Path(__file__).resolve().parents[1] / "imports"
+INK = {"light": "#1c2127", "dark": "#ece8df"}
+DRAWN = ".map[data-drawn=yes]"
+NO_MAPS = "HTMLCanvasElement.prototype.getContext = () => null"
+"""Without graphics a browser draws maps slowly: they are looked at where they matter."""
+NO_LOCKS = "Object.defineProperty(navigator, 'locks', { value: undefined })"
+FIRST_VIEW = """new MutationObserver(() => {
+  if (document.querySelector("h1")) window.viewMs ??= performance.now();
+}).observe(document, { childList: true, subtree: true })"""
+
+
+def salted(number: int, mechanism: str = "atlas", **said: Any) -> Kit:
+    """A task of its own for each test."""
+    salt = base64.urlsafe_b64encode(bytes([number] * 16)).decode().rstrip("=")
+    return kit_of(mechanism, salt, reports_per_contributor=10, min_batch_size=1, **said)
+
+
+def dear(number: int) -> Kit:
+    """One of which a browser can pay for two reports, and for no third."""
+    return salted(number, "trips", epsilon=Fraction(9))
+
+
+TRIPS = kit_of("trips", min_batch_size=1)
+WEEKDAYS = kit_of.__wrapped__("visits", params={"zones": "grid:3", "when": "weekday"})
+OVER = kit_of(salt="AQEBAQEBAQEBAQEBAQEBAQ", start=today() - 9, end=today() - 1)
+LATER = kit_of(salt="AQEBAQEBAQEBAQEBAQEBAg", start=today() + 2, end=today() + 9)
+
+
+@pytest.fixture(scope="module")
+def collector(
+    web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Address]:
+    web("build")
+    folder = tmp_path_factory.mktemp("collector")
+    store = str(folder / "collector.sqlite")
+    kits = [*map(salted, range(TASKS)), *map(dear, DEAR), TRIPS, WEEKDAYS, OVER, LATER]
+    prepared(opened(store), *kits)
+    with Process(store, folder) as process:
+        yield process.address
+
+
+class Visit:
+    """A browser with a fresh profile at the page of a task."""
+
+    def __init__(
+        self, page: "Page", kit: Kit, address: Address, asked: list["Request"]
+    ) -> None:
+        self.page, self.kit, self.address, self.asked = page, kit, address, asked
+
+    @property
+    def posted(self) -> list["Request"]:
+        return [each for each in self.asked if each.method != "GET"]
+
+    def step(self, number: int) -> None:
+        self.page.get_by_role("heading", name=re.compile(f"^{number}\\.")).wait_for()
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name).click()
+
+    def draw(self) -> None:
+        """Three locations, from the list."""
+        self.press("Draw a journey")
+        for name in ("p1", "p2", "p3"):
+            self.page.locator("#place").fill(name)
+            self.page.get_by_role("button", name=f"Add {name}", exact=True).click()
+
+    def draw_on_map(self) -> None:
+        self.page.wait_for_selector(DRAWN)
+        self.press("Draw a journey")
+        canvas = self.page.locator(".map canvas")
+        box = canvas.bounding_box()
+        assert box is not None
+        for x, y in ((0.3, 0.3), (0.45, 0.6), (0.6, 0.7)):
+            canvas.click(position={"x": box["width"] * x, "y": box["height"] * y})
+        self.page.locator(".points li").nth(2).wait_for()
+
+    def to_preview(self) -> None:
+        self.draw()
+        self.press("Use this journey")
+        self.press("See what would be sent")
+
+    def to_sending(self) -> None:
+        self.to_preview()
+        self.press("Continue to sending")
+        self.page.get_by_label("I know that this browser").check()
+
+    def send(self) -> str:
+        """Returns what became of it."""
+        self.page.locator("#send").click()
+        self.page.locator("#receipt").wait_for()
+        return self.page.locator("#receipt dd").last.inner_text()
+
+    def sent_bytes(self) -> int:
+        return int(self.page.locator("#sent b").inner_text().replace(",", ""))
+
+    def stored(self) -> dict[str, Any]:
+        path = f"/tasks/{self.kit.task.id}/counts"
+        found: dict[str, Any] = self.address.ask("GET", path, role="analyst").json
+        return found
+
+    def answer(self, question: dict[str, str]) -> dict[str, Any]:
+        path = f"/tasks/{self.kit.task.id}/collection_jobs"
+        where = self.address.post(path, {"question": question}, "analyst").headers["location"]
+        reply = self.address.ask("GET", where, role="analyst")
+        while reply.status == 202:
+            self.page.wait_for_timeout(200)
+            reply = self.address.ask("GET", where, role="analyst")
+        found: dict[str, Any] = reply.json
+        return found
+
+
+@contextmanager
+def visit(
+    browser: "Browser", address: Address, kit: Kit | None = None, maps: bool = False, **how: Any
+) -> Iterator[Visit]:
+    task = kit or salted(next(NUMBERS))
+    origin = f"http://127.0.0.1:{address.port}"
+    asked: list[Request] = []
+    how = {"asked": asked, "script": "" if maps else NO_MAPS, **how}
+    with seen(browser, f"{origin}/contribute/{task.task.id}", **how) as page:
+        yield Visit(page, task, address, asked)
+
+
+def timeline(kit: Kit, folder: Path) -> Path:
+    """Of two days, between locations of the task, in a file as a phone writes it."""
+    lat, lng = kit.locations.lat, kit.locations.lng
+
+    def segment(day: int, hour: int, places: tuple[int, ...]) -> dict[str, Any]:
+        at = f"2024-05-{day:02d}T{hour:02d}"
+        path = [
+            {
+                "point": f"{lat[k] + 0.00123}°, {lng[k] + 0.00321}°",
+                "time": f"{at}:{10 + 7 * n}:00.000+02:00",
+            }
+            for n, k in enumerate(places)
+        ]
+        span = {"startTime": f"{at}:00:00.000+02:00", "endTime": f"{at}:59:00.000+02:00"}
+        return {**span, "timelinePath": path}
+
+    segments = [segment(6, 8, (1, 2, 3, 4)), segment(6, 17, (4, 1)), segment(7, 8, (5, 6, 7))]
+    file = folder / "Timeline.json"
+    file.write_text(json.dumps({"semanticSegments": segments}), encoding="utf-8")
+    return file
+
+
+def only_the_report(found: Visit) -> None:
+    """Everything asked is public and the same for everybody, but for one report."""
+    task = f"/tasks/{found.kit.task.id}"
+    book = "zones" if found.kit.task.asks else "atlas"
+    public = {task, f"{task}/locations", f"{task}/{book}", f"/contribute/{found.kit.task.id}"}
+    origin = f"http://127.0.0.1:{found.address.port}"
+    for each in found.asked:
+        path = each.url.removeprefix(origin)
+        if each.method == "GET":
+            assert path in public or re.fullmatch(r"/assets/[\w.-]+", path), path
+            assert each.post_data is None
+    (sent,) = found.posted
+    assert sent.url == f"{origin}{task}/reports"
+    assert sent.all_headers()["content-type"] == UPLOAD_TYPE
+    body = json.loads(sent.post_data or "")
+    (report,) = body.pop("reports")
+    assert body == {}
+    assert set(report) == {"report_id", "time", "value"}
+    assert report["time"] == today()
+    assert found.kit.code.parse(report["value"])
+    assert found.sent_bytes() == len(sent.post_data or "")
+
+
+@pytest.mark.parametrize(
+    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+)
+def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
+    chromium: "Browser", collector: Address, theme: str, screen: Any
+) -> None:
+    palette = look()[theme]
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+        page = found.page
+        found.draw_on_map()
+        found.press("Use this journey")
+        page.wait_for_selector(DRAWN)
+        page.wait_for_timeout(300)
+        assert part(pixels(page), palette["accent"], near=40) == 0
+        found.press("See what would be sent")
+        found.step(4)
+        page.wait_for_selector(DRAWN)
+        page.wait_for_timeout(300)
+        image = pixels(page)
+        assert part(image, palette["map"]) > 0.5
+        assert part(image, INK[theme], near=40) > 0.001
+        assert part(image, palette["accent"], near=40) > 0.0001  # one place is a dot
+        assert found.posted == []
+        found.press("Continue to sending")
+        assert page.locator("#send").is_disabled()  # until it is agreed what may be forgotten
+        page.get_by_label("I know that this browser").check()
+        assert found.sent_bytes() == 0
+        assert found.send().startswith("Accepted")
+        only_the_report(found)
+        stored, answer = found.stored(), found.answer({"ask": "hotspots"})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        body = json.loads(page.locator("#receipt pre").inner_text())
+    (number,) = found.kit.code.parse(body["reports"][0]["value"])
+    assert (stored["reports"], stored["cells"]) == (1, [[3, number, 1]])
+    assert answer["status"] == "done"
+    assert answer["answer"]["about"]["reports"] == 1
+
+
+@pytest.mark.slow
+def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
+    chromium: "Browser", collector: Address, tmp_path: Path
+) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        page = found.page
+        page.locator("#file").set_input_files(timeline(TRIPS, tmp_path))
+        found.step(2)
+        assert page.locator(".day legend").all_inner_texts() == [
+            "Tuesday, May 7, 2024",
+            "Monday, May 6, 2024",
+        ]
+        assert page.get_by_role("button", name="Continue with").is_disabled()
+        page.get_by_label(re.compile("08:10 . 08:31")).check()
+        found.press("Continue with this journey")
+        zones = [TRIPS.book.names[TRIPS.book.of[k]] for k in (1, 4)]  # type: ignore[union-attr]
+        said = f"It begins in zone {zones[0]} and ends in zone {zones[1]}."
+        page.get_by_text(said).wait_for()
+        found.press("See what would be sent")
+        found.press("Continue to sending")
+        page.get_by_label("I know that this browser").check()
+        assert found.send().startswith("Accepted")
+        only_the_report(found)
+        sent = "".join(f"{each.url} {each.post_data}" for each in found.asked)
+        kept = page.evaluate(
+            "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])"
+        )
+        private = r"2024|00123|00321|41\.\d|-87\.\d"
+        assert not re.search(private, sent + kept)
+        assert found.stored()["reports"] == 1
+        assert found.answer({"ask": "flows"})["status"] == "done"
+
+
+def test_previews_are_marked_and_none_is_sent(chromium: "Browser", collector: Address) -> None:
+    with visit(chromium, collector) as found:
+        found.to_preview()
+        values = set()
+        for _ in range(12):
+            found.press("Draw again")
+            assert found.page.get_by_text("Preview: not sent").is_visible()
+            body = json.loads(found.page.locator(".preview pre").inner_text())
+            assert body["reports"][0]["report_id"] == "?" * 22
+            values.add(body["reports"][0]["value"])
+        found.page.get_by_text(re.compile("Of 13 drawn")).wait_for()
+        explained = found.page.locator("#explained")
+        explained.get_by_text(f"of {found.kit.code.size} public journeys").wait_for()
+        assert len(values) > 1
+        assert found.posted == []
+        assert found.sent_bytes() == 0
+
+
+@pytest.mark.slow
+def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, dear(DEAR[0])) as found:
+        for made in (1, 2):
+            found.to_sending()
+            assert found.send().startswith("Accepted")
+            found.page.reload()
+            found.page.locator("#receipts tbody tr").nth(made - 1).wait_for()
+        found.to_sending()
+        found.page.locator(".panel .trouble").get_by_text("at most 20 in its life").wait_for()
+        assert found.page.locator("#send").is_disabled()
+        assert found.page.get_by_text("not enough of 20").is_visible()
+        assert len(found.posted) == 2
+    assert collector.counters(found.kit, "accepted", 2) == 2
+
+
+@pytest.mark.slow  # test_device.py looks at two tabs every time
+def test_two_tabs_cannot_overspend_together(chromium: "Browser", collector: Address) -> None:
+    with visit(chromium, collector, dear(DEAR[1])) as found:
+        found.to_sending()
+        found.send()
+        found.page.reload()
+        second = Visit(found.page.context.new_page(), found.kit, collector, found.asked)
+        second.page.goto(found.page.url)
+        for each in (found, second):  # both see that one more can be paid for
+            each.to_sending()
+            assert each.page.locator("#send").is_enabled()
+        for each in (found, second):
+            each.page.evaluate("document.querySelector('#send').click()")
+        words = []
+        for each in (found, second):
+            each.page.locator("#receipt, .panel .trouble:not(:empty)").first.wait_for()
+            words.append(each.page.locator(".panel").inner_text())
+    assert sum("Accepted" in each for each in words) == 1
+    assert sum("at most 20 in its life" in each for each in words) == 1
+    assert collector.counters(found.kit, "accepted", 2) == 2
+
+
+@pytest.mark.slow
+def test_a_collector_that_is_away_gets_the_same_bytes_again(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, expected=None) as found:
+        found.to_sending()
+        found.page.route("**/reports", lambda route: route.abort(), times=1)
+        assert found.send().startswith("Accepted")
+        first, second = (each.post_data for each in found.posted)
+        assert first == second
+        assert found.sent_bytes() == 2 * len(first or "")
+    assert collector.counters(found.kit, "accepted") == 1
+
+
+@pytest.mark.slow
+def test_a_report_waits_for_a_collector_that_stays_away(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, expected=None) as found:
+        found.to_sending()
+        found.page.route("**/reports", lambda route: route.abort())
+        found.page.set_default_timeout(60_000)
+        assert found.send().startswith("Waits: the collector did not take it yet")
+        found.page.reload()
+        found.page.unroute("**/reports")
+        found.press("Send the same bytes again")
+        found.page.get_by_text("Accepted: the collector has it on disk").wait_for()
+        assert len({each.post_data for each in found.posted}) == 1
+    assert collector.counters(found.kit, "accepted") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("unknown.json", "must be GeoJSON, a Google Timeline"),
+        ("activity.fit", "is a FIT file"),
+        ("cut-short.json", "is cut short or damaged"),
+        ("page.json", "is a web page"),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused_and_not_quoted(
+    chromium: "Browser", collector: Address, name: str, words: str
+) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        found.page.locator("#file").set_input_files(IMPORTS / name)
+        said = found.page.locator(".card .trouble")
+        said.get_by_text(words).wait_for()
+        assert not re.search(r"\d", said.inner_text())
+        found.step(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kit", "words"), [(OVER, "This task ended on"), (LATER, "This task begins on")]
+)
+def test_outside_its_time_a_task_is_shown_and_nothing_can_be_sent(
+    chromium: "Browser", collector: Address, kit: Kit, words: str
+) -> None:
+    with visit(chromium, collector, kit) as found:
+        assert words in found.page.locator("#trouble").inner_text()
+        found.to_sending()
+        found.page.locator(".panel .trouble").get_by_text(words).wait_for()
+        assert found.page.locator("#send").is_disabled()
+        assert found.posted == []
+
+
+def test_without_a_durable_ledger_nothing_is_sent(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector) as found:
+        found.page.add_init_script(NO_LOCKS)
+        found.page.reload()
+        found.to_sending()
+        found.page.locator("#send").click()
+        said = found.page.locator(".panel .trouble")
+        said.get_by_text("needs IndexedDB and Web Locks").wait_for()
+        assert found.posted == []
+
+
+def test_another_task_under_its_address_is_refused(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        other = salted(0).task.content
+        found.page.route(f"**/tasks/{TRIPS.task.id}", lambda route: route.fulfill(body=other))
+        found.page.reload()
+        found.page.get_by_role("heading", name="Do not take part in this").wait_for()
+        assert found.page.locator(".steps").count() == 0
+
+
+@pytest.mark.parametrize(
+    "kit", [salted(0), TRIPS, WEEKDAYS], ids=["atlas", "trips", "weekdays"]
+)
+def test_the_browser_derives_the_promise_that_the_collector_states(
+    chromium: "Browser", collector: Address, kit: Kit
+) -> None:
+    said = collector.ask("GET", f"/tasks/{kit.task.id}/promise").json
+    with visit(chromium, collector, kit) as found:
+        shown = found.page.locator("#guarantee").inner_text()
+    capital = [each[0].upper() + each[1:] for each in (said["guaranteed"], said["adds_up"])]
+    seen_by = [each[0].upper() + each[1:] for each in (*said["not_covered"], *said["seen"])]
+    grown = [f"{after} %" for after in said["suspicions"].values()]
+    for words in (*capital, *seen_by, *grown, said["asks"], f"{said['odds_at_most']} : 1"):
+        assert words in shown
+    assert not found.asked or all("/promise" not in each.url for each in found.asked)
+
+
+def test_the_task_is_recomputed_and_can_be_checked_elsewhere(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        said = found.page.locator("#check").inner_text()
+        task = found.kit.task
+        for each in (task.id, task.locations_sha256, task.book_sha256):
+            assert each in said
+        address = f"http://127.0.0.1:{collector.port}/tasks/{task.id}"
+        assert f"nomadp task verify {address}" in said
+
+
+@pytest.mark.slow
+def test_a_journey_is_drawn_and_sent_by_keys_alone(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, WEEKDAYS, maps=True) as found:
+        page = found.page
+        page.wait_for_selector(DRAWN)
+        page.get_by_role("button", name="Draw a journey").press("Enter")
+        page.keyboard.type("p1")  # the search has the focus
+        page.get_by_role("button", name="Add p1", exact=True).press("Enter")
+        page.locator(".map canvas").press("ArrowRight")
+        page.locator(".map canvas").press("Enter")
+        assert page.locator(".points li").count() == 2
+        page.get_by_role("button", name="Use this journey").press("Enter")
+        found.step(3)
+        assert page.evaluate("document.activeElement.textContent").startswith("3.")
+        assert page.get_by_role("button", name="See what").is_disabled()
+        page.get_by_label("Weekday").select_option("Tuesday")
+        page.get_by_label("Hour").select_option(index=10)
+        page.get_by_text("The task also asks when: Tue").wait_for()
+        page.get_by_role("button", name="See what").press("Enter")
+        page.get_by_role("button", name="Continue to sending").press("Enter")
+        page.get_by_label("I know that this browser").press("Space")
+        page.locator("#send").press("Enter")
+        page.get_by_text("Accepted: the collector has it on disk").first.wait_for()
+
+
+def test_journeys_are_split_at_gaps_and_deleted(
+    chromium: "Browser", collector: Address, tmp_path: Path
+) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        page = found.page
+        page.locator("#file").set_input_files(timeline(TRIPS, tmp_path))
+        rows = page.locator(".journey")
+        rows.nth(2).wait_for()
+        page.get_by_label("A new journey begins after a gap of").fill("12")
+        page.keyboard.press("Tab")
+        page.get_by_text("2 journeys found").wait_for()
+        found.press("Delete Tuesday, May 7, 2024")
+        page.get_by_text("1 journey left").wait_for()
+        page.get_by_label("A new journey begins after a gap of").fill("3")
+        page.keyboard.press("Tab")
+        page.get_by_text("2 journeys found").wait_for()  # what is deleted stays so
+        assert page.locator(".day legend").all_inner_texts() == ["Monday, May 6, 2024"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+)
+def test_every_step_can_be_used_by_everybody(
+    chromium: "Browser", collector: Address, theme: str, screen: Any
+) -> None:
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+        page = found.page
+        found.draw_on_map()
+
+        def look_at(number: int) -> None:
+            found.step(number)
+            page.wait_for_selector(DRAWN)
+            assert serious(page) == []
+            assert too_small(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+        look_at(1)
+        found.press("Use this journey")
+        look_at(3)
+        found.press("2 Days and journeys")
+        look_at(2)
+        found.press("4 What would be sent")
+        look_at(4)
+        found.press("Continue to sending")
+        page.get_by_label("I know that this browser").check()
+        found.send()
+        look_at(5)
+
+
+def test_the_first_view_is_there_within_two_seconds(
+    chromium: "Browser", collector: Address
+) -> None:
+    """The best of a few: what else the machine does is not the page's."""
+    times = []
+    with visit(chromium, collector, TRIPS) as found:
+        found.page.add_init_script(FIRST_VIEW)
+        while len(times) < 5 and min(times, default=9e9) > 2000:
+            found.page.reload()
+            found.page.get_by_role("heading", level=1).wait_for()
+            times.append(found.page.evaluate("window.viewMs"))
+    assert min(times) < 2000
+
+
+@pytest.mark.slow
+def test_a_timeline_of_45_megabytes_is_read_in_the_page(
+    chromium: "Browser", collector: Address, tmp_path: Path
+) -> None:
+    file, count = tmp_path / "Timeline.json", 53_000
+
+    def segment(k: int) -> str:
+        day, minute = divmod(k, 24 * 60)
+        at = f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}T{minute // 60:02d}:{minute % 60:02d}"
+        path = [
+            {"point": f"{41 + k % 50 / 100}°, {-87 - j / 100}°", "time": f"{at}:{j:02d}.000Z"}
+            for j in range(4)
+        ]
+        span = {"startTime": f"{at}:00.000Z", "endTime": f"{at}:59.000Z"}
+        return json.dumps({**span, "timelinePath": path, "padding": "x" * 500})
+
+    with file.open("w", encoding="utf-8") as out:
+        out.write('{"semanticSegments":[')
+        out.writelines(f"{',' if k else ''}{segment(k)}" for k in range(count))
+        out.write("]}")
+    assert file.stat().st_size > 45e6
+    with visit(chromium, collector, TRIPS) as found:
+        page = found.page
+        page.set_default_timeout(120_000)
+        page.locator("#file").set_input_files(file)
+        found.step(2)
+        assert "found" in page.locator(".panel").inner_text()
+        page.locator(".journey input").first.check()
+        found.press("Continue with this journey")
+        found.step(3)

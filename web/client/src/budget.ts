@@ -1,0 +1,79 @@
+/** Epsilon in exact rationals: 0.1 means one tenth, and e^epsilon is bounded from below. */
+
+import { BudgetError } from "./errors.js";
+import { Fraction } from "./fraction.js";
+
+/** Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway. */
+export const MAX_EPSILON = 20;
+export const MIN_EPSILON = new Fraction(1, 10 ** 6);
+/** What a single draw may cost at least: the 2^-30 that laws give away must stay below it. */
+export const MIN_SHARE = new Fraction(1, 2 ** 28);
+
+const DECIMALS_MAX = 30;
+const TEXT_MAX = 80;
+const NUMBER = /^[-+]?(?:(\d+)\/(\d+)|(\d+\.?\d*|\.\d+)(?:e([-+]?\d{1,4}))?)$/i;
+/** Fixed-point precision of `expLower`: far below the 2^-30 the laws give away. */
+export const EXP_BITS = 160n;
+
+/**
+ * The exact budget a person means: the number 0.1 and the text "0.1" are both one tenth.
+ *
+ * Above 0 and at most 20, of a whole journey.
+ *
+ * @throws BudgetError for anything else.
+ */
+export function asEpsilon(value: string | number | Fraction): Fraction {
+  const epsilon = asFraction(value);
+  if (
+    epsilon === null ||
+    epsilon.numerator <= 0n ||
+    epsilon.compare(new Fraction(MAX_EPSILON)) > 0
+  ) {
+    throw new BudgetError(
+      `epsilon must be a number above 0 and at most ${MAX_EPSILON}, got epsilon=${shown(value)}`,
+    );
+  }
+  if (epsilon.denominator > 10n ** BigInt(DECIMALS_MAX)) {
+    throw new BudgetError(
+      `epsilon must have at most ${DECIMALS_MAX} decimals, got epsilon=${shown(value)}`,
+    );
+  }
+  return epsilon;
+}
+
+/** The number a person means, exactly; null if it is none. */
+export function asFraction(value: string | number | Fraction): Fraction | null {
+  if (value instanceof Fraction) return value;
+  if (typeof value !== "string" && typeof value !== "number") return null;
+  const text = String(value).trim();
+  const found = text.length > TEXT_MAX ? null : NUMBER.exec(text);
+  if (found === null) return null;
+  const sign = text.startsWith("-") ? -1n : 1n;
+  const [, over, under, decimal, exponent] = found;
+  if (over !== undefined && under !== undefined) {
+    return BigInt(under) === 0n ? null : new Fraction(sign * BigInt(over), BigInt(under));
+  }
+  const [whole = "", rest = ""] = (decimal ?? "").split(".");
+  const shift = Number(exponent ?? 0) - rest.length;
+  const digits = sign * BigInt(whole + rest);
+  const power = 10n ** BigInt(Math.abs(shift));
+  return shift < 0 ? new Fraction(digits, power) : new Fraction(digits * power);
+}
+
+/** A rational lower bound of e^x for x >= 0, within a relative 2^-150. */
+export function expLower(x: Fraction): Fraction {
+  if (x.numerator < 0n) throw new RangeError(`expLower needs x >= 0, got x=${x}`);
+  let term = 1n << EXP_BITS;
+  let total = term;
+  // Every term of the series is positive and every division floors, so the sum stays below.
+  for (let k = 1n; term; k += 1n) {
+    term = (term * x.numerator) / (x.denominator * k);
+    total += term;
+  }
+  return new Fraction(total, 1n << EXP_BITS);
+}
+
+function shown(value: unknown): string {
+  const text = String(value);
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}...`;
+}

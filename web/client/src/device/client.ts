@@ -1,0 +1,234 @@
+/**
+ * A person's device: joins a task, pays for a report, makes it, keeps it, sends it.
+ *
+ * In this order, each on disk before the next: charge, perturb, store, send. Nothing that can be
+ * seen from outside depends on the journey but the value, which the task's epsilon covers.
+ */
+
+import {
+  DomainError,
+  LedgerRefused,
+  NotPrivateError,
+  RandomnessUnavailable,
+  ReportRefused,
+  TaskRefused,
+} from "../errors.js";
+import type { Fraction } from "../fraction.js";
+import type { LatLng } from "../geometry.js";
+import type { Kit } from "../protocol/kit.js";
+import type { Task } from "../protocol/task.js";
+import { uploadBytes } from "../protocol/upload.js";
+import { HOURS } from "../questions.js";
+import { Report } from "../report.js";
+import { systemBytes } from "../words.js";
+import { openBrowserStore } from "./browser_store.js";
+import { fetchKit, type FetchedKit } from "./joining.js";
+import { type Charge, Ledger, type Receipt, type Spending } from "./ledger.js";
+import { sendWaiting, type Upload } from "./sending.js";
+import type { LedgerStore } from "./store.js";
+
+/** For how long sending is tried again before the rest is left for later. */
+export const PATIENCE_MS = 10_000;
+
+export interface ClientOptions {
+  /** All the epsilon that may ever be spent here, 20 by default; later it can only be lowered. */
+  readonly lifetime?: string | number | Fraction;
+  /** The browser may forget what was spent, and the person knows: see `openBrowserStore`. */
+  readonly acceptEviction?: boolean;
+  /** Told the whole body of every upload as it leaves, of one that is tried again each time. */
+  readonly onUpload?: Upload;
+  /** Where the ledger is, if not in the browser. */
+  readonly store?: LedgerStore;
+  /** Take a store that forgets: for tests alone. */
+  readonly isTest?: boolean;
+}
+
+export interface ReportOptions {
+  /** The task that was joined last, unless named. */
+  readonly taskId?: string;
+  /** Of the week, 0 being Monday from 0 to 1 h, where the task asks when. */
+  readonly hour?: number;
+  /** Send without the random delay that the task bounds. */
+  readonly now?: boolean;
+  /** Keep it until `send` is called. */
+  readonly queue?: boolean;
+}
+
+export interface SendOptions {
+  /** All that waits, not only what is due. */
+  readonly now?: boolean;
+  /** What was stopped, too. */
+  readonly again?: boolean;
+  /** This one alone. */
+  readonly reportId?: string;
+  readonly patienceMs?: number;
+}
+
+/** Takes part in collections for one person. */
+export class Client {
+  readonly #kits = new Map<string, Kit>();
+  #last: string | undefined;
+  #onUpload: Upload | undefined;
+
+  private constructor(readonly ledger: Ledger) {}
+
+  /**
+   * The client of this browser, or of a store.
+   *
+   * @throws LedgerRefused where no ledger could be durable, or it is missing or damaged.
+   */
+  static async open(options: ClientOptions = {}): Promise<Client> {
+    const store = options.store ?? (await openBrowserStore(options));
+    if (!store.durable && !options.isTest) {
+      throw new LedgerRefused(
+        "a ledger must be durable, and this store says that it is not; it is for tests alone",
+      );
+    }
+    try {
+      const client = new Client(await Ledger.open(store, options.lifetime));
+      client.#onUpload = options.onUpload;
+      return client;
+    } catch (error) {
+      store.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Take part in the task at a URL: its own, or a base and its id.
+   *
+   * What comes must be the task of that id: it is the hash of all that everybody was given.
+   */
+  async join(url: string, taskId?: string): Promise<Kit> {
+    return this.enter(await fetchKit(url, taskId));
+  }
+
+  /** The same for a task that `fetchKit` brought. */
+  async enter({ kit, base }: FetchedKit): Promise<Kit> {
+    await this.ledger.enter(kit.task, base);
+    this.#kits.set(kit.task.id, kit);
+    this.#last = kit.task.id;
+    return kit;
+  }
+
+  /** The task that was joined last, or this one, and its public files. */
+  kit(taskId: string | undefined = this.#last): Kit {
+    const kit = taskId === undefined ? undefined : this.#kits.get(taskId);
+    if (kit === undefined) {
+      throw new TaskRefused("a task must be joined before anything is reported to it");
+    }
+    return kit;
+  }
+
+  /**
+   * Spend the task's epsilon on one report of a journey, and send it when it is due.
+   *
+   * It is due at a random time that the task bounds, or `now`; what is not due yet, or is to be
+   * kept (`queue`), is sent by a later `send`. Look at the receipt's `state`.
+   */
+  async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
+    const kit = this.kit(options.taskId);
+    const journey = kit.read(points);
+    const hour = checkedHour(options.hour, kit.mechanism.timed);
+    const moment = Date.now();
+    const delay = options.now ? 0 : delayOf(kit.task, moment);
+    const charge = await this.ledger.charge(kit.task, currentTime(kit.task, moment));
+    const body = bodyOf(kit, charge, journey, hour);
+    await this.ledger.keep(charge, body, Math.floor(moment / 1000) + delay);
+    if (!options.queue) {
+      const due = await this.ledger.waiting(Math.floor(Date.now() / 1000));
+      const own = due.filter(({ reportId }) => reportId === charge.reportId);
+      await sendWaiting(this.ledger, own, PATIENCE_MS, this.#onUpload);
+    }
+    return this.#receipt(charge.reportId);
+  }
+
+  /** Send what is due, or all that waits (`now`), or what was stopped, too (`again`). */
+  async send(options: SendOptions = {}): Promise<Receipt[]> {
+    const { now = false, again = false, patienceMs = PATIENCE_MS, reportId: only } = options;
+    const due = now || again ? null : Math.floor(Date.now() / 1000);
+    const every = await this.ledger.waiting(due, again);
+    const waiting = every.filter(({ reportId }) => only === undefined || reportId === only);
+    await sendWaiting(this.ledger, waiting, patienceMs, this.#onUpload);
+    return Promise.all(waiting.map(({ reportId }) => this.#receipt(reportId)));
+  }
+
+  /** Refuse what so many `report` would refuse for any journeys; spends nothing. */
+  async check(taskId?: string, count = 1): Promise<void> {
+    const { task } = this.kit(taskId);
+    currentTime(task, Date.now());
+    await this.ledger.check(task, count);
+  }
+
+  /** What was spent, in which tasks, and what is left. */
+  spending(): Promise<Spending> {
+    return this.ledger.spending();
+  }
+
+  /** Of every report that was ever charged. */
+  receipts(): Promise<Receipt[]> {
+    return this.ledger.receipts();
+  }
+
+  /** The very bytes that wait to be sent for a report; null if none do. */
+  async waitingBytes(reportId: string): Promise<Uint8Array | null> {
+    const waiting = await this.ledger.waiting(null, true);
+    return waiting.find((each) => each.reportId === reportId)?.body ?? null;
+  }
+
+  close(): void {
+    this.ledger.store.close();
+  }
+
+  async #receipt(reportId: string): Promise<Receipt> {
+    return (await this.receipts()).find((each) => each.reportId === reportId)!;
+  }
+}
+
+function currentTime(task: Task, moment: number): number {
+  const time = task.epoch(moment);
+  if (time < task.facts.start || time >= task.facts.end) {
+    const why = time >= task.facts.end ? "is over" : "has not begun";
+    throw new ReportRefused(
+      `a task must be running to be reported to, and this one ${why} by this device's clock`,
+    );
+  }
+  return time;
+}
+
+/** Seconds, drawn evenly, and never past the end of the task. */
+function delayOf(task: Task, moment: number): number {
+  const { end, timePrecision, sendWithin } = task.facts;
+  const most = Math.min(sendWithin, end * timePrecision - Math.floor(moment / 1000) - 1);
+  return most > 0 ? Number(systemBytes(16).getBigUint64(0) % BigInt(most + 1)) : 0;
+}
+
+function checkedHour(hour: number | undefined, isAsked: boolean): number | undefined {
+  if (!isAsked) return undefined;
+  if (!Number.isSafeInteger(hour) || hour! < 0 || hour! >= HOURS) {
+    throw new DomainError(
+      "this task asks when: it must be told the hour of the week, a whole number from 0 " +
+        `(Monday from 0 to 1 h) to ${HOURS - 1}; what came is withheld`,
+    );
+  }
+  return hour;
+}
+
+/** What leaves the device, of one size for every journey; paid for already. */
+function bodyOf(
+  kit: Kit,
+  charge: Charge,
+  journey: readonly number[],
+  hour: number | undefined,
+): Uint8Array<ArrayBuffer> {
+  try {
+    return uploadBytes(kit, Report.draw(kit.mechanism, journey, hour), charge);
+  } catch (error) {
+    const ours = [RandomnessUnavailable, ReportRefused, NotPrivateError];
+    if (ours.some((kind) => error instanceof kind)) throw error;
+    throw new ReportRefused(
+      "a report must be drawn without any failure, and one occurred; what it says is withheld " +
+        "because it may be private, nothing was sent, and the charge stays",
+    );
+  }
+}

@@ -1,0 +1,45 @@
+/** A task and its public files, fetched and checked: nothing is kept, and nothing is spent. */
+
+import { TaskRefused } from "../errors.js";
+import { isTaskId } from "../protocol/base64url.js";
+import { FILE_BYTES_MAX, TASK_BYTES_MAX } from "../protocol/ceilings.js";
+import { Kit } from "../protocol/kit.js";
+import { Task } from "../protocol/task.js";
+import { parseAddress } from "./address.js";
+import { get } from "./http.js";
+
+/** What makes reports, and where its collector is. */
+export interface FetchedKit {
+  readonly kit: Kit;
+  readonly base: string;
+}
+
+/** The task at a URL: its own, or a base and its id; what comes must hash to that id. */
+export async function fetchKit(url: string, taskId?: string): Promise<FetchedKit> {
+  const { base, taskId: named } = parseAddress(url);
+  const id = oneId(named, taskId);
+  const path = `${base}/tasks/${id}`;
+  const task = await Task.fromBytes(await get(path, TASK_BYTES_MAX), id);
+  const book = task.asks ? "zones" : "atlas";
+  const files = {
+    locations: await get(`${path}/locations`, FILE_BYTES_MAX),
+    [book]: await get(`${path}/${book}`, FILE_BYTES_MAX),
+  };
+  return { kit: await Kit.fromFiles(task, files), base };
+}
+
+function oneId(named: string | null, expected: string | undefined): string {
+  const id = expected ?? named;
+  if (!isTaskId(id)) {
+    throw new TaskRefused(
+      "the id of the task must be known beforehand, 43 characters, from somebody other than " +
+        "the collector if possible; name it, or take a URL that ends in it",
+    );
+  }
+  if (named !== null && named !== id) {
+    throw new TaskRefused(
+      "the task must be the one that was expected, and the URL has another",
+    );
+  }
+  return id;
+}

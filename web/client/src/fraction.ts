@@ -1,0 +1,65 @@
+/** Exact rationals: budgets, chances and bounds are never floats. */
+
+function gcd(a: bigint, b: bigint): bigint {
+  while (b) [a, b] = [b, a % b];
+  return a < 0n ? -a : a;
+}
+
+/** A rational in lowest terms, its denominator positive. */
+export class Fraction {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+
+  constructor(numerator: bigint | number, denominator: bigint | number = 1n) {
+    const [over, under] = [BigInt(numerator), BigInt(denominator)];
+    if (under === 0n) throw new RangeError("a fraction must not be divided by zero");
+    const common = gcd(over, under) * (under < 0n ? -1n : 1n);
+    this.numerator = over / common;
+    this.denominator = under / common;
+    Object.freeze(this);
+  }
+
+  plus(other: Fraction): Fraction {
+    const { numerator: a, denominator: b } = this;
+    const { numerator: c, denominator: d } = other;
+    return new Fraction(a * d + c * b, b * d);
+  }
+
+  minus(other: Fraction): Fraction {
+    return this.plus(new Fraction(-other.numerator, other.denominator));
+  }
+
+  times(other: Fraction): Fraction {
+    return new Fraction(this.numerator * other.numerator, this.denominator * other.denominator);
+  }
+
+  over(other: Fraction): Fraction {
+    return new Fraction(this.numerator * other.denominator, this.denominator * other.numerator);
+  }
+
+  /** Negative, zero or positive, as this is below, equal to or above the other. */
+  compare(other: Fraction): number {
+    const difference = this.numerator * other.denominator - other.numerator * this.denominator;
+    return difference < 0n ? -1 : Number(difference > 0n);
+  }
+
+  floor(): bigint {
+    const whole = this.numerator / this.denominator;
+    return this.numerator < whole * this.denominator ? whole - 1n : whole;
+  }
+
+  ceil(): bigint {
+    return -new Fraction(-this.numerator, this.denominator).floor();
+  }
+
+  /** For figures and estimates only. */
+  toNumber(): number {
+    return Number(this.numerator) / Number(this.denominator);
+  }
+
+  /** As Python writes it: `4`, `1/2`. */
+  toString(): string {
+    const whole = this.denominator === 1n;
+    return whole ? `${this.numerator}` : `${this.numerator}/${this.denominator}`;
+  }
+}

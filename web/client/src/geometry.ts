@@ -1,0 +1,79 @@
+/**
+ * Distances on a spherical Earth, by the formulas of `nomadp.geometry` in the same order.
+ *
+ * A machine's sines may round the last bit otherwise. That may turn a tie, never a guarantee.
+ */
+
+import { DomainError } from "./errors.js";
+
+export const EARTH_RADIUS_KM = 6371.0088;
+const RADIANS = Math.PI / 180;
+
+/** Degrees in WGS84. */
+export interface LatLng {
+  readonly lat: number;
+  readonly lng: number;
+}
+
+/** Sines and cosines of half the latitude and half the longitude of a place. */
+export interface Place {
+  readonly sinLat: number;
+  readonly cosLat: number;
+  readonly sinLng: number;
+  readonly cosLng: number;
+}
+
+/** Both names of the date line, and all longitudes of a pole, give the same place. */
+export function placeAt({ lat, lng }: LatLng): Place {
+  if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) {
+    throw new DomainError(
+      "latitudes must be from -90 to 90 and longitudes from -180 to 180 degrees; their " +
+        "values are withheld",
+    );
+  }
+  const turned = Math.abs(lat) === 90 ? 0 : lng === -180 ? 180 : lng;
+  const [halfLat, halfLng] = [(lat * RADIANS) / 2, (turned * RADIANS) / 2];
+  return {
+    sinLat: Math.sin(halfLat),
+    cosLat: Math.cos(halfLat),
+    sinLng: Math.sin(halfLng),
+    cosLng: Math.cos(halfLng),
+  };
+}
+
+/** Great-circle distance: symmetric to the bit, zero where the places coincide. */
+export function distanceKm(a: Place, b: Place): number {
+  const sinLng = b.sinLng * a.cosLng - b.cosLng * a.sinLng;
+  const cosLng = b.cosLng * a.cosLng + b.sinLng * a.sinLng;
+  const sinLat = b.sinLat * a.cosLat - b.cosLat * a.sinLat;
+  const cosLat = b.cosLat * a.cosLat + b.sinLat * a.sinLat;
+  const sinMid = a.sinLat * b.cosLat + a.cosLat * b.sinLat;
+  const cosMid = a.cosLat * b.cosLat - a.sinLat * b.sinLat;
+  // The haversine and its complement, each a sum of squares: nothing cancels at antipodes.
+  const near = square(sinLat * cosLng) + square(cosMid * sinLng);
+  const far = square(cosLat * cosLng) + square(sinMid * sinLng);
+  return 2 * EARTH_RADIUS_KM * Math.atan2(Math.sqrt(near), Math.sqrt(far));
+}
+
+export function haversineKm(a: LatLng, b: LatLng): number {
+  return distanceKm(placeAt(a), placeAt(b));
+}
+
+/** A point of the unit sphere. */
+export function unitVector({ lat, lng }: LatLng): [number, number, number] {
+  const cosLat = Math.cos(lat * RADIANS);
+  const angle = lng * RADIANS;
+  return [cosLat * Math.cos(angle), cosLat * Math.sin(angle), Math.sin(lat * RADIANS)];
+}
+
+/** To the nearest whole number, halves to the even one, as IEEE and numpy round. */
+export function roundHalfEven(x: number): number {
+  const low = Math.floor(x);
+  const rest = x - low;
+  if (rest !== 0.5) return rest < 0.5 ? low : low + 1;
+  return low % 2 === 0 ? low : low + 1;
+}
+
+function square(x: number): number {
+  return x * x;
+}

@@ -1,0 +1,141 @@
+/** Tables with a column for latitude and one for longitude, and perhaps for time and journey. */
+
+import {
+  type Fix,
+  fixAt,
+  type Instant,
+  instant,
+  number,
+  ordered,
+  place,
+  since1970,
+  type TrackPoint,
+} from "./fixes.js";
+import { type Found, oneJourney, together, untimed } from "./found.js";
+import { lines } from "./lines.js";
+import { ImportRefused } from "./refused.js";
+import type { Chunks } from "./source.js";
+
+/** Which columns of a table say what, by their names. */
+export interface CsvColumns {
+  readonly lat: string;
+  readonly lng: string;
+  readonly time?: string;
+  /** Rows of one value belong together; without it, all rows are one history. */
+  readonly journey?: string;
+}
+
+const KNOWN = {
+  lat: ["lat", "latitude"],
+  lng: ["lng", "lon", "long", "longitude"],
+  time: ["time", "datetime", "timestamp", "date_time", "utc", "tst"],
+  journey: ["tid", "trajectory_id", "trip", "trip_id", "track", "track_id", "segment"],
+};
+const SEPARATORS = [",", ";", "\t"];
+/** Seconds since 1970 from 1973 to 5138; beyond, milliseconds. */
+const SECONDS_BELOW = 1e11;
+
+/** The columns of a header that are known by their names; null if it has no places. */
+export function knownColumns(header: readonly string[]): CsvColumns | null {
+  const find = (names: readonly string[]) =>
+    names.flatMap((name) => header.filter((each) => each.trim().toLowerCase() === name))[0];
+  const [lat, lng] = [find(KNOWN.lat), find(KNOWN.lng)];
+  const [time, journey] = [find(KNOWN.time), find(KNOWN.journey)];
+  if (lat === undefined || lng === undefined) return null;
+  return {
+    lat,
+    lng,
+    ...(time !== undefined && { time }),
+    ...(journey !== undefined && { journey }),
+  };
+}
+
+/** The names in the first line of a table. */
+export function headerOf(line: string): { names: string[]; separator: string } {
+  const separator = SEPARATORS.reduce((best, each) =>
+    line.split(each).length > line.split(best).length ? each : best,
+  );
+  return { names: fieldsOf(line, separator) ?? [], separator };
+}
+
+export async function csvJourneys(
+  chunks: Chunks,
+  zone: string | null,
+  asked?: CsvColumns,
+): Promise<Found> {
+  const journeys = new Map<string, (TrackPoint | null)[]>();
+  let read: ((fields: readonly string[]) => void) | undefined;
+  let separator = ",";
+  for await (const row of wholeRows(lines(chunks))) {
+    if (read === undefined) {
+      const header = headerOf(row);
+      separator = header.separator;
+      read = rowReader(header.names, journeys, zone, asked);
+    } else if (row.trim() !== "") {
+      read(fieldsOf(row, separator) ?? []);
+    }
+  }
+  return together(
+    [...journeys.values()].map((points) => {
+      const { journeys: kept, leftOut } = oneJourney(points);
+      const [only] = kept;
+      const isTimed = only !== undefined && only[0]!.momentUs !== null;
+      return { journeys: isTimed ? [ordered(only as readonly Fix[])] : kept, leftOut };
+    }),
+  );
+}
+
+function rowReader(
+  names: readonly string[],
+  journeys: Map<string, (TrackPoint | null)[]>,
+  zone: string | null,
+  asked?: CsvColumns,
+): (fields: readonly string[]) => void {
+  const columns = asked ?? knownColumns(names);
+  const at = (name?: string) => (name === undefined ? -1 : names.indexOf(name));
+  const [lat, lng, time, journey] = [
+    columns?.lat,
+    columns?.lng,
+    columns?.time,
+    columns?.journey,
+  ].map(at) as [number, number, number, number];
+  if (lat < 0 || lng < 0) throw new ImportRefused("unknown");
+  return (fields) => {
+    const where = place(fields[lat]?.trim(), fields[lng]?.trim());
+    const point = where && (fixAt(moment(fields[time]?.trim(), zone), where) ?? untimed(where));
+    const key = fields[journey] ?? "";
+    journeys.set(key, journeys.get(key) ?? []);
+    journeys.get(key)!.push(point);
+  };
+}
+
+function moment(text: string | undefined, zone: string | null): Instant | null {
+  const count = number(text);
+  if (count === null) return instant(text, zone);
+  return since1970(count, Math.abs(count) < SECONDS_BELOW ? 1e6 : 1e3);
+}
+
+/** A field in quotes may hold the ends of lines. */
+async function* wholeRows(each: AsyncIterable<string>): AsyncGenerator<string> {
+  let row = "";
+  let isOpen = false;
+  for await (const line of each) {
+    row = isOpen ? `${row}\n${line}` : line;
+    isOpen = (row.split('"').length - 1) % 2 === 1;
+    if (isOpen && row.length > 1 << 20) throw new ImportRefused("too-large");
+    if (!isOpen) yield row;
+  }
+  if (isOpen) yield row;
+}
+
+function fieldsOf(row: string, separator: string): string[] | null {
+  if (!row.includes('"')) return row.split(separator);
+  const field = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}]*))(${separator}|$)`, "y");
+  const found: string[] = [];
+  for (;;) {
+    const next = field.exec(row);
+    if (next === null) return null;
+    found.push(next[1] === undefined ? next[2]! : next[1].replaceAll('""', '"'));
+    if (next[3] === "") return found;
+  }
+}

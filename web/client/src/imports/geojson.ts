@@ -1,0 +1,94 @@
+/**
+ * GeoJSON (RFC 7946): a LineString is a journey, Points with times are one history.
+ *
+ * Times of a line stand in the property `times` or `coordTimes`, or as the fourth number of its
+ * positions, in seconds since 1970; that of a Point in `datetime`, `timestamp` or `time`.
+ */
+
+import {
+  type Fix,
+  fixAt,
+  type Instant,
+  instant,
+  listed,
+  member,
+  ordered,
+  place,
+  since1970,
+  type TrackPoint,
+} from "./fixes.js";
+import { type Found, oneJourney, together, untimed } from "./found.js";
+import type { JsonStream } from "./json_stream.js";
+
+const SECOND_US = 1_000_000;
+const TIMES = ["times", "coordTimes"];
+const TIME = ["datetime", "timestamp", "time"];
+
+export async function geojsonJourneys(stream: JsonStream, zone: string | null): Promise<Found> {
+  const found = new Features(zone);
+  const whole: Record<string, unknown> = {};
+  let isCollection = false;
+  for await (const name of stream.members()) {
+    if (name === "features") {
+      isCollection = true;
+      for await (const feature of stream.elements()) found.add(feature);
+    } else if (name === "geometry" || name === "properties") {
+      whole[name] = await stream.value();
+    } else {
+      await stream.skip();
+    }
+  }
+  if (!isCollection) found.add(whole);
+  return found.all();
+}
+
+class Features {
+  readonly #lines: Found[] = [];
+  readonly #fixes: Fix[] = [];
+  #leftOut = 0;
+
+  constructor(readonly zone: string | null) {}
+
+  add(feature: unknown): void {
+    const geometry = member(feature, "geometry");
+    const properties = member(feature, "properties");
+    const positions = listed(member(geometry, "coordinates"));
+    const kind = member(geometry, "type");
+    if (kind === "LineString") this.#line(positions, properties);
+    else if (kind === "Point") this.#point(positions, properties);
+    else this.#leftOut += 1;
+  }
+
+  all(): Found {
+    const history = this.#fixes.length ? [ordered(this.#fixes)] : [];
+    return together([...this.#lines, { journeys: history, leftOut: this.#leftOut }]);
+  }
+
+  #line(positions: readonly unknown[], properties: unknown): void {
+    const times = TIMES.map((name) => member(properties, name)).find(Array.isArray);
+    const fits = times === undefined || times.length === positions.length;
+    const points = positions.map((each, k): TrackPoint | null => {
+      const [lng, lat, , seconds] = listed(each);
+      const where = place(lat, lng);
+      const at = times === undefined ? since1970(seconds, SECOND_US) : this.#at(times[k]);
+      return where && (fixAt(fits ? at : null, where) ?? untimed(where));
+    });
+    this.#lines.push(oneJourney(points));
+  }
+
+  #point([lng, lat]: readonly unknown[], properties: unknown): void {
+    const where = place(lat, lng);
+    const said = TIME.map((name) => member(properties, name)).find(
+      (each) => each !== undefined,
+    );
+    const fix = fixAt(this.#at(said), where);
+    if (fix !== null) this.#fixes.push(fix);
+    else if (where !== null && said === undefined) {
+      this.#lines.push({ journeys: [[untimed(where)]], leftOut: 0 });
+    } else this.#leftOut += 1;
+  }
+
+  #at(value: unknown): Instant | null {
+    return typeof value === "number" ? since1970(value, SECOND_US) : instant(value, this.zone);
+  }
+}

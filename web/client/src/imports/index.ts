@@ -1,0 +1,142 @@
+/**
+ * What people can export of their own journeys, read on their own device.
+ *
+ * Known by content, never by name, also inside zip and gzip; streamed, and fit for a worker. An
+ * entry that cannot be understood is left out and counted. No refusal quotes a file.
+ */
+
+import { type CsvColumns, csvJourneys } from "./csv.js";
+import { detected, type ImportKind } from "./detection.js";
+import { type Entries, type Fix, ordered, type TrackPoint } from "./fixes.js";
+import { type Found, together } from "./found.js";
+import { geojsonJourneys } from "./geojson.js";
+import { gpxJourneys } from "./gpx.js";
+import { SPLIT_HOURS, splitAtGaps } from "./journeys.js";
+import { JsonStream } from "./json_stream.js";
+import { kmlJourneys } from "./kml.js";
+import { monthFixes, recordFixes } from "./records.js";
+import { ImportRefused } from "./refused.js";
+import { blobSource, gunzipped, headOf, type Source, startsWith } from "./source.js";
+import { timelineFixes } from "./timeline.js";
+import { overlandFixes, ownTracksFixes, recordedFixes } from "./trackers.js";
+import { zippedFiles } from "./zip.js";
+
+export type { CsvColumns, ImportKind, TrackPoint };
+export { ImportRefused, type ImportReason } from "./refused.js";
+export { byDay, type Day, hourOfWeek, SPLIT_HOURS, splitAtGaps } from "./journeys.js";
+
+/** Of a file inside an archive, what is not passed over. */
+const FATAL = ["bomb", "damaged-archive", "locked-archive"];
+/** Files that are journeys already: they are split only if that is asked for. */
+const WHOLE: readonly ImportKind[] = ["gpx", "geojson"];
+
+export interface ImportOptions {
+  /** Gaps of more than so many hours begin a new journey; 3, and of GPX and GeoJSON none. */
+  readonly splitHours?: number;
+  /** Read the raw signals of a Timeline, too. */
+  readonly rawSignals?: boolean;
+  /** Where the clock stood of times that name no zone, such as Europe/Berlin. */
+  readonly timeZone?: string;
+  /** Of a table whose columns are not known by their names. */
+  readonly columns?: CsvColumns;
+  /** Told how many bytes of the file were read, of its size; some are read twice. */
+  readonly onProgress?: (bytes: number, size: number) => void;
+}
+
+export interface Imported {
+  readonly kind: ImportKind | "zip";
+  readonly journeys: readonly (readonly TrackPoint[])[];
+  /** How many entries were not understood. */
+  readonly leftOut: number;
+}
+
+/**
+ * The journeys of a file that somebody chose.
+ *
+ * @throws ImportRefused
+ */
+export async function readJourneys(file: Blob, options: ImportOptions = {}): Promise<Imported> {
+  const { onProgress } = options;
+  const progress = onProgress && ((bytes: number) => onProgress(bytes, file.size));
+  const source = blobSource(file, progress);
+  const head = await headOf(source);
+  if (startsWith(head, 0x50, 0x4b, 3, 4) || startsWith(head, 0x50, 0x4b, 5, 6)) {
+    return { kind: "zip", ...(await archived(await zippedFiles(file, progress), options)) };
+  }
+  const unpacked = await gunzipped(source);
+  const kind = (await detected(unpacked)) ?? (options.columns && "csv");
+  if (kind === undefined) throw new ImportRefused("unknown");
+  return { kind, ...(await known(unpacked, kind, options)) };
+}
+
+/** The files of an archive that are read here; others are passed over. */
+async function archived(files: readonly Source[], options: ImportOptions): Promise<Found> {
+  const found: [Source, ImportKind][] = [];
+  const refusals: ImportRefused[] = [];
+  for (const file of files) {
+    try {
+      const source = await gunzipped(file);
+      const kind = await detected(source);
+      // A table has no signature: whether one is a history, nobody can say who was not asked.
+      if (kind !== null && kind !== "csv") found.push([source, kind]);
+    } catch (error) {
+      if (!(error instanceof ImportRefused) || FATAL.includes(error.reason)) throw error;
+      refusals.push(error);
+    }
+  }
+  if (found.length === 0) {
+    throw files.length === 1 && refusals[0] ? refusals[0] : new ImportRefused("empty-archive");
+  }
+  // The months of an archive tell the same journeys once more.
+  const hasRecords = found.some(([, kind]) => kind === "records");
+  const parts: Found[] = [];
+  for (const [source, kind] of found) {
+    if (!hasRecords || kind !== "month") parts.push(await known(source, kind, options));
+  }
+  return together(parts);
+}
+
+async function known(source: Source, kind: ImportKind, options: ImportOptions): Promise<Found> {
+  const { journeys, leftOut } = await journeysOf(source, kind, options);
+  if (!journeys.some((journey) => journey.length)) throw new ImportRefused("no-places");
+  const hours = options.splitHours ?? (WHOLE.includes(kind) ? undefined : SPLIT_HOURS);
+  const split = (points: readonly TrackPoint[]) =>
+    hours === undefined ? [points] : splitAtGaps(points, hours);
+  return { journeys: journeys.flatMap(split), leftOut };
+}
+
+async function journeysOf(
+  source: Source,
+  kind: ImportKind,
+  options: ImportOptions,
+): Promise<Found> {
+  const { timeZone: zone = null, rawSignals = false, columns } = options;
+  const chunks = source.chunks();
+  if (kind === "kml") return kmlJourneys(chunks, zone);
+  if (kind === "gpx") return gpxJourneys(chunks, zone);
+  if (kind === "csv") return csvJourneys(chunks, zone, columns);
+  if (kind === "recorded") return history(recordedFixes(chunks));
+  const stream = new JsonStream(chunks);
+  const read = {
+    timeline: () => history(timelineFixes(stream, zone, rawSignals)),
+    records: () => history(recordFixes(stream, zone)),
+    month: () => history(monthFixes(stream, zone)),
+    overland: () => history(overlandFixes(stream, zone)),
+    owntracks: () => history(ownTracksFixes(stream)),
+    geojson: () => geojsonJourneys(stream, zone),
+  };
+  const found = await read[kind]();
+  if (await stream.peek()) throw new ImportRefused("not-json"); // something follows the end
+  return found;
+}
+
+/** One history in order of time, and how many entries were left out. */
+async function history(entries: Entries): Promise<Found> {
+  const fixes: Fix[] = [];
+  let leftOut = 0;
+  for await (const fix of entries) {
+    if (fix === null) leftOut += 1;
+    else fixes.push(fix);
+  }
+  return { journeys: fixes.length ? [ordered(fixes)] : [], leftOut };
+}

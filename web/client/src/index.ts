@@ -1,0 +1,90 @@
+/**
+ * NomaDP on a device: journeys are perturbed here, by exact laws, before anything leaves it.
+ *
+ * Runs in a browser, a web worker and Node, and needs nothing but WebCrypto. Simulated words are
+ * in a module of their own, `nomadp-client/simulated`.
+ */
+
+export {
+  BudgetError,
+  DomainError,
+  LedgerRefused,
+  NomadpError,
+  NotPrivateError,
+  RandomnessUnavailable,
+  ReportRefused,
+  SchemaError,
+  TaskRefused,
+  UploadFailed,
+} from "./errors.js";
+export { Fraction } from "./fraction.js";
+export { asEpsilon, expLower, MAX_EPSILON, MIN_EPSILON } from "./budget.js";
+export { SystemWords, type Word } from "./words.js";
+export { EARTH_RADIUS_KM, haversineKm, type LatLng } from "./geometry.js";
+export { type Location, LocationSet, type Snapped } from "./locations.js";
+export { Zones } from "./zones.js";
+export { Channel, heaviest, highProduct, largestUnit, type Law } from "./laws/law.js";
+export { RandomizedResponse, Uniform } from "./laws/response.js";
+export { Subset } from "./laws/subset.js";
+export { LabelLaw, type Levels } from "./laws/labels.js";
+export { bestCount, SubsetSelection } from "./laws/selection.js";
+export { bestSpace, ProjectiveResponse } from "./laws/projective.js";
+export { lawOfLabels } from "./laws/questions.js";
+export {
+  Book,
+  booksSha256,
+  JourneyResponse,
+  WholeJourney,
+  type WholeJourneyOptions,
+} from "./atlas.js";
+export {
+  Ends,
+  HOURS,
+  Question,
+  type QuestionName,
+  type QuestionOptions,
+  QUESTIONS,
+  Starts,
+  Trips,
+  Visits,
+  WHEN,
+  type When,
+} from "./questions.js";
+export {
+  type Choose,
+  drawing,
+  type Journey,
+  type Mechanism,
+  type Released,
+} from "./mechanism.js";
+export { Report, SimulatedReport } from "./report.js";
+export * as ceilings from "./protocol/ceilings.js";
+export { broughtToLength } from "./protocol/journeys.js";
+export { Kit, type KitFiles } from "./protocol/kit.js";
+export { type TaskFacts, type TaskMechanism, WIRE_VERSION } from "./protocol/rules.js";
+export { Task } from "./protocol/task.js";
+export { UPLOAD_TYPE, uploadBytes } from "./protocol/upload.js";
+export { ValueCode } from "./protocol/values.js";
+export { isReportId, isTaskId } from "./protocol/base64url.js";
+export {
+  Client,
+  type ClientOptions,
+  type ReportOptions,
+  type SendOptions,
+} from "./device/client.js";
+export { fetchKit, type FetchedKit } from "./device/joining.js";
+export type { Upload } from "./device/sending.js";
+export {
+  browserLedgerBegan,
+  isPersistent,
+  openBrowserStore,
+  type BrowserStoreOptions,
+} from "./device/browser_store.js";
+export { Ledger, type Receipt, type Spending, type TaskSpending } from "./device/ledger.js";
+export type {
+  ChargeState,
+  LedgerChange,
+  LedgerMarker,
+  LedgerState,
+  LedgerStore,
+} from "./device/store.js";

@@ -1,0 +1,62 @@
+/** Two levels by rank: a public number of items, those nearest to the secret, weigh more. */
+
+import { Fraction } from "../fraction.js";
+import { Channel, checkShare, checkWhole, checkWords, heaviest, largestUnit } from "./law.js";
+
+const MOST = 2 ** 20;
+
+/**
+ * Two levels over `size` items: heavier for exactly `nearCount` of them.
+ *
+ * How many weigh more is the same for every secret, so the total is constant and the loss is
+ * the ratio of the two weights. `distances` gives that of each item to a secret.
+ */
+export class Subset<Secret> extends Channel<Secret> {
+  readonly lightest: bigint;
+  readonly heavy: bigint;
+  readonly #distances: (secret: Secret) => Float64Array;
+
+  constructor(
+    readonly size: number,
+    readonly nearCount: number,
+    readonly share: Fraction,
+    distances: (secret: Secret) => Float64Array,
+  ) {
+    super();
+    checkShare(share);
+    checkWhole("size", size, 1, MOST);
+    checkWhole("nearCount", nearCount, 1, size);
+    this.#distances = distances;
+    this.lightest = largestUnit(size, share);
+    this.heavy = heaviest(this.lightest, share);
+    // Where all weigh the same, nothing is told apart.
+    if (nearCount < size) checkWords(this.lightest, this.total);
+  }
+
+  get bound(): Fraction {
+    return new Fraction(this.heavy, this.lightest);
+  }
+
+  /** What the weights add up to, for every secret. */
+  get total(): bigint {
+    const near = BigInt(this.nearCount);
+    return near * this.heavy + (BigInt(this.size) - near) * this.lightest;
+  }
+
+  /** Which items weigh more: the nearest, ties by index; always exactly `nearCount`. */
+  near(secret: Secret): boolean[] {
+    const distances = this.#distances(secret);
+    if (distances.length !== this.size || distances.some(Number.isNaN)) {
+      throw new RangeError(`a secret must have a distance to each of ${this.size} items`);
+    }
+    const order = Array.from(distances.keys());
+    order.sort((a, b) => distances[a]! - distances[b]! || a - b);
+    const near = new Array<boolean>(this.size).fill(false);
+    for (const item of order.slice(0, this.nearCount)) near[item] = true;
+    return near;
+  }
+
+  weights(secret: Secret): bigint[] {
+    return this.near(secret).map((near) => (near ? this.heavy : this.lightest));
+  }
+}

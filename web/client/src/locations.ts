@@ -1,0 +1,133 @@
+/** The public set of locations: ids, coordinates, content hash, and what is near what. */
+
+import { DomainError } from "./errors.js";
+import { distanceKm, type LatLng, type Place, placeAt, unitVector } from "./geometry.js";
+import { SearchTree } from "./nearest.js";
+
+export const LOCATIONS_MAX = 2 ** 20;
+/** Where the tree's own rounding could decide, our distance decides. */
+const CHORD_SLACK = 1e-12;
+
+/** One location of the public set. */
+export interface Location extends LatLng {
+  readonly id: string;
+}
+
+/** A point that was brought to the set, and how far that moved it. */
+export interface Snapped {
+  readonly index: number;
+  readonly movedKm: number;
+}
+
+/** Public locations in a fixed order; a location is an index into it. */
+export class LocationSet {
+  readonly #rows: readonly Location[];
+  readonly #places: readonly Place[];
+  #tree: SearchTree | undefined;
+
+  constructor(rows: Iterable<Location>) {
+    this.#rows = Array.from(rows, ({ id, lat, lng }) => Object.freeze({ id, lat, lng }));
+    const count = this.#rows.length;
+    if (count < 2 || count > LOCATIONS_MAX) {
+      throw new DomainError(
+        `a location set needs from 2 to ${LOCATIONS_MAX} locations, got ${count}`,
+      );
+    }
+    if (this.#rows.some(({ id }) => typeof id !== "string" || id === "")) {
+      throw new DomainError("location ids must be non-empty strings, and some are not");
+    }
+    const repeated = count - new Set(this.#rows.map(({ id }) => id)).size;
+    if (repeated) {
+      throw new DomainError(
+        `location ids must be unique, got ${repeated} repeated among ${count}; drop them`,
+      );
+    }
+    this.#places = this.#rows.map(placeAt);
+  }
+
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  /** The location of this index. */
+  at(index: number): Location {
+    return this.#rows[this.#checked(index)]!;
+  }
+
+  distanceKm(a: number, b: number): number {
+    return distanceKm(this.#places[this.#checked(a)]!, this.#places[this.#checked(b)]!);
+  }
+
+  /** The nearest location to a point; the lowest index wins a tie. */
+  nearest(point: LatLng): number {
+    return this.snap(point).index;
+  }
+
+  /** The same, and how far that is from the point. */
+  snap(point: LatLng): Snapped {
+    const place = placeAt(point);
+    this.#tree ??= new SearchTree(Float64Array.from(this.#rows.flatMap(unitVector)));
+    const close = this.#tree.nearest(unitVector(point), CHORD_SLACK).map((index) => ({
+      index,
+      movedKm: distanceKm(place, this.#places[index]!),
+    }));
+    return close.reduce((best, one) => {
+      const nearer = one.movedKm - best.movedKm || one.index - best.index;
+      return nearer < 0 ? one : best;
+    });
+  }
+
+  /** Refuse what is no row of indices into this set; no value is shown. */
+  checkJourney(journey: ArrayLike<number>): void {
+    if (journey.length < 1) {
+      throw new DomainError("a trajectory must be a sequence of at least one location index");
+    }
+    const known = Array.from(journey).every((index) => this.#holds(index));
+    if (!known) {
+      throw new DomainError(
+        `every location must be in the public set of ${this.size}; the value is withheld ` +
+          "because it is private",
+      );
+    }
+  }
+
+  /** Hash of the ids (length-prefixed UTF-8) and the coordinates' exact bits, in order. */
+  async sha256(): Promise<string> {
+    const text = new TextEncoder();
+    const parts = [text.encode(`nomadp-locations-1\n${this.size}\n`)];
+    for (const { id } of this.#rows) {
+      const encoded = text.encode(id);
+      parts.push(text.encode(`${encoded.length}:`), encoded);
+    }
+    for (const column of ["lat", "lng"] as const) {
+      const bits = new DataView(new ArrayBuffer(8 * this.size));
+      // Adding zero makes -0.0 and 0.0 the same place.
+      this.#rows.forEach((row, k) => bits.setFloat64(8 * k, row[column] + 0, true));
+      parts.push(new Uint8Array(bits.buffer));
+    }
+    return sha256Hex(parts);
+  }
+
+  #checked(index: number): number {
+    if (!this.#holds(index)) {
+      throw new RangeError(`locations must be indices in [0, ${this.size}); values withheld`);
+    }
+    return index;
+  }
+
+  #holds(index: number): boolean {
+    return Number.isSafeInteger(index) && index >= 0 && index < this.size;
+  }
+}
+
+/** SHA-256 of these bytes, one after the other, in hexadecimal. */
+export async function sha256Hex(parts: readonly Uint8Array[]): Promise<string> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

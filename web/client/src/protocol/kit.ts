@@ -1,0 +1,139 @@
+/** All that a device needs to take part: a task, and the public files that its hashes name. */
+
+import { WholeJourney } from "../atlas.js";
+import { DomainError, TaskRefused } from "../errors.js";
+import type { LatLng } from "../geometry.js";
+import type { LocationSet } from "../locations.js";
+import type { Mechanism } from "../mechanism.js";
+import { QUESTIONS, type QuestionName } from "../questions.js";
+import { LABELS_MAX, POINTS_MAX, UPLOAD_BYTES_MAX } from "./ceilings.js";
+import { parseAtlas, parseLocations, parseZones } from "./files.js";
+import { broughtToLength } from "./journeys.js";
+import { asTaskRefused, Task } from "./task.js";
+import { ValueCode } from "./values.js";
+
+/** More bytes than an upload has besides a value. */
+const AROUND_VALUE = 256;
+const OURS = Symbol("made by Kit.fromFiles");
+
+/** The files by the name that they have behind the task's address. */
+export interface KitFiles {
+  readonly locations?: Uint8Array;
+  readonly atlas?: Uint8Array;
+  readonly zones?: Uint8Array;
+}
+
+/** A task and what perturbs: fixed by it and its files, and by nothing else. */
+export class Kit {
+  private constructor(
+    ours: symbol,
+    readonly task: Task,
+    readonly locations: LocationSet,
+    readonly mechanism: Mechanism,
+    /** How a report is written, in as many bytes for every journey. */
+    readonly code: ValueCode,
+  ) {
+    if (ours !== OURS)
+      throw new TaskRefused("a kit must be made of its files; use Kit.fromFiles");
+    Object.freeze(this);
+  }
+
+  /**
+   * From bytes that somebody sent, who is not trusted.
+   *
+   * @throws TaskRefused unless they are what the task's hashes name and make its mechanism.
+   */
+  static async fromFiles(task: Task, files: KitFiles): Promise<Kit> {
+    try {
+      if (files.locations === undefined) throw missing("locations");
+      const locations = parseLocations(files.locations);
+      checkHash(await locations.sha256(), task.facts.locationsSha256);
+      const mechanism = await (task.asks
+        ? questionOf(task, locations, files.zones)
+        : atlasOf(task, locations, files.atlas));
+      const code = ValueCode.of(mechanism, task.facts.length ?? 1);
+      if (code.characters > UPLOAD_BYTES_MAX - AROUND_VALUE) {
+        throw new TaskRefused(
+          `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, and those of this ` +
+            "task would not; it takes larger zones",
+        );
+      }
+      return new Kit(OURS, task, locations, mechanism, code);
+    } catch (error) {
+      throw asTaskRefused(error);
+    }
+  }
+
+  /**
+   * The locations that a journey is reported by: its points, brought to the task's length, each
+   * at the nearest location, however far, so that whether a device reports does not tell where.
+   */
+  read(points: readonly LatLng[]): number[] {
+    const placed = points.every(
+      ({ lat, lng }) => typeof lat === "number" && typeof lng === "number",
+    );
+    if (!placed || points.length < 1) {
+      throw new DomainError(
+        "a journey must be at least one point of degrees (lat, lng); its points are withheld " +
+          "because they are private",
+      );
+    }
+    const length = this.task.facts.length ?? Math.min(points.length, POINTS_MAX);
+    return broughtToLength(points, length).map((point) => this.locations.nearest(point));
+  }
+}
+
+async function atlasOf(
+  task: Task,
+  locations: LocationSet,
+  content: Uint8Array | undefined,
+): Promise<Mechanism> {
+  if (content === undefined) throw missing("atlas");
+  const { book, epsilon, sha256 } = await parseAtlas(content, locations);
+  checkHash(sha256, task.facts.bookSha256);
+  if (book.length !== task.facts.length || epsilon.compare(task.facts.epsilon) !== 0) {
+    throw new TaskRefused(
+      `the atlas must be of length ${task.facts.length} and epsilon ${task.facts.epsilon} alone`,
+    );
+  }
+  return new WholeJourney({ epsilon, locations, books: [book] });
+}
+
+async function questionOf(
+  task: Task,
+  locations: LocationSet,
+  content: Uint8Array | undefined,
+): Promise<Mechanism> {
+  if (content === undefined) throw missing("zones");
+  const { zones, rule, sha256 } = await parseZones(content, locations);
+  if (rule !== task.facts.zones) {
+    throw new TaskRefused("zones must be made by the rule that the task names");
+  }
+  checkHash(sha256, task.facts.bookSha256);
+  const { epsilon, when } = task.facts;
+  const made = new QUESTIONS[task.facts.mechanism as QuestionName]({
+    epsilon,
+    zones,
+    ...(when !== null && { when }),
+  });
+  if (made.labelCount > LABELS_MAX) {
+    throw new TaskRefused(
+      `a question must have at most ${LABELS_MAX} labels, got ${made.labelCount}; take larger ` +
+        "zones",
+    );
+  }
+  return made;
+}
+
+function checkHash(found: string, named: string): void {
+  if (found !== named) {
+    throw new TaskRefused(
+      "locations and atlas or zones must have the hashes that the task names, and have " +
+        "others; fetch them again, and take part in nothing if it stays so",
+    );
+  }
+}
+
+function missing(name: string): TaskRefused {
+  return new TaskRefused(`a task must come with ${name}`);
+}

@@ -1,0 +1,248 @@
+/** Every line that a task must keep to: what a device checks before it takes part. */
+
+import { asEpsilon } from "../budget.js";
+import { TaskRefused } from "../errors.js";
+import { Fraction } from "../fraction.js";
+import { QUESTIONS, type QuestionName, WHEN, type When } from "../questions.js";
+import { isReportId } from "./base64url.js";
+import { INTEGER_MAX, type Json, type JsonObject } from "./canonical.js";
+import * as most from "./ceilings.js";
+
+export const WIRE_VERSION = 1;
+export const ATLAS = "atlas";
+export type TaskMechanism = typeof ATLAS | QuestionName;
+const VERSIONS: Record<TaskMechanism, number> = {
+  atlas: 2,
+  trips: 1,
+  starts: 1,
+  ends: 1,
+  visits: 1,
+};
+const TEXTS = ["purpose", "epsilon", "locations_sha256", "salt"];
+const NUMBERS = [
+  "time_precision",
+  "start",
+  "end",
+  "send_within",
+  "reports_per_contributor",
+  "min_batch_size",
+  "retention",
+];
+const HASH = /^[0-9a-f]{64}$/;
+const RULE = /^(?:(?:grid|h3):(?:0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64})$/;
+/** Python's `isprintable`: the blank is the only separator. */
+const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/u;
+
+/** All that a task says, checked. */
+export interface TaskFacts {
+  /** A sentence that a contributor reads. */
+  readonly purpose: string;
+  readonly mechanism: TaskMechanism;
+  readonly version: number;
+  /** The rule of a direct question's zones, and what it asks besides. */
+  readonly zones: string | null;
+  readonly when: When | null;
+  /** Of one report. */
+  readonly epsilon: Fraction;
+  /** Of every journey reported to ATLAS; a direct question has none. */
+  readonly length: number | null;
+  readonly locationsSha256: string;
+  /** Of the atlas, or of the zones of a direct question. */
+  readonly bookSha256: string;
+  /** Seconds: times are counted in these, since 1970, and never told finer. */
+  readonly timePrecision: number;
+  readonly start: number;
+  readonly end: number;
+  /** Seconds: reports are sent after a random delay of at most so many. */
+  readonly sendWithin: number;
+  readonly reportsPerContributor: number;
+  readonly minBatchSize: number;
+  readonly retention: number;
+  readonly salt: string;
+}
+
+/** What an object says that may be a task; refused if it may not. */
+export function checkedFacts(said: JsonObject): TaskFacts {
+  const law = checkedMechanism(said);
+  const asks = law.name !== ATLAS;
+  const book = asks ? "zones_sha256" : "atlas_sha256";
+  checkTexts(said, book);
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, said[name]!]));
+  const length = asks ? null : within("length", said["length"]!, 1, most.LENGTH_MAX);
+  const params = checkedParams(law.params, asks, said[book] as string);
+  const epsilon = checkedBudget(said);
+  checkTimes(numbers);
+  return {
+    purpose: said["purpose"] as string,
+    mechanism: law.name,
+    version: VERSIONS[law.name],
+    ...params,
+    epsilon,
+    length,
+    locationsSha256: said["locations_sha256"] as string,
+    bookSha256: said[book] as string,
+    timePrecision: numbers["time_precision"] as number,
+    start: numbers["start"] as number,
+    end: numbers["end"] as number,
+    sendWithin: numbers["send_within"] as number,
+    reportsPerContributor: numbers["reports_per_contributor"] as number,
+    minBatchSize: within("min_batch_size", said["min_batch_size"]!, 1, most.BATCH_MAX),
+    retention: numbers["retention"] as number,
+    salt: said["salt"] as string,
+  };
+}
+
+function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json } {
+  const law = said["mechanism"];
+  if (!isObject(law) || String(Object.keys(law).sort()) !== "name,params,version") {
+    throw new TaskRefused("mechanism must have a name, a version and params, and nothing else");
+  }
+  const { name, params, version } = law;
+  const asks = typeof name === "string" && Object.hasOwn(QUESTIONS, name);
+  const known = [...TEXTS, ...NUMBERS, "wire_version", "mechanism"];
+  known.push(...(asks ? ["zones_sha256"] : ["atlas_sha256", "length"]));
+  const missing = known.filter((each) => !(each in said));
+  const strange = Object.keys(said).filter((each) => !known.includes(each)).length;
+  if (missing.length || strange) {
+    throw new TaskRefused(
+      `a task must have the fields of its kind and no others, got ${strange} unknown and ` +
+        `without ${missing.sort().join(", ") || "none"}`,
+    );
+  }
+  if (said["wire_version"] !== WIRE_VERSION) {
+    throw new TaskRefused(`wire_version must be ${WIRE_VERSION}, got another; update nomadp`);
+  }
+  if (!asks && name !== ATLAS) {
+    throw new TaskRefused(
+      `the mechanism of a task must be one of ${Object.keys(VERSIONS).join(", ")}, whose ` +
+        "reports are of one size, got another",
+    );
+  }
+  const found = name as TaskMechanism;
+  if (version !== VERSIONS[found]) {
+    throw new TaskRefused(
+      `${found} must be of version ${VERSIONS[found]}, the one known here, got another; ` +
+        "update nomadp",
+    );
+  }
+  return { name: found, params: params! };
+}
+
+function checkTexts(said: JsonObject, book: string): void {
+  for (const name of [...TEXTS, book]) {
+    if (typeof said[name] !== "string")
+      throw new TaskRefused(`${name} must be text, and is not`);
+  }
+  const purpose = said["purpose"] as string;
+  const characters = [...purpose].length;
+  const edged = purpose.startsWith(" ") || purpose.endsWith(" ");
+  if (characters < 1 || characters > most.PURPOSE_MAX || UNPRINTABLE.test(purpose) || edged) {
+    throw new TaskRefused(
+      `purpose must be a sentence of up to ${most.PURPOSE_MAX} printable characters that ` +
+        `neither begins nor ends with a blank, got ${characters}`,
+    );
+  }
+  if (![said["locations_sha256"], said[book]].every((hash) => HASH.test(hash as string))) {
+    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one has not");
+  }
+  if (!isReportId(said["salt"])) {
+    throw new TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not");
+  }
+}
+
+function checkedParams(
+  params: Json,
+  asks: boolean,
+  bookSha256: string,
+): { zones: string | null; when: When | null } {
+  const known = asks ? ["zones", "when"] : [];
+  const fits =
+    isObject(params) &&
+    Object.keys(params).every((name) => known.includes(name)) &&
+    Object.values(params).every((value) => typeof value === "string") &&
+    "zones" in params === asks;
+  if (!fits) {
+    throw new TaskRefused(
+      `params must be texts named ${known.join(" and ") || "nothing"}, and are not`,
+    );
+  }
+  if (!asks) return { zones: null, when: null };
+  const { zones, when = null } = params as { zones: string; when?: string };
+  const polygons = zones.startsWith("polygons:");
+  if (!RULE.test(zones) || (polygons && zones !== `polygons:${bookSha256}`)) {
+    throw new TaskRefused(
+      "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+    );
+  }
+  if (when !== null && !Object.hasOwn(WHEN, when)) {
+    throw new TaskRefused(`when must be ${Object.keys(WHEN).join(" or ")}, or left out`);
+  }
+  return { zones, when: when as When | null };
+}
+
+function checkedBudget(said: JsonObject): Fraction {
+  const epsilon = asEpsilon(said["epsilon"] as string);
+  if (String(epsilon) !== said["epsilon"]) {
+    throw new TaskRefused(`epsilon must be written as ${epsilon}, and is written otherwise`);
+  }
+  if (epsilon.compare(new Fraction(most.EPSILON_REPORT_MAX)) > 0) {
+    throw new TaskRefused(
+      `epsilon of a report must be above 0 and at most ${most.EPSILON_REPORT_MAX}, got ${epsilon}`,
+    );
+  }
+  const reports = within(
+    "reports_per_contributor",
+    said["reports_per_contributor"]!,
+    1,
+    most.REPORTS_MAX,
+  );
+  const all = epsilon.times(new Fraction(reports));
+  if (all.compare(new Fraction(most.EPSILON_LIFETIME_MAX)) > 0) {
+    throw new TaskRefused(
+      `one person must spend at most ${most.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
+        `reports of ${epsilon}`,
+    );
+  }
+  return epsilon;
+}
+
+function checkTimes(said: Record<string, Json>): void {
+  const [low, high] = [most.PRECISION_MIN_S, most.PRECISION_MAX_S];
+  const second = within("time_precision", said["time_precision"]!, low, high);
+  const [start, end, retention] = ["start", "end", "retention"].map((name) =>
+    within(name, said[name]!, 0, Math.floor(INTEGER_MAX / high)),
+  ) as [number, number, number];
+  const delay = within("send_within", said["send_within"]!, 0, most.SEND_WITHIN_MAX_S);
+  const lasts = end - start;
+  if (lasts < 1 || lasts * second > most.TASK_MAX_S) {
+    throw new TaskRefused(
+      `a task must end after it starts, and within two years, got a start of ${start} and an ` +
+        `end of ${end} in units of ${second} s`,
+    );
+  }
+  if (retention * second > most.RETENTION_MAX_S || lasts > retention) {
+    throw new TaskRefused(
+      "reports must be kept until the task ends, and for at most five years, got a retention " +
+        `of ${retention} and ${lasts} from start to end`,
+    );
+  }
+  if (delay > (retention - 1) * second) {
+    throw new TaskRefused(
+      `reports must be sent while they are still kept, got send_within of ${delay} s and a ` +
+        `retention of ${retention} times ${second} s`,
+    );
+  }
+}
+
+function within(name: string, value: Json, low: number, high: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < low || (value as number) > high) {
+    throw new TaskRefused(
+      `${name} must be a whole number from ${low} to ${high}, got ${String(value).slice(0, 40)}`,
+    );
+  }
+  return value as number;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && !Array.isArray(value);
+}

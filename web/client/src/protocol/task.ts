@@ -1,0 +1,84 @@
+/**
+ * A task: one collection with fixed public parameters, named by the hash of all of them.
+ *
+ * The id IS the hash, and every report goes to it: a collector that wanted to tell people apart
+ * by giving each another location set would need another id for each, which they can compare.
+ */
+
+import { NomadpError, TaskRefused } from "../errors.js";
+import { Fraction } from "../fraction.js";
+import { base64url } from "./base64url.js";
+import { parseCanonical } from "./canonical.js";
+import { TASK_BYTES_MAX } from "./ceilings.js";
+import { ATLAS, checkedFacts, type TaskFacts } from "./rules.js";
+
+const TAG = "nomadp task v1";
+
+/** Only `Task.fromBytes` makes one, and what it may not be is refused. */
+export class Task {
+  private constructor(
+    readonly facts: TaskFacts,
+    /** 43 characters: base64url(SHA-256(SHA-256("nomadp task v1") || canonical bytes)). */
+    readonly id: string,
+    readonly bytes: Uint8Array<ArrayBuffer>,
+  ) {
+    Object.freeze(facts);
+    Object.freeze(this);
+  }
+
+  /**
+   * A task that somebody wrote, who is not trusted; of this id if one is expected.
+   *
+   * @throws TaskRefused
+   */
+  static async fromBytes(content: Uint8Array, expectedId?: string): Promise<Task> {
+    const bytes = Uint8Array.from(content);
+    const facts = refusing(() => checkedFacts(parseCanonical(bytes, "a task", TASK_BYTES_MAX)));
+    const id = await taskId(bytes);
+    if (expectedId !== undefined && id !== expectedId) {
+      throw new TaskRefused(
+        `the task must be the one that was expected, ${expectedId.slice(0, 64)}, got ${id}; ` +
+          "take part in none that differs from what others were given",
+      );
+    }
+    return new Task(facts, id, bytes);
+  }
+
+  /** Whether it is a direct question. */
+  get asks(): boolean {
+    return this.facts.mechanism !== ATLAS;
+  }
+
+  /** What one person may spend here. */
+  get epsilonInAll(): Fraction {
+    return this.facts.epsilon.times(new Fraction(this.facts.reportsPerContributor));
+  }
+
+  /** The time of a moment, in units of the task's precision. */
+  epoch(unixMs: number): number {
+    return Math.floor(unixMs / 1000 / this.facts.timePrecision);
+  }
+}
+
+async function taskId(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const tag = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(TAG));
+  const joined = new Uint8Array(tag.byteLength + bytes.length);
+  joined.set(new Uint8Array(tag));
+  joined.set(bytes, tag.byteLength);
+  return base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", joined)));
+}
+
+/** What comes of it; any other refusal is one of the task. */
+export function refusing<Made>(make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    throw asTaskRefused(error);
+  }
+}
+
+export function asTaskRefused(error: unknown): unknown {
+  const ours = error instanceof NomadpError || error instanceof RangeError;
+  if (!ours || error instanceof TaskRefused) return error;
+  return new TaskRefused((error as Error).message);
+}

@@ -1,0 +1,38 @@
+/** What a device sends: one JSON object with a report, of one size for every journey. */
+
+import { ReportRefused } from "../errors.js";
+import type { Report } from "../report.js";
+import { systemBytes } from "../words.js";
+import { base64url, isReportId } from "./base64url.js";
+import { canonicalBytes, INTEGER_MAX } from "./canonical.js";
+import { UPLOAD_BYTES_MAX } from "./ceilings.js";
+import type { Kit } from "./kit.js";
+
+export const UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1";
+const ID_BYTES = 16;
+
+/** 22 characters for 128 bits of the system's randomness. */
+export function freshId(): string {
+  return base64url(new Uint8Array(systemBytes(ID_BYTES).buffer));
+}
+
+/** The whole body of a request: canonical, so that a retry has the same bytes. */
+export function uploadBytes(
+  kit: Kit,
+  report: Report,
+  { reportId, time }: { readonly reportId: string; readonly time: number },
+): Uint8Array<ArrayBuffer> {
+  return bodyOf(reportId, time, kit.code.text(kit.code.released(report)));
+}
+
+/** The body for a value. Nothing but `uploadBytes` and the known answers need it. */
+export function bodyOf(reportId: string, time: number, value: string): Uint8Array<ArrayBuffer> {
+  if (!isReportId(reportId) || !(time >= 0 && time <= INTEGER_MAX)) {
+    throw new ReportRefused("a report must have an id of 22 characters and a time from 0");
+  }
+  const body = canonicalBytes({ reports: [{ report_id: reportId, time, value }] });
+  if (body.length > UPLOAD_BYTES_MAX) {
+    throw new ReportRefused(`an upload must have at most ${UPLOAD_BYTES_MAX} bytes`);
+  }
+  return body;
+}

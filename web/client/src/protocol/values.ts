@@ -1,0 +1,123 @@
+/**
+ * A report's value on the wire: as many characters for every report of a task.
+ *
+ * What is released is a few whole numbers. They are written big-endian, each in as many bytes as
+ * the largest takes; a set of labels as a bit for each label instead where that is shorter; then
+ * base64url. Nothing about a journey can be read off its size.
+ */
+
+import { WholeJourney } from "../atlas.js";
+import { NotPrivateError, ReportRefused } from "../errors.js";
+import { SubsetSelection } from "../laws/selection.js";
+import type { LabelLaw } from "../laws/labels.js";
+import type { Mechanism } from "../mechanism.js";
+import { Question } from "../questions.js";
+import { Report } from "../report.js";
+import { base64url, fromBase64url } from "./base64url.js";
+
+/** Of `entries` numbers below `size` each, listed or, if `bits`, as a set of them. */
+export class ValueCode {
+  readonly byteCount: number;
+  readonly #width: number;
+
+  private constructor(
+    readonly mechanism: Mechanism,
+    readonly entries: number,
+    readonly size: number,
+    readonly bits: boolean,
+    readonly law: LabelLaw | null,
+  ) {
+    this.#width = widthOf(size);
+    this.byteCount = bits ? Math.ceil(size / 8) : entries * this.#width;
+  }
+
+  /** How reports of this mechanism are written, of journeys of this length. */
+  static of(mechanism: Mechanism, length: number): ValueCode {
+    if (mechanism instanceof Question) {
+      const law = mechanism.channel;
+      const listed = law.entries * widthOf(law.entrySize);
+      const bits = law instanceof SubsetSelection && Math.ceil(law.size / 8) < listed;
+      return new ValueCode(mechanism, law.entries, law.entrySize, bits, law);
+    }
+    if (mechanism instanceof WholeJourney) {
+      return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
+    }
+    throw new ReportRefused("reports must be of atlas or of a direct question to be sent");
+  }
+
+  /** Of every value. */
+  get characters(): number {
+    return Math.ceil((this.byteCount * 4) / 3);
+  }
+
+  /** The numbers that a report of a person is; nothing simulated has any. */
+  released(report: Report): readonly number[] {
+    if (!Report.is(report) || report.mechanism !== this.mechanism) {
+      throw new NotPrivateError(
+        "a report must be drawn by Report.draw, with this task's mechanism, to be sent",
+      );
+    }
+    return report.number === null ? report.values : [report.number];
+  }
+
+  /** As it travels. */
+  text(numbers: readonly number[]): string {
+    if (!this.#possible(numbers)) throw refused();
+    const raw = new Uint8Array(this.byteCount);
+    if (this.bits) {
+      for (const label of numbers) raw[label >> 3]! |= 1 << (label & 7);
+    } else {
+      numbers.forEach((number, k) => {
+        let left = number;
+        for (let at = (k + 1) * this.#width - 1; at >= k * this.#width; at -= 1) {
+          raw[at] = left % 256;
+          left = Math.floor(left / 256);
+        }
+      });
+    }
+    return base64url(raw);
+  }
+
+  /** The numbers of one value that somebody sent; refused unless it can have been released. */
+  parse(text: string): number[] {
+    const raw = text.length === this.characters ? fromBase64url(text) : null;
+    if (raw === null) throw refused();
+    const numbers = this.bits ? this.#labels(raw) : this.#listed(raw);
+    if (!this.#possible(numbers)) throw refused();
+    return numbers;
+  }
+
+  #labels(raw: Uint8Array): number[] {
+    const every = Array.from({ length: raw.length * 8 }, (_, label) => label);
+    return every.filter((label) => (raw[label >> 3]! >> (label & 7)) & 1);
+  }
+
+  #listed(raw: Uint8Array): number[] {
+    return Array.from({ length: this.entries }, (_, k) =>
+      raw
+        .subarray(k * this.#width, (k + 1) * this.#width)
+        .reduce((number, byte) => number * 256 + byte, 0),
+    );
+  }
+
+  #possible(numbers: readonly number[]): boolean {
+    if (this.law !== null && !this.law.possible(numbers)) return false;
+    return (
+      numbers.length === this.entries &&
+      numbers.every((each) => Number.isSafeInteger(each) && each >= 0 && each < this.size)
+    );
+  }
+}
+
+/** Bytes that hold every number below a size. */
+function widthOf(size: number): number {
+  let width = 1;
+  while (256 ** width < size) width += 1;
+  return width;
+}
+
+function refused(): ReportRefused {
+  return new ReportRefused(
+    "a value must be one that the task's mechanism releases, in its one form",
+  );
+}

@@ -1,0 +1,78 @@
+/**
+ * One report of one journey, and what is no report: a simulated one.
+ *
+ * Only `Report.draw` makes a `Report`, and only with fresh words of the system. Whoever sends
+ * asks `Report.is`, which no cast, copy or look-alike passes.
+ */
+
+import { NotPrivateError } from "./errors.js";
+import { drawing, type Journey, type Mechanism, type Released } from "./mechanism.js";
+import type { SimulatedStream } from "./simulated.js";
+import { SystemWords } from "./words.js";
+
+const OURS = Symbol("made by Report.draw");
+
+/** What may be sent: drawn with the system's words, at the cost of the mechanism's epsilon. */
+export class Report implements Released {
+  readonly simulated = false;
+  readonly #released: Released;
+
+  private constructor(
+    ours: symbol,
+    readonly mechanism: Mechanism,
+    released: Released,
+  ) {
+    if (ours !== OURS) {
+      throw new NotPrivateError("a report must be drawn from a journey; use Report.draw");
+    }
+    this.#released = Object.freeze({
+      values: Object.freeze([...released.values]),
+      number: released.number,
+    });
+    Object.freeze(this);
+  }
+
+  /** One report for one journey; each call spends epsilon again. */
+  static draw(mechanism: Mechanism, journey: Journey, hour?: number): Report {
+    const words = new SystemWords();
+    const choose = drawing(() => words.next());
+    return new Report(OURS, mechanism, mechanism.perturb(journey, choose, hour));
+  }
+
+  /** Whether this may be sent, whatever its type claims. */
+  static is(report: unknown): report is Report {
+    return typeof report === "object" && report !== null && #released in report;
+  }
+
+  get values(): readonly number[] {
+    return this.#released.values;
+  }
+
+  get number(): number | null {
+    return this.#released.number;
+  }
+}
+
+/** What a report might be: for previews and experiments, and never sent. */
+export class SimulatedReport implements Released {
+  readonly simulated = true;
+
+  private constructor(
+    readonly mechanism: Mechanism,
+    readonly values: readonly number[],
+    readonly number: number | null,
+  ) {
+    Object.freeze(this);
+  }
+
+  static draw(
+    mechanism: Mechanism,
+    journey: Journey,
+    words: SimulatedStream,
+    hour?: number,
+  ): SimulatedReport {
+    const choose = drawing(() => words.next());
+    const { values, number } = mechanism.perturb(journey, choose, hour);
+    return new SimulatedReport(mechanism, values, number);
+  }
+}

@@ -1,0 +1,48 @@
+/** Public zones: a partition of the location set, which a device is handed. */
+
+import { DomainError } from "./errors.js";
+import type { LocationSet } from "./locations.js";
+
+/** Location k is in zone `of(k)`, which is called `names[of(k)]`; none is without one. */
+export class Zones {
+  readonly names: readonly string[];
+  readonly #of: Int32Array;
+
+  constructor(
+    readonly locations: LocationSet,
+    of: ArrayLike<number>,
+    names: readonly string[],
+  ) {
+    if (of.length !== locations.size) {
+      throw new DomainError(
+        `every location must be in one zone, got ${of.length} of ${locations.size}`,
+      );
+    }
+    const zone = Array.from(of);
+    const known = zone.every((k) => Number.isSafeInteger(k) && k >= 0 && k < names.length);
+    if (!known || new Set(zone).size !== names.length) {
+      throw new DomainError(
+        `each of ${names.length} zones must hold a location, and every location must be in ` +
+          "one of them; leave empty zones out",
+      );
+    }
+    if (new Set(names).size < names.length || names.includes("")) {
+      throw new DomainError("every zone must have a name of its own, and some have not");
+    }
+    this.#of = Int32Array.from(zone);
+    this.names = Object.freeze([...names]);
+  }
+
+  get size(): number {
+    return this.names.length;
+  }
+
+  /** The zone of a location. */
+  of(location: number): number {
+    const zone = this.#of[location];
+    if (zone === undefined) {
+      throw new RangeError(`locations must be in the public set; the value is withheld`);
+    }
+    return zone;
+  }
+}

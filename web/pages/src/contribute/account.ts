@@ -1,0 +1,88 @@
+/** What this browser spent, and what it sent: the client, opened when it is needed. */
+import {
+  browserLedgerBegan,
+  ceilings,
+  Client,
+  type FetchedKit,
+  Fraction,
+  type LatLng,
+  type Receipt,
+  type ReportOptions,
+  type Spending,
+} from "nomadp-client";
+
+export class Account {
+  private client: Client | undefined;
+  private readonly bodies = new Map<string, Uint8Array>();
+  private bytes = 0;
+
+  constructor(
+    private readonly fetched: FetchedKit,
+    /** Something was sent, or settled. */
+    private readonly changed: () => void,
+  ) {}
+
+  /** Of the bodies of all uploads, each time one was tried. */
+  get bytesSent(): number {
+    return this.bytes;
+  }
+
+  get isOpen(): boolean {
+    return this.client !== undefined;
+  }
+
+  /** If this browser has a ledger: whoever began it was told what it can forget. */
+  async openIfBegan(): Promise<void> {
+    if (browserLedgerBegan()) await this.open(true);
+  }
+
+  async open(acceptEviction: boolean): Promise<void> {
+    this.client ??= await Client.open({
+      acceptEviction,
+      onUpload: (body, reportId) => {
+        this.bytes += body.length;
+        this.bodies.set(reportId, body);
+        this.changed();
+      },
+    });
+    await this.client.enter(this.fetched);
+  }
+
+  /** As if nothing was spent where no ledger began. */
+  async spending(): Promise<Spending> {
+    if (this.client) return this.client.spending();
+    const lifetime = new Fraction(ceilings.EPSILON_LIFETIME_DEFAULT);
+    return { lifetime, left: lifetime, spent: new Fraction(0), tasks: [] };
+  }
+
+  /** Refused as a report would be; spends nothing. */
+  async check(): Promise<void> {
+    await this.client?.check(this.fetched.kit.task.id);
+  }
+
+  /** Spends. */
+  async report(points: readonly LatLng[], options: ReportOptions): Promise<Receipt> {
+    const receipt = await this.client!.report(points, options);
+    this.changed();
+    return receipt;
+  }
+
+  /** The same bytes again. */
+  async send(reportId: string): Promise<Receipt | undefined> {
+    const [receipt] = await this.client!.send({ now: true, again: true, reportId });
+    this.changed();
+    return receipt;
+  }
+
+  /** Of this task. */
+  async receipts(): Promise<Receipt[]> {
+    const all = (await this.client?.receipts()) ?? [];
+    return all.filter(({ taskId }) => taskId === this.fetched.kit.task.id);
+  }
+
+  /** What was sent for a report since the page is open, or waits. */
+  async body(reportId: string): Promise<string | undefined> {
+    const found = this.bodies.get(reportId) ?? (await this.client?.waitingBytes(reportId));
+    return found ? new TextDecoder().decode(found) : undefined;
+  }
+}

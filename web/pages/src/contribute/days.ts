@@ -1,0 +1,229 @@
+/** Step 2: the days and journeys that were found; which are kept, and which one is used. */
+import type { LatLng } from "nomadp-client";
+import { h, plural, show, svg } from "../dom";
+import type { Bench, Step } from "./bench";
+import type { Read, Summary } from "./reading";
+import { km, refusal } from "./words";
+
+const DAYS_AT_ONCE = 14;
+const GLYPH = 36;
+
+export class Days implements Step {
+  readonly title = "Days and journeys";
+  readonly says =
+    "Delete what is nobody's business, even here, and choose the one journey to report.";
+  readonly body = h("div", {});
+  private readonly list = h("div", { class: "days" });
+  private readonly about = h("p", { class: "soft", role: "status" });
+  private readonly trouble = h("p", { class: "trouble", role: "alert" });
+  private readonly hours = h("input", {
+    type: "number",
+    id: "hours",
+    min: 0.25,
+    max: 720,
+    step: 0.25,
+  });
+  private readonly split: HTMLElement;
+  private readonly next: HTMLButtonElement;
+  private journeys: Summary[] = [];
+  private drawn: readonly LatLng[] | undefined;
+  private shown = DAYS_AT_ONCE;
+  private key: number | undefined;
+
+  constructor(private readonly bench: Bench) {
+    this.next = h(
+      "button",
+      { type: "button", class: "main", click: () => bench.go(2) },
+      "Continue with this journey",
+    );
+    this.hours.addEventListener("change", () => void this.splitAgain());
+    this.split = h(
+      "p",
+      { class: "field inline" },
+      h("label", { for: "hours" }, "A new journey begins after a gap of"),
+      this.hours,
+      h("span", {}, "hours"),
+    );
+    this.body.append(
+      this.about,
+      this.split,
+      this.trouble,
+      this.list,
+      h("p", { class: "buttons" }, this.next),
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.journeys.length > 0;
+  }
+
+  enter(): void {
+    this.render();
+    this.drawMap();
+  }
+
+  useFile(read: Read): void {
+    this.drawn = undefined;
+    this.shown = DAYS_AT_ONCE;
+    this.take(read);
+  }
+
+  /** A drawn one is chosen by drawing it. */
+  useDrawn(points: readonly LatLng[]): void {
+    this.bench.reading.stop();
+    this.drawn = [...points];
+    this.journeys = [
+      { key: -1, date: "", begins: "", ends: "", points: points.length, km: 0, shape: [] },
+    ];
+    this.key = -1;
+    this.bench.choose({ name: "Drawn on the map", points: this.drawn, hour: null });
+  }
+
+  private take(read: Read): void {
+    this.journeys = [...read.journeys];
+    this.hours.value = String(read.hours ?? "");
+    this.hours.placeholder = "none";
+    this.key = undefined;
+    const left = read.leftOut
+      ? ` ${plural(read.leftOut, "entry", "entries")} could not be read.`
+      : "";
+    this.about.textContent = `${plural(this.journeys.length, "journey")} found.${left}`;
+    this.bench.choose(undefined);
+  }
+
+  private async splitAgain(): Promise<void> {
+    const hours = Number(this.hours.value);
+    if (!(hours > 0)) return;
+    try {
+      this.take(await this.bench.reading.split(hours));
+      this.enter();
+    } catch (error) {
+      this.trouble.textContent = refusal(error);
+    }
+  }
+
+  private async pick(journey: Summary): Promise<void> {
+    this.key = journey.key;
+    try {
+      const { points, hour } = await this.bench.reading.points(journey.key);
+      this.bench.choose({ name: nameOf(journey), points, hour });
+      this.drawMap();
+      this.next.disabled = false;
+    } catch (error) {
+      this.trouble.textContent = refusal(error);
+    }
+  }
+
+  private async forget(gone: readonly Summary[]): Promise<void> {
+    const keys = gone.map(({ key }) => key);
+    this.journeys = this.journeys.filter(({ key }) => !keys.includes(key));
+    if (this.key !== undefined && keys.includes(this.key)) {
+      this.key = undefined;
+      this.bench.choose(undefined);
+    }
+    if (this.drawn) this.drawn = undefined;
+    else await this.bench.reading.forget(keys);
+    this.about.textContent = `Deleted here; your file is as it was. ${plural(this.journeys.length, "journey")} left.`;
+    this.bench.changed();
+    this.enter();
+    this.body.querySelector<HTMLElement>("button, input")?.focus();
+  }
+
+  private drawMap(): void {
+    const { chosen, track } = this.bench;
+    const said = chosen ? `Your journey: ${chosen.name}.` : "No journey is chosen yet.";
+    this.bench.draw({ track, said }, chosen && "near");
+  }
+
+  private render(): void {
+    this.split.hidden = this.drawn !== undefined;
+    this.next.disabled = this.key === undefined;
+    if (this.drawn) this.about.textContent = "One journey, drawn on the map.";
+    const days = new Map<string, Summary[]>();
+    for (const each of this.journeys) {
+      days.set(each.date, [...(days.get(each.date) ?? []), each]);
+    }
+    const newest = [...days].sort(([a], [b]) => (a < b ? 1 : -1));
+    const more = () => {
+      this.shown += DAYS_AT_ONCE;
+      this.render();
+    };
+    const rest = newest.length - this.shown;
+    const label = `Show ${Math.min(rest, DAYS_AT_ONCE)} more of ${plural(rest, "earlier day")}`;
+    show(
+      this.list,
+      ...newest.slice(0, this.shown).map(([date, all]) => this.day(date, all)),
+      rest > 0 ? h("button", { type: "button", click: more }, label) : null,
+    );
+  }
+
+  private day(date: string, journeys: Summary[]): HTMLElement {
+    const title = date === "" ? "Without a time" : dayName(date);
+    const clear = () => void this.forget(journeys);
+    const all = journeys.length > 1 || date !== "";
+    return h(
+      "fieldset",
+      { class: "day" },
+      h("legend", {}, title),
+      ...journeys.map((each) => this.row(each)),
+      all
+        ? h("button", { type: "button", class: "plain", click: clear }, `Delete ${title}`)
+        : null,
+    );
+  }
+
+  private row(journey: Summary): HTMLElement {
+    const id = `journey-${journey.key}`;
+    const radio = h("input", {
+      type: "radio",
+      name: "journey",
+      id,
+      checked: journey.key === this.key,
+      change: () => void this.pick(journey),
+    });
+    const label = `Delete the journey ${nameOf(journey)}`;
+    const drop = () => void this.forget([journey]);
+    return h(
+      "div",
+      { class: "journey" },
+      radio,
+      h("label", { for: id }, glyph(journey), h("span", {}, rowWords(journey))),
+      h(
+        "button",
+        { type: "button", class: "plain", "aria-label": label, click: drop },
+        "Delete",
+      ),
+    );
+  }
+}
+
+function dayName(date: string): string {
+  const named = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString("en", { ...named, timeZone: "UTC" });
+}
+
+function nameOf({ date, begins, key }: Summary): string {
+  if (key < 0) return "drawn on the map";
+  return date ? `of ${date}, ${begins}` : `number ${key + 1}`;
+}
+
+function rowWords({ key, begins, ends, points, km: distance }: Summary): string {
+  if (key < 0) return `Drawn on the map · ${plural(points, "point")}`;
+  const when = begins ? `${begins} – ${ends} · ` : "";
+  return `${when}${km(distance)} · ${plural(points, "point")}`;
+}
+
+/** Its shape, to know it again. */
+function glyph({ shape }: Summary): SVGElement {
+  const size = GLYPH - 8;
+  const along = shape.map(
+    ([x, y]) => `${(4 + x * size).toFixed(1)} ${(4 + y * size).toFixed(1)}`,
+  );
+  const first = along[0]?.split(" ");
+  return svg(
+    "svg",
+    { class: "glyph", width: GLYPH, height: GLYPH, "aria-hidden": "true" },
+    along.length > 1 ? svg("path", { d: `M${along.join("L")}` }) : null,
+    first ? svg("circle", { cx: first[0]!, cy: first[1]!, r: 2.6 }) : null,
+  );
+}

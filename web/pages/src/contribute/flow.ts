@@ -1,0 +1,210 @@
+/** The five steps, beside one map; a step opens when what comes before it is done. */
+import type { FetchedKit } from "nomadp-client";
+import type { Position } from "../api";
+import { h, show } from "../dom";
+import { guarantee } from "../guarantee";
+import { Account } from "./account";
+import { Bench, type Step } from "./bench";
+import { checking } from "./checking";
+import { Choosing } from "./choosing";
+import { Days } from "./days";
+import { Preview } from "./preview";
+import { promiseOf } from "./promise";
+import { Receipts } from "./receipts";
+import { Sending, timeRefusal } from "./sending";
+import { Snapping } from "./snapping";
+import { refusal } from "./words";
+
+export class Flow {
+  readonly element = h("div", {});
+  private readonly nav = h("ol", {});
+  private readonly heading = h("h2", { tabindex: -1 });
+  private readonly says = h("p", { class: "soft" });
+  private readonly panel = h("div", { class: "panel" });
+  private readonly mapPlace = h("div", { class: "map" });
+  private readonly bench: Bench;
+  private readonly account: Account;
+  private readonly receipts: Receipts;
+  private readonly sending: Sending;
+  private readonly steps: readonly Step[];
+  private at = 0;
+
+  constructor(
+    fetched: FetchedKit,
+    private readonly counter: Element,
+  ) {
+    this.account = new Account(fetched, () => this.told());
+    this.bench = new Bench(
+      fetched,
+      this.account,
+      (step) => this.open(step, true),
+      () => this.renderNav(),
+    );
+    const days = new Days(this.bench);
+    this.sending = new Sending(this.bench);
+    this.receipts = new Receipts(this.bench);
+    this.steps = [
+      new Choosing(this.bench, days),
+      days,
+      new Snapping(this.bench),
+      new Preview(this.bench),
+      this.sending,
+    ];
+    this.element.append(this.head(), this.workbench(), this.receipts.element, ...this.rest());
+    this.open(0, false);
+    void this.begin();
+  }
+
+  private async begin(): Promise<void> {
+    void this.loadMap();
+    try {
+      await this.account.openIfBegan();
+      await this.receipts.refresh();
+    } catch (error) {
+      this.element.querySelector("#trouble")!.textContent = refusal(error);
+    }
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.told();
+    });
+  }
+
+  /** The map is the heaviest part, and comes when the words are there. */
+  private async loadMap(): Promise<void> {
+    const { locations } = this.bench.kit;
+    const places = Array.from({ length: locations.size }, (_, k): Position => {
+      const { lat, lng } = locations.at(k);
+      return [lng, lat];
+    });
+    try {
+      const { JourneyMap } = await import("./journey_map");
+      const map = new JourneyMap(places);
+      this.mapPlace.replaceWith(map.element);
+      this.bench.useMap(map);
+    } catch {
+      const words =
+        "This browser draws no maps, since it has no WebGL; lists and tables have everything.";
+      this.mapPlace.classList.add("none");
+      this.mapPlace.textContent = words;
+    }
+  }
+
+  private told(): void {
+    show(this.counter, "Bytes sent: ", h("b", {}, this.account.bytesSent.toLocaleString("en")));
+    this.counter.classList.toggle("some", this.account.bytesSent > 0);
+    void this.receipts.refresh().catch(() => undefined);
+    if (this.at === 4) void this.sending.refresh().catch(() => undefined);
+  }
+
+  private open(index: number, isMoved: boolean): void {
+    this.steps[this.at]!.leave?.();
+    this.at = index;
+    const step = this.steps[index]!;
+    this.heading.textContent = `${index + 1}. ${step.title}`;
+    this.says.textContent = step.says;
+    show(this.panel, step.body);
+    this.element.dataset.step = String(index + 1);
+    step.enter();
+    this.renderNav();
+    if (!isMoved) return;
+    this.heading.focus({ preventScroll: true });
+    this.nav.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
+
+  private renderNav(): void {
+    if (!this.steps) return; // while the steps are made
+    const items = this.steps.map((step, k) => {
+      const isHere = k === this.at;
+      const told = {
+        type: "button",
+        "aria-current": isHere ? "step" : undefined,
+        disabled: !step.isOpen,
+        click: () => this.open(k, true),
+      };
+      return h(
+        "li",
+        {},
+        h("button", told, h("span", { class: "step-number" }, String(k + 1)), ` ${step.title}`),
+      );
+    });
+    show(this.nav, ...items);
+  }
+
+  private head(): HTMLElement {
+    const { task } = this.bench.kit;
+    const { purpose, epsilon } = task.facts;
+    return h(
+      "div",
+      { class: "head" },
+      h(
+        "div",
+        {},
+        h("h1", {}, purpose),
+        h(
+          "p",
+          { class: "lead" },
+          "Take part from this browser. Your journey is perturbed here, before anything leaves; what " +
+            `leaves is one report with ε = ${epsilon}.`,
+        ),
+        h(
+          "p",
+          { class: "hash" },
+          `Task ${task.id} `,
+          h("a", { href: "#check" }, "recomputed here, and right"),
+        ),
+        h(
+          "p",
+          { class: "trouble", role: "alert", id: "trouble" },
+          timeRefusal(this.bench) ?? "",
+        ),
+      ),
+    );
+  }
+
+  private workbench(): HTMLElement {
+    return h(
+      "section",
+      { class: "band", "aria-label": "Five steps" },
+      h("nav", { class: "steps", "aria-label": "Steps" }, this.nav),
+      h(
+        "div",
+        { class: "bench" },
+        h("figure", {}, this.mapPlace, legend()),
+        h("div", { class: "step-head" }, this.heading, this.says),
+        this.panel,
+      ),
+    );
+  }
+
+  private rest(): HTMLElement[] {
+    const { kit, fetched } = this.bench;
+    const band = (id: string, title: string, inside: HTMLElement) =>
+      h(
+        "section",
+        { class: "band", id, "aria-labelledby": `${id}-title` },
+        h("h2", { id: `${id}-title` }, title),
+        inside,
+      );
+    const promise = guarantee(promiseOf(kit), String(kit.task.facts.epsilon));
+    return [
+      band("guarantee", "What you are promised", promise),
+      band("check", "Check it yourself", checking(kit, fetched.base)),
+    ];
+  }
+}
+
+function legend(): HTMLElement {
+  const mark = (kind: string, words: string) =>
+    h("li", {}, h("span", { class: `mark-${kind}`, "aria-hidden": "true" }), words);
+  return h(
+    "figcaption",
+    {},
+    h(
+      "ul",
+      { class: "marks" },
+      mark("place", "public locations"),
+      mark("track", "your journey, which stays here"),
+      mark("snapped", "what is read of it"),
+      mark("report", "what a report tells"),
+    ),
+  );
+}

@@ -1,0 +1,143 @@
+/** The map of one journey: where it went, where it was snapped to, and what would be sent. */
+import type { LayerSpecification } from "maplibre-gl";
+import type { Feature } from "geojson";
+import type { Position } from "../api";
+import { h } from "../dom";
+import { boundsOf, collection } from "../features";
+import { MapFrame, PADDING_PX } from "../map_frame";
+import { journeyLayers, type Source, SOURCES } from "./journey_layers";
+
+export interface Marks {
+  /** The journey as it was, which stays here. */
+  readonly track?: readonly Position[];
+  /** The locations that stand for it, in order. */
+  readonly snapped?: readonly Position[];
+  /** Lines that a report tells. */
+  readonly report?: readonly (readonly Position[])[];
+  /** Places that a report tells. */
+  readonly areas?: readonly Position[];
+  /** Reports of earlier previews. */
+  readonly ghosts?: readonly (readonly Position[])[];
+  /** For those who do not see it. */
+  readonly said: string;
+}
+
+/** Come near to the journey itself, or as near as everything can be seen. */
+export type Fit = "near" | "all";
+
+const NOTHING: Marks = { said: "The public locations of the task." };
+const MANY_LINES = 12;
+
+export class JourneyMap extends MapFrame<Source> {
+  protected readonly sources = SOURCES;
+  private marks = NOTHING;
+  private placed: ((at: Position) => void) | undefined;
+  private readonly cross = h("div", { class: "cross", "aria-hidden": "true", hidden: true });
+
+  show(marks: Marks, fit?: Fit): void {
+    this.marks = marks;
+    this.element.dataset.drawn = "no";
+    this.tell(`${marks.said}${this.placed ? " Enter adds the point in the middle." : ""}`);
+    if (this.isReady) this.setData();
+    const own = [...(marks.track ?? []), ...(marks.snapped ?? [])];
+    const told = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];
+    const all = [...own, ...told];
+    const bounds = this.map.getBounds();
+    if (fit === "near" && own.length) this.near(own);
+    else if (fit === "all" && all.some((at) => !bounds.contains(at))) this.near(all);
+  }
+
+  /** Let points be placed, by a click or by Enter in the middle; nothing ends it. */
+  place(placed: ((at: Position) => void) | undefined): void {
+    this.placed = placed;
+    this.cross.hidden = placed === undefined;
+    this.element.classList.toggle("placing", placed !== undefined);
+  }
+
+  /** Move so that a place is in the middle. */
+  centre(at: Position): void {
+    this.wasMoved = true;
+    this.map.easeTo({ center: at, duration: 250 });
+  }
+
+  /** The keys go to the map. */
+  focus(): void {
+    this.map.getCanvas().focus();
+  }
+
+  protected layers(): LayerSpecification[] {
+    return journeyLayers(this.places.length);
+  }
+
+  protected listen(): void {
+    this.element.append(this.cross);
+    this.map.on("idle", () => (this.element.dataset.drawn = "yes"));
+    this.map.on("click", ({ lngLat }) => this.placed?.([lngLat.lng, lngLat.lat]));
+    this.map.getCanvas().addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !this.placed) return;
+      event.preventDefault();
+      const { lng, lat } = this.map.getCenter();
+      this.placed([lng, lat]);
+    });
+  }
+
+  protected setData(): void {
+    const { track = [], snapped = [], report = [], areas = [], ghosts = [] } = this.marks;
+    const set = (name: Source, features: Feature[]) =>
+      this.source(name).setData(collection(features));
+    set(
+      "places",
+      this.places.map((at) => point(at)),
+    );
+    set("track", track.length > 1 ? [line(track)] : []);
+    set("snapped", numbered(snapped));
+    const many = report.length > MANY_LINES;
+    const told = { width: many ? 1.6 : 4, opacity: many ? 0.4 : 0.95 };
+    set(
+      "report",
+      report.filter((each) => each.length > 1).map((each) => line(each, told)),
+    );
+    set("ends", many ? [] : report.flatMap((each) => each.map((at) => point(at))));
+    set(
+      "areas",
+      areas.map((at) => point(at)),
+    );
+    set(
+      "ghosts",
+      ghosts.filter((each) => each.length > 1).map((each) => line(each)),
+    );
+  }
+
+  private near(points: readonly Position[]): void {
+    this.wasMoved = true;
+    const box = boundsOf([...points]);
+    this.map.fitBounds(box, {
+      padding: 2 * PADDING_PX,
+      maxZoom: this.homeZoom + 2.5,
+      animate: false,
+    });
+  }
+}
+
+/** Positions at one place share one mark. */
+function numbered(snapped: readonly Position[]): Feature[] {
+  const places = new Map<string, { at: Position; numbers: number[] }>();
+  snapped.forEach((at, k) => {
+    const found = places.get(String(at)) ?? { at, numbers: [] };
+    found.numbers.push(k + 1);
+    places.set(String(at), found);
+  });
+  return [...places.values()].map(({ at, numbers }) => {
+    const [first, last] = [numbers[0]!, numbers.at(-1)!];
+    return point(at, { number: first === last ? `${first}` : `${first}+` });
+  });
+}
+
+function point(at: Position, properties: Record<string, unknown> = {}): Feature {
+  return { type: "Feature", geometry: { type: "Point", coordinates: at }, properties };
+}
+
+function line(along: readonly Position[], properties: Record<string, unknown> = {}): Feature {
+  const coordinates = [...along];
+  return { type: "Feature", geometry: { type: "LineString", coordinates }, properties };
+}

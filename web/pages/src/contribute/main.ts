@@ -1,0 +1,50 @@
+/** The contributor's page: the task of its address, checked, and then the five steps. */
+import "nomadp-page";
+import "virtual:look.css";
+import "../style.css";
+import "./contribute.css";
+import { fetchKit, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
+import { h, show } from "../dom";
+import { Flow } from "./flow";
+import { sentence } from "./words";
+
+const place = document.querySelector("#main")!;
+const counter = document.querySelector("#sent")!;
+
+function refuse(title: string, ...words: string[]): void {
+  show(
+    place,
+    h("h1", {}, title),
+    ...words.map((each) => h("p", { class: "lead" }, each)),
+    h("p", { class: "lead" }, "Nothing was sent."),
+  );
+}
+
+async function begin(): Promise<void> {
+  if (!isSecureContext) {
+    refuse(
+      "This page must come over https",
+      "Only then can a browser make random numbers, keep an account and know whom it talks to. " +
+        "Ask for an address that begins with https.",
+    );
+    return;
+  }
+  const id = location.pathname.split("/").filter(Boolean).at(-1) ?? "";
+  show(place, h("p", { role: "status" }, "Fetching the task, and checking it …"));
+  const fetched = await fetchKit(location.origin, id);
+  document.title = `Contribute: ${fetched.kit.task.facts.purpose} · NomaDP`;
+  show(place, new Flow(fetched, counter).element);
+}
+
+begin().catch((error: unknown) => {
+  const said = error instanceof NomadpError ? sentence(error.message) : "";
+  if (error instanceof TaskRefused)
+    refuse(
+      "Do not take part in this",
+      "What the collector serves under this address is not a task that may be taken part in.",
+      said,
+    );
+  else if (error instanceof UploadFailed)
+    refuse("The task could not be fetched", said, "Look at the address, or try again later.");
+  else refuse("This page failed", said || "Try again, or with another browser.");
+});

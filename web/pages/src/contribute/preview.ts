@@ -1,0 +1,163 @@
+/** Step 4: what would be sent, drawn again and again, and never sent. */
+import { Question, SimulatedReport, Visits } from "nomadp-client";
+import { SimulatedWords } from "nomadp-client/simulated";
+import type { Position } from "../api";
+import { count, h, show } from "../dom";
+import type { Bench, Step } from "./bench";
+import { oddsOf } from "./promise";
+import type { Told } from "./telling";
+
+/** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
+const NO_ID = "?".repeat(22);
+const NAMES_MOST = 40;
+/** Answers that are shown without being asked for. */
+const FEW = 8;
+const GHOSTS_MOST = 40;
+
+export class Preview implements Step {
+  readonly title = "What would be sent";
+  readonly says =
+    "A preview, drawn like a report but with simulated randomness: this page has no way to send it.";
+  readonly body = h("div", {});
+  private readonly told = h("div", { class: "preview" });
+  private readonly tally = h("p", { class: "soft", role: "status" });
+  private readonly again: HTMLButtonElement;
+  private ghosts: (readonly Position[])[] = [];
+  private seen = { all: 0, near: 0 };
+  private of: unknown;
+
+  constructor(private readonly bench: Bench) {
+    this.again = h("button", { type: "button", click: () => void this.draw() }, "Draw again");
+    const next = h(
+      "button",
+      { type: "button", class: "main", click: () => bench.go(4) },
+      "Continue to sending",
+    );
+    this.body.append(this.told, this.tally, h("p", { class: "buttons" }, next, this.again));
+  }
+
+  get isOpen(): boolean {
+    return this.bench.isComplete;
+  }
+
+  enter(): void {
+    if (this.of !== this.bench.chosen) {
+      this.of = this.bench.chosen;
+      this.ghosts = [];
+      this.seen = { all: 0, near: 0 };
+    }
+    this.bench.wasPreviewed = true;
+    this.bench.changed();
+    void this.draw();
+  }
+
+  /** With words of a key that is thrown away: they make a `SimulatedReport`, and no upload. */
+  private async draw(): Promise<void> {
+    const { kit, chosen, telling } = this.bench;
+    const journey = this.bench.snapped;
+    const words = SimulatedWords.ofKey(crypto.getRandomValues(new Uint8Array(32)));
+    const stream = await words.stream(0, kit.mechanism.wordCount(journey.length));
+    const hour = chosen!.hour ?? undefined;
+    const told = telling.of(SimulatedReport.draw(kit.mechanism, journey, stream, hour));
+    this.count(journey, told);
+    show(this.told, ...this.words(told));
+    void this.explain(told);
+    const said = `Your journey, and a preview of a report: ${told.says}`;
+    const { track } = this.bench;
+    this.bench.draw(
+      { track, ghosts: this.ghosts, report: told.lines, areas: told.areas, said },
+      "all",
+    );
+    if (told.lines.length === 1)
+      this.ghosts = [...this.ghosts, told.lines[0]!].slice(-GHOSTS_MOST);
+  }
+
+  private words(told: Told): HTMLElement[] {
+    const { task, mechanism } = this.bench.kit;
+    const body = JSON.stringify({
+      reports: [{ report_id: NO_ID, time: task.epoch(Date.now()), value: told.value }],
+    });
+    const names = told.names.slice(0, NAMES_MOST);
+    const rest = told.names.length - names.length;
+    const list = h("ol", { class: "names" }, ...names.map((name) => h("li", {}, name)));
+    return [
+      h("p", { class: "stamped" }, h("span", { class: "not-sent" }, "Preview: not sent")),
+      h("p", { class: "says" }, told.says),
+      mechanism instanceof Question && names.length > FEW
+        ? h("details", {}, h("summary", {}, "The answers it holds"), list, more(rest))
+        : list,
+      h("p", { class: "odds", id: "explained" }, h("span", { class: "soft" }, "Counting …")),
+      h("p", { class: "soft bytes-title" }, `All of its ${count(body.length)} bytes`),
+      h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the preview" }, body),
+      h(
+        "p",
+        { class: "soft" },
+        "A real one has 22 random characters where the question marks are, and is drawn afresh from " +
+          "your system's randomness: it will tell something else.",
+      ),
+    ];
+  }
+
+  private async explain(told: Told): Promise<void> {
+    const place = this.told.querySelector("#explained")!;
+    const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
+    const what = this.bench.kit.task.asks ? "answers" : "public journeys";
+    const odds = oddsOf(this.bench.kit);
+    show(
+      place,
+      h("span", { class: "figure" }, count(best)),
+      h(
+        "span",
+        {},
+        `of ${count(of)} ${what} ${best === 1 ? "explains it best" : "explain it best, and equally well"}. ` +
+          `Each of the others explains it, too, at most ${odds} times less well.`,
+      ),
+    );
+  }
+
+  /** How often it was near the truth: only here can that be known. */
+  private count(journey: readonly number[], told: Told): void {
+    const { kit, explaining, chosen } = this.bench;
+    this.seen.all += 1;
+    const { mechanism } = kit;
+    const expected = `by the law ${Math.round(100 * explaining.chance)} of 100`;
+    if (mechanism instanceof Question) {
+      if (mechanism instanceof Visits) {
+        this.tally.textContent = `Previews drawn: ${this.seen.all}.`;
+        return;
+      }
+      const truth = trueAnswer(mechanism, journey, chosen!.hour);
+      this.seen.near += Number(told.names.includes(truth));
+      this.tally.textContent =
+        `Of ${this.seen.all} drawn, ${this.seen.near} held the true answer; ${expected} do. ` +
+        "Who reads one cannot tell.";
+      return;
+    }
+    this.seen.near += Number(explaining.isNear(journey, told.number!));
+    this.tally.textContent =
+      `Of ${this.seen.all} drawn, ${this.seen.near} were among the nearest to your journey; ` +
+      `${expected} are. Who reads one cannot tell.`;
+  }
+}
+
+function more(rest: number): HTMLElement | null {
+  return rest > 0 ? h("p", { class: "soft" }, `and ${count(rest)} more`) : null;
+}
+
+/** The name of the label that a journey has. */
+function trueAnswer(
+  question: Question,
+  journey: readonly number[],
+  hour: number | null,
+): string {
+  let found = "";
+  question.perturb(
+    journey,
+    (_step, _law, secret) => {
+      found = question.labelName(secret as number);
+      return [] as never;
+    },
+    hour ?? undefined,
+  );
+  return found;
+}

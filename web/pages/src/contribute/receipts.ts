@@ -1,0 +1,111 @@
+/** What became of reports: a receipt for each, and the same bytes again where one waits. */
+import type { Receipt } from "nomadp-client";
+import { h, show } from "../dom";
+import type { Bench } from "./bench";
+import { moment, refusal } from "./words";
+
+export function stateOf({ state, reason, notBefore }: Receipt): string {
+  if (state === "accepted") return "Accepted: the collector has it on disk.";
+  if (state === "charged")
+    return "Lost before it was made, by a crash or a closed tab; it is paid all the same.";
+  if (state === "stopped")
+    return `The collector refused it (${reason}). It is paid all the same.`;
+  if (reason === null)
+    return `Waits for its random moment, ${clock(notBefore)}; keep this page open, or come back.`;
+  return `Waits: the collector did not take it yet (${reason}). It is kept, and the same bytes are sent again.`;
+}
+
+function clock(unixS: number | null): string {
+  return new Date((unixS ?? 0) * 1000).toLocaleString("en");
+}
+
+/** Everything that this browser reported to the task. */
+export class Receipts {
+  readonly element = h("section", { class: "band", id: "receipts", hidden: true });
+  private readonly rows = h("tbody", {});
+  private readonly trouble = h("p", { class: "trouble", role: "alert" });
+
+  constructor(private readonly bench: Bench) {
+    const head = ["Report", "Time", "Spent", "What became of it", ""].map((name) =>
+      name ? h("th", { scope: "col" }, name) : h("td", {}),
+    );
+    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" };
+    this.element.append(
+      h("h2", {}, "What this browser reported"),
+      this.trouble,
+      h("div", told, h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.rows)),
+    );
+  }
+
+  async refresh(): Promise<void> {
+    const { account, kit } = this.bench;
+    const all = await account.receipts();
+    this.element.hidden = all.length === 0;
+    const { timePrecision } = kit.task.facts;
+    show(
+      this.rows,
+      ...all.map((each) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row", class: "id" }, each.reportId),
+          h("td", {}, moment(each.time, timePrecision)),
+          h("td", {}, `ε = ${each.epsilon}`),
+          h("td", {}, stateOf(each)),
+          h("td", {}, ["waiting", "stopped"].includes(each.state) ? this.again(each) : null),
+        ),
+      ),
+    );
+  }
+
+  private again({ reportId }: Receipt): HTMLElement {
+    const button = h("button", { type: "button" }, "Send the same bytes again");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      this.bench.account
+        .send(reportId)
+        .catch((error: unknown) => (this.trouble.textContent = refusal(error)))
+        .finally(() => void this.refresh());
+    });
+    return button;
+  }
+}
+
+/** The one that was just made, with all that left. */
+export function receiptOf(receipt: Receipt, body: string | undefined): HTMLElement {
+  const facts = [
+    ["Report", receipt.reportId],
+    ["Task", receipt.taskId],
+    ["Spent", `ε = ${receipt.epsilon}`],
+    ["What became of it", stateOf(receipt)],
+  ] as const;
+  const save = () => {
+    const { taskId, reportId, time, state } = receipt;
+    const said = {
+      task: taskId,
+      report: reportId,
+      time,
+      epsilon: `${receipt.epsilon}`,
+      state,
+      body,
+    };
+    const file = new Blob([`${JSON.stringify(said, null, 2)}\n`], { type: "application/json" });
+    const address = URL.createObjectURL(file);
+    h("a", { href: address, download: `receipt-${reportId}.json` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+  return h(
+    "div",
+    { class: "receipt", id: "receipt" },
+    h("h3", { tabindex: -1 }, "Receipt"),
+    h(
+      "dl",
+      {},
+      ...facts.map(([name, said]) => h("div", {}, h("dt", {}, name), h("dd", {}, said))),
+    ),
+    body
+      ? h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the report" }, body)
+      : null,
+    h("p", {}, h("button", { type: "button", click: save }, "Save the receipt")),
+  );
+}

@@ -1,0 +1,231 @@
+/** Step 5: what a report spends and what is left, and the one button that sends. */
+import { isPersistent, type Receipt, type Spending } from "nomadp-client";
+import { h, show, svg } from "../dom";
+import type { Bench, Step } from "./bench";
+import { receiptOf } from "./receipts";
+import { moment, refusal, span } from "./words";
+
+const BAR = { width: 400, height: 14 };
+
+export class Sending implements Step {
+  readonly title = "Spend and send";
+  readonly says = "Sending spends a part of a budget that lasts this browser's whole life.";
+  readonly body = h("div", {});
+  private readonly budget = h("div", {});
+  private readonly consent = h("p", { class: "check note" });
+  private readonly accept = h("input", { type: "checkbox", id: "accept" });
+  private readonly later = h("fieldset", { class: "when" });
+  private readonly atOnce = h("input", { type: "radio", name: "moment", id: "now" });
+  private readonly trouble = h("p", { class: "trouble", role: "alert" });
+  private readonly done = h("div", {});
+  private readonly send: HTMLButtonElement;
+  private isSending = false;
+  private isKept = false;
+
+  constructor(private readonly bench: Bench) {
+    const { epsilon } = bench.kit.task.facts;
+    this.send = h(
+      "button",
+      { type: "button", class: "main", id: "send", click: () => void this.report() },
+      `Spend ε = ${epsilon} and send`,
+    );
+    this.accept.addEventListener("change", () => this.enable());
+    this.body.append(
+      this.budget,
+      this.consent,
+      this.later,
+      this.trouble,
+      h("p", { class: "buttons" }, this.send),
+      this.done,
+    );
+    this.askMoment();
+  }
+
+  get isOpen(): boolean {
+    return this.bench.isComplete && this.bench.wasPreviewed;
+  }
+
+  enter(): void {
+    show(this.done);
+    this.send.hidden = false;
+    this.later.hidden = this.bench.kit.task.facts.sendWithin === 0;
+    this.trouble.textContent = "";
+    this.bench.draw({ track: this.bench.track, said: "Your journey, which is not sent." });
+    void this.prepare();
+  }
+
+  /** What is spent may have changed in another tab. */
+  async refresh(): Promise<void> {
+    show(this.budget, ...this.account(await this.bench.account.spending()));
+  }
+
+  private async prepare(): Promise<void> {
+    this.send.disabled = true;
+    try {
+      this.isKept = await isPersistent();
+      show(this.consent, this.accept, h("label", { for: "accept" }, FORGETFUL));
+      this.consent.hidden = this.isKept;
+      await this.refresh();
+      const closed = timeRefusal(this.bench);
+      if (closed) this.trouble.textContent = closed;
+      else await this.bench.account.check();
+      this.enable();
+    } catch (error) {
+      this.trouble.textContent = refusal(error);
+    }
+  }
+
+  private enable(): void {
+    const free = !this.isSending && this.trouble.textContent === "";
+    this.send.disabled = !free || !(this.isKept || this.accept.checked);
+  }
+
+  private async report(): Promise<void> {
+    const { account, chosen } = this.bench;
+    this.isSending = true;
+    this.enable();
+    this.send.textContent = "Sending …";
+    try {
+      await account.open(!this.isKept);
+      const hour = chosen!.hour ?? undefined;
+      const now = this.bench.kit.task.facts.sendWithin === 0 || this.atOnce.checked;
+      const told = { now, ...(hour !== undefined && { hour }) };
+      await this.settled(await account.report(chosen!.points, told));
+    } catch (error) {
+      this.trouble.textContent = refusal(error);
+    }
+    this.isSending = false;
+    this.send.textContent = `Spend ε = ${this.bench.kit.task.facts.epsilon} and send`;
+    await this.refresh().catch(() => undefined);
+  }
+
+  private async settled(receipt: Receipt): Promise<void> {
+    const { account } = this.bench;
+    const body = await account.body(receipt.reportId);
+    const shown = receiptOf(receipt, body);
+    const retry = () =>
+      void account.send(receipt.reportId).then((made) => made && this.settled(made));
+    const waits = receipt.state === "waiting" || receipt.state === "stopped";
+    show(
+      this.done,
+      shown,
+      h(
+        "p",
+        { class: "buttons" },
+        waits
+          ? h("button", { type: "button", click: retry }, "Send the same bytes again")
+          : null,
+        h(
+          "button",
+          { type: "button", click: () => this.bench.go(0) },
+          "Report another journey",
+        ),
+      ),
+    );
+    this.send.hidden = this.consent.hidden = this.later.hidden = true;
+    shown.querySelector<HTMLElement>("h3")?.focus({ preventScroll: true });
+    this.drawSent(body);
+    if (receipt.state === "waiting" && receipt.reason === null) {
+      const waitMs = Math.max(0, (receipt.notBefore ?? 0) * 1000 - Date.now());
+      if (waitMs < 2 ** 31) setTimeout(retry, waitMs);
+    }
+  }
+
+  /** On the map, what the bytes say: read back from them. */
+  private drawSent(body: string | undefined): void {
+    if (!body) return;
+    const { kit, telling } = this.bench;
+    const { value } = (JSON.parse(body) as { reports: [{ value: string }] }).reports[0];
+    const numbers = kit.code.parse(value);
+    const released = kit.task.asks
+      ? { values: numbers, number: null }
+      : { values: [], number: numbers[0]! };
+    const { lines, areas, says } = telling.of(released);
+    const said = `Your journey, and the report that was made: ${says}`;
+    this.bench.draw({ track: this.bench.track, report: lines, areas, said }, "all");
+  }
+
+  private askMoment(): void {
+    const { sendWithin } = this.bench.kit.task.facts;
+    const random = h("input", { type: "radio", name: "moment", id: "later", checked: true });
+    show(
+      this.later,
+      h("legend", {}, "When is it sent?"),
+      h(
+        "p",
+        { class: "check" },
+        random,
+        h("label", { for: "later" }, `At a random moment within ${span(sendWithin)}`),
+      ),
+      h(
+        "p",
+        { class: "check" },
+        this.atOnce,
+        h("label", { for: "now" }, "Now; the collector then learns when you were here"),
+      ),
+    );
+  }
+
+  private account({ lifetime, spent, left, tasks }: Spending): Element[] {
+    const { epsilon, reportsPerContributor: most } = this.bench.kit.task.facts;
+    const here = tasks.find(({ taskId }) => taskId === this.bench.kit.task.id)?.reports ?? 0;
+    const isDone = this.send.hidden;
+    const rest = left.minus(epsilon);
+    const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
+    const facts = [
+      ["This report spends", `ε = ${epsilon}`] as const,
+      ["Spent so far, in all tasks", `ε = ${spent}`] as const,
+      [isDone ? "Left" : "Left after it", `${after} of ${lifetime}; nothing renews it`],
+      ["Reports to this task", `${here} of at most ${most}`],
+    ].slice(Number(isDone));
+    return [
+      bar(spent.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
+      h(
+        "dl",
+        { class: "budget" },
+        ...facts.map(([name, said]) => h("div", {}, h("dt", {}, name), h("dd", {}, said))),
+      ),
+    ];
+  }
+}
+
+const FORGETFUL =
+  "I know that this browser does not promise to keep the account of what I spent: it may forget it " +
+  "when space is short, and a private window forgets it when it closes. Then nobody counts it any more.";
+
+/** Why nothing is taken today; nothing if it is. */
+export function timeRefusal({ kit }: Pick<Bench, "kit">): string | undefined {
+  const { start, end, timePrecision } = kit.task.facts;
+  const now = kit.task.epoch(Date.now());
+  const clock = "by this device's clock";
+  if (now < start)
+    return `This task begins on ${moment(start, timePrecision)} (UTC), ${clock}: nothing can be sent before.`;
+  if (now >= end)
+    return `This task ended on ${moment(end, timePrecision)} (UTC), ${clock}: nothing can be sent any more.`;
+  return undefined;
+}
+
+/** Spent, to be spent, and left. */
+function bar(spent: number, more: number, lifetime: number): SVGElement {
+  const wide = (part: number) => Math.min(1, part / lifetime) * BAR.width;
+  const part = (kind: string, from: number, size: number) =>
+    svg("rect", {
+      class: kind,
+      x: wide(from),
+      y: 0,
+      width: Math.min(wide(size), BAR.width - wide(from)),
+      height: BAR.height,
+    });
+  return svg(
+    "svg",
+    {
+      class: "budget-bar",
+      viewBox: `0 0 ${BAR.width} ${BAR.height}`,
+      "aria-hidden": "true",
+      preserveAspectRatio: "none",
+    },
+    svg("rect", { class: "left", width: BAR.width, height: BAR.height }),
+    part("spent", 0, spent),
+    part("more", spent, more),
+  );
+}

@@ -1,0 +1,172 @@
+/** Step 3: the journey as the task reads it: public locations, or the answer to its question. */
+import { broughtToLength, HOURS, Question, Trips, Visits, WHEN } from "nomadp-client";
+import { count, h, plural, show } from "../dom";
+import type { Bench, Step } from "./bench";
+import { km } from "./words";
+
+const FAR_KM = 50;
+const ROWS_MOST = 60;
+const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+export class Snapping implements Step {
+  readonly title = "Snapped";
+  readonly says =
+    "This is all of the journey that a report can be about. It is still only in this tab.";
+  readonly body = h("div", {});
+  private readonly next: HTMLButtonElement;
+
+  constructor(private readonly bench: Bench) {
+    const click = () => bench.go(3);
+    this.next = h("button", { type: "button", class: "main", click }, "See what would be sent");
+  }
+
+  get isOpen(): boolean {
+    return this.bench.chosen !== undefined;
+  }
+
+  enter(): void {
+    const { bench } = this;
+    const places = bench.snapped;
+    const mechanism = bench.kit.mechanism;
+    show(
+      this.body,
+      h("p", {}, this.summary(places.length)),
+      this.far(),
+      mechanism instanceof Question ? this.answer(mechanism, places) : null,
+      bench.isTimed ? this.time() : null,
+      this.table(places),
+      h("p", { class: "buttons" }, this.next),
+    );
+    this.next.disabled = !bench.isComplete;
+    const snapped = places.map((each) => bench.telling.at(each));
+    const said = `Your journey, and the ${plural(places.length, "public location")} it is read by.`;
+    bench.draw({ track: bench.track, snapped: this.marked(snapped), said }, "near");
+  }
+
+  /** A question reads every point: of a long journey only its ends are marked. */
+  private marked<Place>(snapped: Place[]): Place[] {
+    return this.bench.kit.task.asks && !(this.bench.kit.mechanism instanceof Visits)
+      ? [snapped[0]!, snapped.at(-1)!]
+      : snapped;
+  }
+
+  private summary(length: number): string {
+    const { points } = this.bench.chosen!;
+    const set = `the nearest of ${count(this.bench.kit.locations.size)} public locations`;
+    if (this.bench.kit.task.asks) {
+      return `${plural(points.length, "point")}, each at ${set}; of them the task asks one thing:`;
+    }
+    const how =
+      points.length > length
+        ? "evenly spaced along the way, both ends kept"
+        : points.length < length
+          ? "the last is repeated"
+          : "one for each";
+    return (
+      `${plural(points.length, "point")} become ${length}, as for everybody in this task (${how}), ` +
+      `each at ${set}. How many points you had is told to nobody.`
+    );
+  }
+
+  private far(): HTMLElement | null {
+    const { locations } = this.bench.kit;
+    const all = this.bench.chosen!.points;
+    const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
+    if (!far) return null;
+    const who = far === all.length ? "All points lie" : `${plural(far, "point")} lie`;
+    return h(
+      "p",
+      { class: "note" },
+      `${who} more than ${FAR_KM} km from every public location. They are read as the nearest ones, ` +
+        "however far: whether somebody reports must not tell where they were. Another journey may " +
+        "tell more.",
+    );
+  }
+
+  private answer(question: Question, places: readonly number[]): HTMLElement {
+    const { zones } = question;
+    const zone = (place: number) => zones.names[zones.of(place)]!;
+    const [first, last] = [zone(places[0]!), zone(places.at(-1)!)];
+    const words: Record<string, string> = {
+      trips: `It begins in zone ${first} and ends in zone ${last}.`,
+      starts: `It begins in zone ${first}.`,
+      ends: `It ends in zone ${last}.`,
+      visits: `One of its points, drawn at random, and told to nobody: only that point's zone is asked.`,
+    };
+    const kind = question instanceof Trips ? "trips" : question.name;
+    return h("p", { class: "answer" }, words[kind]!);
+  }
+
+  /** A task that asks when needs the hour at which the journey began. */
+  private time(): HTMLElement {
+    const { hour } = this.bench.chosen!;
+    const { names, hours } = WHEN[this.bench.kit.task.facts.when!];
+    if (hour !== null) {
+      const slot = names[Math.floor(hour / hours) % names.length]!;
+      return h("p", { class: "answer" }, `The task also asks when: ${slot}, when it began.`);
+    }
+    const day = select("weekday", "Weekday", WEEK);
+    const clock = select(
+      "hour",
+      "Hour",
+      Array.from({ length: 24 }, (_, k) => `${k}:00 – ${k}:59`),
+    );
+    const set = () => {
+      const [at, of] = [day.input.selectedIndex - 1, clock.input.selectedIndex - 1];
+      if (at < 0 || of < 0) return;
+      this.bench.choose({ ...this.bench.chosen!, hour: (24 * at + of) % HOURS });
+      this.enter();
+    };
+    day.input.addEventListener("change", set);
+    clock.input.addEventListener("change", set);
+    return h(
+      "fieldset",
+      { class: "when" },
+      h("legend", {}, "The task also asks when; this journey has no time. When did it begin?"),
+      day.element,
+      clock.element,
+    );
+  }
+
+  private table(places: readonly number[]): HTMLElement {
+    const { kit, chosen } = this.bench;
+    const read = broughtToLength(chosen!.points, places.length);
+    const rows = places.slice(0, ROWS_MOST).map((place, k) => {
+      const away = kit.locations.snap(read[k]!).movedKm;
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row", class: "number" }, String(k + 1)),
+        h("td", {}, kit.locations.at(place).id),
+        h("td", { class: "number" }, km(away)),
+      );
+    });
+    const head = ["Point", "Public location", "Moved by"].map((name, k) =>
+      h("th", { scope: "col", class: k === 1 ? undefined : "number" }, name),
+    );
+    const rest = places.length - rows.length;
+    const caption = `What is read of it, and seen by you alone${rest > 0 ? `; ${count(rest)} more follow` : ""}`;
+    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "What is read" };
+    return h(
+      "div",
+      told,
+      h(
+        "table",
+        { class: "read" },
+        h("caption", {}, caption),
+        h("thead", {}, h("tr", {}, ...head)),
+        h("tbody", {}, ...rows),
+      ),
+    );
+  }
+}
+
+function select(
+  id: string,
+  label: string,
+  names: readonly string[],
+): { element: HTMLElement; input: HTMLSelectElement } {
+  const options = ["choose", ...names].map((name) => h("option", {}, name));
+  const input = h("select", { id }, ...options);
+  return { input, element: h("p", { class: "field" }, h("label", { for: id }, label), input) };
+}

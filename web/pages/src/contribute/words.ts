@@ -1,0 +1,37 @@
+/** Numbers, times and refusals as people read them. */
+import { NomadpError } from "nomadp-client";
+import { count } from "../dom";
+import { Unreadable } from "./reading";
+
+export function km(distance: number): string {
+  if (distance < 0.95) return `${Math.round(distance * 1000)} m`;
+  return distance < 100 ? `${distance.toFixed(1)} km` : `${count(Math.round(distance))} km`;
+}
+
+/** Of a time that a task counts in its own units. */
+export function moment(epoch: number, precisionS: number): string {
+  const text = new Date(epoch * precisionS * 1000).toISOString();
+  return precisionS % 86_400 === 0 ? text.slice(0, 10) : text.slice(0, 16).replace("T", " ");
+}
+
+/** As the promise of a task has it. */
+export function span(seconds: number): string {
+  const units = { day: 86_400, hour: 3600, minute: 60, second: 1 };
+  const [name, size] = Object.entries(units).find(([, each]) => seconds % each === 0)!;
+  const many = seconds / size;
+  return `${many} ${name}${many === 1 ? "" : "s"}`;
+}
+
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+/** Our own refusals hold nothing private; of anything else nothing is shown. */
+export function refusal(error: unknown): string {
+  if (error instanceof NomadpError || error instanceof Unreadable)
+    return sentence(error.message);
+  return (
+    "Something failed that should not have. What it says is withheld, because it may be " +
+    "private; the counter above says whether anything was sent."
+  );
+}

@@ -1,0 +1,76 @@
+/** How many reports there are, now. */
+import type { Progress } from "./api";
+import { count, h, show, svg } from "./dom";
+
+const BARS = { width: 260, height: 44, most: 60 };
+
+export class LiveCount {
+  private readonly number = h("span", { class: "figure", id: "reports" }, "0");
+  private readonly words = h("p", { class: "soft" });
+  private readonly bars = h("div", { class: "bars" });
+  readonly element = h(
+    "div",
+    { class: "count" },
+    h("p", { class: "odds" }, this.number, h("span", {}, "reports so far")),
+    this.words,
+    this.bars,
+  );
+
+  show(progress: Progress): void {
+    this.number.textContent = count(progress.reports);
+    const missing = progress.min_batch_size - progress.reports;
+    const state = progress.closed ? "Closed: nothing new is taken. " : "";
+    this.words.textContent =
+      missing > 0
+        ? `${state}${count(missing)} more ${missing === 1 ? "is" : "are"} needed before anything is said.`
+        : `${state}At least ${count(progress.min_batch_size)} were needed; each is counted once it is on disk.`;
+    show(this.bars, barsOf(progress));
+  }
+}
+
+/** Reports by day, or what else the task's precision is. */
+function barsOf(progress: Progress): Element | null {
+  const epochs = Object.entries(progress.by_epoch)
+    .map(([epoch, n]) => [Number(epoch), n] as const)
+    .sort((a, b) => a[0] - b[0]);
+  if (epochs.length < 2) return null;
+  const first = Math.max(epochs[0]![0], epochs.at(-1)![0] - BARS.most + 1);
+  const last = epochs.at(-1)![0];
+  const shown = epochs.filter(([epoch]) => epoch >= first);
+  const top = Math.max(...shown.map(([, n]) => n));
+  const wide = Math.min(BARS.width / (last - first + 1), 26);
+  const bars = shown.map(([epoch, n]) => {
+    const high = Math.max((n / top) * (BARS.height - 2), 1);
+    const at = {
+      x: (epoch - first) * wide,
+      y: BARS.height - high,
+      width: Math.max(wide - 2, 1),
+      height: high,
+    };
+    return svg(
+      "rect",
+      { class: "bar", ...at },
+      svg("title", {}, `${day(epoch, progress)}: ${count(n)}`),
+    );
+  });
+  const label = `Reports from ${day(first, progress)} to ${day(last, progress)}, at most ${count(top)} at once`;
+  const told = {
+    viewBox: `0 0 ${BARS.width} ${BARS.height}`,
+    width: BARS.width,
+    role: "img",
+    "aria-label": label,
+  };
+  return h(
+    "figure",
+    {},
+    svg("svg", told, ...bars),
+    h("figcaption", {}, `${day(first, progress)} to ${day(last, progress)}`),
+  );
+}
+
+export function day(epoch: number, progress: Progress): string {
+  const text = new Date(epoch * progress.time_precision * 1000).toISOString();
+  return progress.time_precision % 86_400 === 0
+    ? text.slice(0, 10)
+    : text.slice(0, 16).replace("T", " ");
+}

@@ -1,0 +1,195 @@
+/** A task and all that is known of it; how many reports there are is asked again and again. */
+import { Answers } from "./answers";
+import { type Collector, type Progress, Refused, waited } from "./api";
+import { openBasemap } from "./basemap";
+import { day, LiveCount } from "./count";
+import { h, plural, show } from "./dom";
+import { guarantee } from "./guarantee";
+import { Pictures, tooFew } from "./pictures";
+import { refused } from "./refused";
+import { viewsOf } from "./views";
+
+const POLL_MS = 2000;
+
+export function dashboard(place: Element, collector: Collector, tasks: Progress[]): void {
+  if (!tasks.length) {
+    show(
+      place,
+      h("h1", {}, "No task yet"),
+      h("p", { class: "lead" }, "The operator adds one: nomadp serve FOLDER."),
+    );
+    return;
+  }
+  const body = h("div", {});
+  let shown: TaskBoard | undefined;
+  const open = (task: Progress) => {
+    shown?.stop();
+    shown = new TaskBoard(collector, task);
+    show(body, shown.element);
+    void shown.run();
+  };
+  const select = h(
+    "select",
+    { id: "task", change: () => open(tasks[select.selectedIndex]!) },
+    ...tasks.map((each) => h("option", { value: each.task_id }, each.purpose)),
+  );
+  show(place, h("div", { class: "picker" }, h("label", { for: "task" }, "Task"), select), body);
+  open(tasks[0]!);
+}
+
+class TaskBoard {
+  readonly element = h("div", {});
+  private readonly live = new LiveCount();
+  private readonly refusedPlace = h("div", {});
+  private readonly promisePlace = h("div", {}, "Asking …");
+  private readonly stale = h("p", { class: "stale", role: "status" });
+  private readonly trouble = h("p", { class: "trouble", role: "alert" });
+  private readonly answers: Answers;
+  private pictures: Pictures | undefined;
+  private isOpen = true;
+  private hasAsked = false;
+  private told = "";
+
+  constructor(
+    private readonly collector: Collector,
+    private readonly task: Progress,
+  ) {
+    const views = viewsOf(task.mechanism);
+    this.answers = new Answers(collector, task.task_id, views, (question) => {
+      this.pictures?.refresh(question);
+      this.tellStale(this.progress);
+    });
+    this.progress = task;
+    const picturesPlace = h(
+      "div",
+      {},
+      h("p", { role: "status" }, "Asking for the public locations …"),
+    );
+    show(
+      this.element,
+      this.head(),
+      this.trouble,
+      band("answers", null, this.stale, picturesPlace),
+      ...this.rest(),
+    );
+    void this.tried(async () => {
+      const [places, basemap] = await Promise.all([
+        collector.locations(task.task_id),
+        collector.basemap && openBasemap(collector.basemap),
+      ]);
+      this.pictures = new Pictures(views, places, () => this.answers, basemap || undefined);
+      show(picturesPlace, this.pictures.element);
+      this.pictures.begin();
+      this.tellPending(this.progress);
+    });
+  }
+
+  private progress: Progress;
+
+  stop(): void {
+    this.isOpen = false;
+    this.answers.stop();
+  }
+
+  async run(): Promise<void> {
+    void this.tried(async () => {
+      const promised = await this.collector.promise(this.task.task_id);
+      show(
+        this.promisePlace,
+        guarantee(promised, this.task.epsilon, "in their devices' words: "),
+      );
+    });
+    this.update(this.task);
+    while (this.isOpen) {
+      await waited(POLL_MS);
+      if (this.isOpen && !document.hidden) {
+        await this.tried(async () =>
+          this.update(await this.collector.progress(this.task.task_id)),
+        );
+      }
+    }
+  }
+
+  private update(progress: Progress): void {
+    this.progress = progress;
+    this.trouble.textContent = "";
+    const told = JSON.stringify(progress);
+    if (told !== this.told) {
+      this.told = told;
+      this.live.show(progress);
+      show(this.refusedPlace, refused(progress));
+    }
+    if (!this.hasAsked && progress.reports >= progress.min_batch_size) {
+      this.hasAsked = true;
+      void this.tried(() => this.answers.ask());
+    }
+    this.tellStale(progress);
+    this.tellPending(progress);
+  }
+
+  private tellPending(progress: Progress): void {
+    const missing = progress.min_batch_size - progress.reports;
+    this.pictures?.await(missing > 0 ? tooFew(missing) : "The collector is working it out …");
+  }
+
+  /** Answers stay as they are until they are asked for again. */
+  private tellStale(progress: Progress): void {
+    const of = this.answers.reports;
+    const more = of === undefined ? 0 : progress.reports - of;
+    if (more <= 0 || this.answers.isAsking) {
+      if (this.stale.childNodes.length) show(this.stale);
+      return;
+    }
+    const words = `${plural(more, "report")} came in since this was worked out. `;
+    if (this.stale.firstChild?.textContent === words) return;
+    const again = () => {
+      void this.tried(() => this.answers.ask({ afresh: true }));
+      show(this.stale);
+      this.pictures?.refresh();
+    };
+    show(this.stale, words, h("button", { type: "button", click: again }, "Work it out again"));
+  }
+
+  private head(): HTMLElement {
+    const { task_id, purpose, mechanism, epsilon } = this.task;
+    const until = `${day(this.task.start, this.task)} to ${day(this.task.end, this.task)}`;
+    const lead = `ε = ${epsilon} for each report, by ${mechanism}; ${until}.`;
+    return h(
+      "div",
+      { class: "head" },
+      h(
+        "div",
+        {},
+        h("h1", {}, purpose),
+        h("p", { class: "lead" }, lead),
+        h("p", { class: "hash" }, `Task ${task_id}`),
+      ),
+      this.live.element,
+    );
+  }
+
+  private rest(): HTMLElement[] {
+    return [
+      band("guarantee", "What everybody who takes part was promised", this.promisePlace),
+      band("refused", "What was refused, and why", this.refusedPlace),
+    ];
+  }
+
+  /** What the collector refuses is said, and asked again with the next poll. */
+  private async tried(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (error.status === 401) location.reload();
+      this.trouble.textContent = error.message;
+    }
+  }
+}
+
+function band(id: string, title: string | null, ...inside: Node[]): HTMLElement {
+  const heading = title === null ? null : h("h2", { id: `${id}-title` }, title);
+  const label =
+    title === null ? { "aria-label": "Answers" } : { "aria-labelledby": `${id}-title` };
+  return h("section", { class: "band", id, ...label }, heading, ...inside);
+}

@@ -1,0 +1,213 @@
+/** How marks are painted: every layer is there from the beginning, and empty. */
+import type { DataDrivenPropertyValueSpecification, LayerSpecification } from "maplibre-gl";
+import type { Basemap } from "./basemap";
+import { CERTAINTY, colour, HATCHED, STEPS } from "./look";
+
+export const SOURCES = [
+  "outlines",
+  "areas",
+  "places",
+  "dots",
+  "radii",
+  "tracks",
+  "points",
+  "curves",
+  "heads",
+] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** Layers whose marks can be pointed at. */
+export const TOUCHED = [
+  "areas-fill",
+  "areas-hatch",
+  "dots",
+  "dots-hatch",
+  "curves-touch",
+  "tracks-touch",
+];
+
+const MANY = 2000;
+
+type Paint<T> = DataDrivenPropertyValueSpecification<T>;
+
+const CHOSEN = ["boolean", ["feature-state", "chosen"], false];
+
+function byStep(): Paint<string> {
+  const pairs = STEPS.flatMap((step) => [step, colour(step)]);
+  return ["match", ["get", "step"], ...pairs, colour("soft")] as unknown as Paint<string>;
+}
+
+function bySure(): Paint<number> {
+  const pairs = Object.entries(CERTAINTY).flatMap(([word, rule]) => [word, rule.opacity]);
+  return ["match", ["get", "sure"], ...pairs, 0.3] as unknown as Paint<number>;
+}
+
+function ifChosen<T>(chosen: T, other: T): Paint<T> {
+  return ["case", CHOSEN, chosen, other] as unknown as Paint<T>;
+}
+
+const isHatched = ["==", ["get", "step"], HATCHED] as never;
+const isSolid = ["!=", ["get", "step"], HATCHED] as never;
+
+/** ``places`` is how many public locations there are: the more, the smaller. */
+export function layers(places: number, basemap?: Basemap): LayerSpecification[] {
+  return [
+    { id: "ground", type: "background", paint: { "background-color": colour("map") } },
+    ...(basemap?.ground() ?? []),
+    ...areaLayers(),
+    ...(basemap?.lines() ?? []),
+    {
+      id: "places",
+      type: "circle",
+      source: "places",
+      paint: {
+        "circle-radius": places > MANY ? 0.9 : 1.6,
+        "circle-color": colour("place"),
+        "circle-opacity": places > MANY ? 0.5 : 0.75,
+      },
+    },
+    ...dotLayers(),
+    ...trackLayers(),
+    ...curveLayers(),
+  ];
+}
+
+function areaLayers(): LayerSpecification[] {
+  return [
+    {
+      id: "outlines",
+      type: "line",
+      source: "outlines",
+      paint: { "line-color": colour("edge"), "line-width": 1 },
+    },
+    {
+      id: "areas-fill",
+      type: "fill",
+      source: "areas",
+      filter: isSolid,
+      paint: { "fill-color": byStep(), "fill-antialias": false },
+    },
+    {
+      id: "areas-hatch",
+      type: "fill",
+      source: "areas",
+      filter: isHatched,
+      paint: { "fill-pattern": "hatch", "fill-opacity": 0.8 },
+    },
+    {
+      id: "areas-edge",
+      type: "line",
+      source: "areas",
+      paint: {
+        "line-color": ifChosen(colour("ink"), colour("map")),
+        "line-width": ifChosen(2.6, 1),
+      },
+    },
+  ];
+}
+
+function dotLayers(): LayerSpecification[] {
+  return [
+    {
+      id: "dots-hatch",
+      type: "symbol",
+      source: "dots",
+      filter: isHatched,
+      layout: { "icon-image": "hatched-dot", "icon-allow-overlap": true, "icon-size": 0.9 },
+    },
+    {
+      id: "dots",
+      type: "circle",
+      source: "dots",
+      filter: isSolid,
+      layout: { "circle-sort-key": ["get", "size"] },
+      paint: {
+        "circle-radius": ["get", "size"],
+        "circle-color": byStep(),
+        "circle-stroke-color": ifChosen(colour("ink"), colour("map")),
+        "circle-stroke-width": ifChosen(2.6, 1),
+      },
+    },
+  ];
+}
+
+function trackLayers(): LayerSpecification[] {
+  const accent = colour("accent");
+  return [
+    {
+      id: "radii",
+      type: "fill",
+      source: "radii",
+      paint: { "fill-color": accent, "fill-opacity": 0.09 },
+    },
+    {
+      id: "radii-edge",
+      type: "line",
+      source: "radii",
+      paint: { "line-color": accent, "line-opacity": 0.7, "line-dasharray": [3, 2] },
+    },
+    {
+      id: "tracks",
+      type: "line",
+      source: "tracks",
+      layout: { "line-join": "round", "line-cap": "round" },
+      paint: {
+        "line-color": accent,
+        "line-width": ifChosen(3.6, 1.3),
+        "line-opacity": ifChosen(1, 0.28),
+      },
+    },
+    {
+      id: "points",
+      type: "circle",
+      source: "points",
+      paint: {
+        "circle-radius": 5,
+        "circle-color": accent,
+        "circle-stroke-color": colour("map"),
+        "circle-stroke-width": 1.5,
+      },
+    },
+    touch("tracks"),
+  ];
+}
+
+function curveLayers(): LayerSpecification[] {
+  return [
+    {
+      id: "curves",
+      type: "line",
+      source: "curves",
+      layout: { "line-join": "round" },
+      paint: {
+        "line-color": ifChosen(colour("ink"), colour("flow")),
+        "line-width": ["get", "width"],
+        "line-opacity": bySure(),
+      },
+    },
+    {
+      id: "heads",
+      type: "symbol",
+      source: "heads",
+      layout: {
+        "icon-image": "head",
+        "icon-size": ["get", "size"],
+        "icon-rotate": ["get", "turn"],
+        "icon-rotation-alignment": "map",
+        "icon-allow-overlap": true,
+      },
+      paint: { "icon-opacity": bySure() },
+    },
+    touch("curves"),
+  ];
+}
+
+/** A wider line, unseen, is there to be touched. */
+function touch(source: Source): LayerSpecification {
+  return {
+    id: `${source}-touch`,
+    type: "line",
+    source,
+    paint: { "line-width": 24, "line-opacity": 0 },
+  };
+}

@@ -1,0 +1,80 @@
+/** What colours, widths and hatching mean, drawn; the words are those of legend.py. */
+import type { Drawn } from "./api";
+import { h, svg } from "./dom";
+import { CERTAINTY, HATCH_LINE_PX, HATCH_PX, HATCHED, percent, WORDS } from "./look";
+
+const CELL = 56;
+const ROW = 17;
+
+export function legend(drawn: Drawn): HTMLElement | null {
+  if (drawn.curves?.length) return h("div", { class: "legend" }, ...flows());
+  if (!(drawn.areas?.length || drawn.dots?.length)) return null;
+  const size = drawn.areas?.length ? null : h("div", {}, "Larger dots are larger shares.");
+  return h("div", { class: "legend" }, values(drawn.edges ?? []), nothing(), size);
+}
+
+function drawing(width: number, height: number, ...inside: SVGElement[]): SVGElement {
+  const told = { width, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
+  return svg("svg", told, ...inside);
+}
+
+/** Rows of ever fewer steps: the less certain, the fewer. */
+function values(edges: number[]): HTMLElement {
+  const width = 4 * CELL;
+  const parts: SVGElement[] = [];
+  Object.entries(CERTAINTY).forEach(([word, rule], line) => {
+    const wide = width / rule.steps;
+    for (let k = 0; k < rule.steps; k += 1) {
+      const at = { x: k * wide, y: line * ROW, width: wide, height: ROW };
+      parts.push(svg("rect", { class: `mark ${word}-${k + 1}`, ...at }));
+    }
+    parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, WORDS[word] ?? word));
+  });
+  edges.forEach((edge, k) => {
+    const at = { x: (k + 1) * CELL, y: 3 * ROW + 14, "text-anchor": "middle" };
+    parts.push(svg("text", at, percent(edge)));
+  });
+  const words = "Share of all, in fewer steps where it is less certain";
+  return h("div", {}, words, drawing(width + 150, 3 * ROW + 18, ...parts));
+}
+
+function nothing(): HTMLElement {
+  const pattern = svg(
+    "pattern",
+    {
+      id: "hatch",
+      width: HATCH_PX,
+      height: HATCH_PX,
+      patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(45)",
+    },
+    svg("rect", { class: "hatch-ground", width: HATCH_PX, height: HATCH_PX }),
+    svg("path", {
+      class: "hatch-line",
+      d: `M0 0V${HATCH_PX}`,
+      "stroke-width": HATCH_LINE_PX,
+    }),
+  );
+  const at = { x: 0.5, y: 0.5, width: CELL - 1, height: 3 * ROW, fill: "url(#hatch)" };
+  const inside = [svg("defs", {}, pattern), svg("rect", { class: `mark ${HATCHED}`, ...at })];
+  return h("div", {}, "Too little to say", drawing(CELL, 3 * ROW + 18, ...inside));
+}
+
+function flows(): HTMLElement[] {
+  const line = (x: number, y: number, width: number, word: string) =>
+    svg("path", { class: `flow ${word}`, d: `M${x} ${y}h44`, "stroke-width": width });
+  const shades = Object.entries(WORDS).flatMap(([word, said], k) => [
+    line(0, 10 + ROW * k, 6, word),
+    svg("text", { x: 52, y: 14 + ROW * k }, said),
+  ]);
+  return [
+    h(
+      "div",
+      {},
+      "Wider is more trips",
+      drawing(104, 24, line(0, 12, 1.6, "certain"), line(56, 12, 10, "certain")),
+    ),
+    h("div", {}, "Fainter is less certain", drawing(210, 56, ...shades)),
+    h("div", {}, "Flows bend to the right of their way."),
+  ];
+}

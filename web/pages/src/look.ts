@@ -1,0 +1,32 @@
+/** The one palette, as the style sheet has it in this theme. */
+import look from "nomadp-look";
+
+export const CERTAINTY = look.certainty;
+export const [DOT_LEAST_PX, DOT_MOST_PX] = look.dot_px as [number, number];
+/** How far apart the lines of hatching are, and how wide. */
+export const [HATCH_PX, HATCH_LINE_PX] = look.hatch_px as [number, number];
+export const STEPS = Object.entries(CERTAINTY).flatMap(([word, rule]) =>
+  Array.from({ length: rule.steps }, (_, k) => `${word}-${k + 1}`),
+);
+export const HATCHED = "hatched";
+
+/** What it is called in the legend, as in legend.py. */
+export const WORDS: Record<string, string> = {
+  certain: "interval within a step",
+  fair: "within two steps",
+  unsure: "wider",
+};
+
+export function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+export function percent(share: number): string {
+  if (share <= 0) return "0 %";
+  return share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(3))} %`;
+}
+
+/** Calls back whenever the theme changes. */
+export function onTheme(changed: () => void): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+}

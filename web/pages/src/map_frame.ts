@@ -1,0 +1,125 @@
+/** What every map here is: public locations beneath, its buttons, and the colours of the theme. */
+import {
+  type GeoJSONSource,
+  type LayerSpecification,
+  Map,
+  ScaleControl,
+  type SourceSpecification,
+  setWorkerUrl,
+} from "maplibre-gl";
+// Without ?worker the map stays blank, and nothing says why.
+import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
+import type { Position } from "./api";
+import { h } from "./dom";
+import { boundsOf, collection } from "./features";
+import { onTheme } from "./look";
+
+setWorkerUrl(workerUrl);
+
+export const PADDING_PX = 34;
+
+export abstract class MapFrame<Source extends string> {
+  readonly element = h("div", { class: "map" });
+  protected readonly map: Map;
+  protected homeZoom = 0;
+  protected wasMoved = false;
+  private readonly canvas = h("div", { class: "canvas" });
+  private readonly bounds: [Position, Position];
+
+  /** Throws where there is no WebGL. */
+  constructor(protected readonly places: Position[]) {
+    this.element.append(this.canvas, this.buttons());
+    this.bounds = boundsOf(places);
+    this.map = new Map({
+      container: this.canvas,
+      style: { version: 8, sources: {}, layers: [] },
+      bounds: this.bounds,
+      attributionControl: false,
+      renderWorldCopies: false,
+      dragRotate: false,
+      pitchWithRotate: false,
+      touchPitch: false,
+      cooperativeGestures: true,
+      fadeDuration: 0,
+      maxZoom: 18,
+    });
+    this.map.touchZoomRotate.disableRotation();
+    this.map.keyboard.disableRotation();
+    this.map.addControl(new ScaleControl({ maxWidth: 120 }), "bottom-left");
+    this.map.on("load", () => this.loaded());
+    onTheme(() => this.map.loaded() && this.paint());
+  }
+
+  /** Every source is there from the beginning, and empty. */
+  protected abstract readonly sources: readonly Source[];
+  protected abstract layers(): LayerSpecification[];
+  /** Tiles that lie beneath, if any do. */
+  protected get tiles(): Record<string, SourceSpecification> {
+    return {};
+  }
+  /** Pictures that the layers paint with. */
+  protected addPatterns(): void {}
+  protected abstract setData(): void;
+  /** What it listens to, once it is there. */
+  protected abstract listen(): void;
+
+  protected get isReady(): boolean {
+    return this.map.getSource("places") !== undefined;
+  }
+
+  /** What the map shows, for those who do not see it. */
+  protected tell(said: string): void {
+    this.map
+      .getCanvas()
+      .setAttribute("aria-label", `Map. ${said} Arrow keys move it, + and - zoom.`);
+  }
+
+  protected source(name: Source): GeoJSONSource {
+    return this.map.getSource(name) as GeoJSONSource;
+  }
+
+  /** Everything, as large as it fits now. */
+  protected home(): void {
+    this.wasMoved = false;
+    this.map.fitBounds(this.bounds, { padding: PADDING_PX, animate: false });
+    this.homeZoom = this.map.getZoom();
+  }
+
+  private loaded(): void {
+    this.home();
+    this.paint();
+    this.map.on("resize", () => !this.wasMoved && this.home());
+    this.map.on("movestart", (event) => (this.wasMoved ||= "originalEvent" in event));
+    this.listen();
+  }
+
+  /** The style of this theme, and the marks again. */
+  private paint(): void {
+    const sources = Object.fromEntries(
+      this.sources.map((name) => [name, { type: "geojson" as const, data: collection([]) }]),
+    );
+    const style = { sources: { ...this.tiles, ...sources }, layers: this.layers() };
+    this.map.setStyle({ version: 8, ...style }, { diff: false });
+    this.map.once("styledata", () => {
+      this.addPatterns();
+      this.setData();
+    });
+  }
+
+  private zoom(steps: number): void {
+    this.wasMoved = true;
+    this.map.zoomTo(this.map.getZoom() + steps);
+  }
+
+  private buttons(): HTMLElement {
+    const button = (sign: string, label: string, click: () => void) =>
+      h("button", { type: "button", "aria-label": label, title: label, click }, sign);
+    return h(
+      "div",
+      { class: "zoom", role: "group", "aria-label": "Zoom the map" },
+      button("+", "Zoom in", () => this.zoom(1)),
+      button("−", "Zoom out", () => this.zoom(-1)),
+      button("◻", "Show everything", () => this.home()),
+    );
+  }
+}

@@ -1,0 +1,2 @@
+declare module "virtual:look.css";
+declare module "nomadp-page";

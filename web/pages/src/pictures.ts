@@ -1,0 +1,152 @@
+/** One answer at a time: its map, the table beside it, and what is to be known about it. */
+import type { Answers } from "./answers";
+import type { Drawn, Position, Question, Result } from "./api";
+import type { Basemap } from "./basemap";
+import { count, h, show } from "./dom";
+import { legend } from "./legend";
+import { AnswerMap } from "./map";
+import { saving } from "./saving";
+import { RowTable } from "./table";
+import { Tabs } from "./tabs";
+import type { View } from "./views";
+
+const PANEL = "picture";
+
+export class Pictures {
+  readonly element = h("div", { class: "pictures" });
+  private readonly summary = h("p", { class: "summary", role: "status" });
+  private readonly beside = h("div", { class: "beside-map" });
+  private readonly below = h("figcaption", {});
+  private readonly facts = h("div", {});
+  private readonly fineness = h("p", { class: "filter", role: "status" });
+  private readonly tabs: Tabs;
+  private map: AnswerMap | undefined;
+  private table: RowTable | undefined;
+  private view: View;
+  private steps = 0;
+  private pending = "";
+
+  constructor(
+    views: View[],
+    places: Position[],
+    private readonly answers: () => Answers,
+    private readonly basemap?: Basemap,
+  ) {
+    this.view = views[0]!;
+    this.tabs = new Tabs(views, PANEL, (index) => this.open(views[index]!));
+    const panel = { role: "tabpanel", id: PANEL, "aria-labelledby": `tab-${this.view.key}` };
+    const figure = h("figure", {}, this.mapOf(places), this.below);
+    const split = h("div", { class: "split" }, figure, this.beside);
+    this.element.append(this.tabs.element, h("div", panel, this.summary, split, this.facts));
+  }
+
+  begin(): void {
+    this.tabs.choose(0);
+  }
+
+  /** What is said while there is no answer. */
+  await(words: string): void {
+    if (words === this.pending) return;
+    this.pending = words;
+    this.draw();
+  }
+
+  /** An answer arrived, or all are asked for again. */
+  refresh(question?: Question): void {
+    if (question === undefined || question === this.question) this.draw();
+  }
+
+  private get question(): Question {
+    const last = this.view.questions.length - 1;
+    return this.view.questions[Math.min(Math.max(this.view.home + this.steps, 0), last)]!;
+  }
+
+  private open(view: View): void {
+    this.view = view;
+    this.element.querySelector(`#${PANEL}`)?.setAttribute("aria-labelledby", `tab-${view.key}`);
+    this.draw();
+  }
+
+  private mapOf(places: Position[]): HTMLElement {
+    const heard = {
+      chosen: (row: number | undefined) => this.choose(row),
+      zoomed: (steps: number) => this.zoomed(steps),
+    };
+    try {
+      this.map = new AnswerMap(places, heard, this.basemap);
+      return this.map.element;
+    } catch {
+      const words =
+        "This browser draws no maps, since it has no WebGL; the table has everything.";
+      return h("p", { class: "map none" }, words);
+    }
+  }
+
+  private zoomed(steps: number): void {
+    const before = this.question;
+    this.steps = steps;
+    if (this.question !== before) this.draw();
+  }
+
+  private draw(): void {
+    const result = this.answers().of(this.question);
+    const drawn = result?.status === "done" ? result.answer.drawn : undefined;
+    this.summary.textContent = drawn?.summary ?? wordsOf(result, this.pending);
+    this.summary.classList.toggle("waiting", result === undefined);
+    this.map?.show(drawn);
+    this.table = drawn?.rows.length
+      ? new RowTable(drawn, (row) => this.choose(row))
+      : undefined;
+    show(
+      this.beside,
+      this.table?.element,
+      this.table && result?.status === "done" ? saving(result.answer) : null,
+    );
+    show(this.facts, drawn && factsOf(drawn));
+    this.fineness.textContent = finenessOf(this.view, this.question);
+    show(
+      this.below,
+      drawn && legend(drawn),
+      h("div", { class: "filter" }, h("p", {}, drawn?.filter ?? "")),
+      this.view.questions.length > 1 ? this.fineness : null,
+    );
+    this.choose(firstOf(drawn));
+  }
+
+  private choose(row: number | undefined): void {
+    this.map?.choose(row);
+    this.table?.choose(row);
+  }
+}
+
+export function tooFew(missing: number): string {
+  const many = `${count(missing)} ${missing === 1 ? "is" : "are"} missing`;
+  return `There are too few reports to say anything: ${many}.`;
+}
+
+function wordsOf(result: Result | undefined, pending: string): string {
+  if (result?.status === "refused") return `This cannot be answered: ${result.detail}`;
+  if (result?.status === "too_few") {
+    return tooFew(result.missing);
+  }
+  return pending;
+}
+
+/** Which journey is put forward at first: one that goes somewhere. */
+function firstOf(drawn: Drawn | undefined): number | undefined {
+  const moves = drawn?.tracks?.find(({ line }) => String(line[0]) !== String(line.at(-1)));
+  return (moves ?? drawn?.tracks?.[0])?.row;
+}
+
+function finenessOf(view: View, question: Question): string {
+  const side = question.areas?.split(":")[1];
+  const more = question === view.questions.at(-1) ? "" : " Zoom in for smaller ones.";
+  return side ? `Areas: ${side} by ${side}, chosen by the zoom.${more}` : "";
+}
+
+function factsOf(drawn: Drawn): HTMLElement {
+  const each = drawn.facts.map(([name, said]) =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, said)),
+  );
+  return h("dl", { class: "facts" }, ...each);
+}

@@ -1,0 +1,70 @@
+/** The token: typed in once, kept for this tab only. */
+import { Collector, type Progress, Refused } from "./api";
+import { h, show } from "./dom";
+
+const KEPT = "nomadp-analyst-token";
+
+export function kept(): string | null {
+  return sessionStorage.getItem(KEPT);
+}
+
+export function forget(): void {
+  sessionStorage.removeItem(KEPT);
+}
+
+/** Whom the token lets in, and the tasks there are. */
+export type Entered = (collector: Collector, tasks: Progress[]) => void;
+
+export async function enter(token: string, entered: Entered): Promise<string | undefined> {
+  const collector = new Collector(token);
+  try {
+    const tasks = await collector.tasks();
+    sessionStorage.setItem(KEPT, token);
+    entered(collector, tasks);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.status === 401) {
+      forget();
+      return "This is not the analyst's token of this collector.";
+    }
+    return error.message;
+  }
+}
+
+export function signIn(place: Element, entered: Entered, said?: string): void {
+  const token = h("input", {
+    id: "token",
+    type: "password",
+    autocomplete: "current-password",
+    required: true,
+    spellcheck: "false",
+    "aria-describedby": "token-about",
+  });
+  const trouble = h("p", { class: "trouble", role: "alert" }, said ?? "");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    trouble.textContent = (await enter(token.value.trim(), entered)) ?? "";
+  };
+  const form = h(
+    "form",
+    { class: "sign-in", submit },
+    // For those who keep passwords: whose it is.
+    h("input", { type: "text", autocomplete: "username", value: "analyst", hidden: true }),
+    h("label", { for: "token" }, "Analyst's token"),
+    h("div", { class: "beside" }, token, h("button", { type: "submit" }, "Sign in")),
+    trouble,
+  );
+  show(
+    place,
+    h("h1", {}, "Where people go, and how sure that is"),
+    h(
+      "p",
+      { class: "lead", id: "token-about" },
+      "Sign in with the token that the collector printed when it first started. It is kept for " +
+        "this tab only, and leaves it only towards this collector.",
+    ),
+    form,
+  );
+  token.focus();
+}

@@ -1,0 +1,30 @@
+/** What a task can be asked, and at which fineness. */
+import type { Question } from "./api";
+
+export interface View {
+  key: string;
+  label: string;
+  /** From coarse to fine; the zoom chooses among them. */
+  questions: Question[];
+  /** Which of them is shown when the map shows everything. */
+  home: number;
+}
+
+function view(key: string, label: string, ...questions: Question[]): View {
+  return { key, label, questions, home: Math.min(1, questions.length - 1) };
+}
+
+const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });
+const FLOWS = view("flows", "Flows", { ask: "flows" });
+const DENSITY = view(
+  "density",
+  "Density",
+  ...[4, 8, 16, 32].map((side) => ({ ask: "density", areas: `grid:${side}` })),
+);
+const JOURNEYS = view("journeys", "Sample journeys", { ask: "journeys" });
+
+/** A direct question tells of its own zones alone, and of trips only if it asks for them. */
+export function viewsOf(mechanism: string): View[] {
+  if (mechanism === "atlas") return [DENSITY, FLOWS, HOTSPOTS, JOURNEYS];
+  return mechanism === "trips" ? [HOTSPOTS, FLOWS] : [HOTSPOTS];
+}
