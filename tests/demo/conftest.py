@@ -6,6 +6,7 @@ import pytest
 
 from nomadp.demo import render
 from nomadp.demo.experiment import DemoPlan, Findings, explore
+from nomadp.demo.gathered import Gathering
 
 TINY = DemoPlan(
     places=40,
@@ -17,6 +18,7 @@ TINY = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1,),
     sampler_draws=10_000,
+    gathering=Gathering(people=300, journeys=16, areas="grid:4", between="grid:2"),
 )
 
 

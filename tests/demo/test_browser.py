@@ -1,51 +1,34 @@
 """The page as a person meets it, in a real Chromium."""
 
-import shutil
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from nomadp.datasets.city import City
 from nomadp.demo import render
 from nomadp.demo.experiment import Findings
 from nomadp.locations import LocationSet
+from nomadp.look import look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium on this machine (Debian's package chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield started
-        started.close()
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 class Visit:
     """One tab, and everything that went wrong in it."""
 
     def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
-        options = {"reduced_motion": "reduce", "viewport": {"width": 1280, "height": 900}}
+        options = {"reduced_motion": "reduce", "viewport": DESK}
         self.context = browser.new_context(**(options | context))  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
         self.troubles: list[str] = []
@@ -60,6 +43,10 @@ class Visit:
         return str(
             self.page.evaluate(f"document.getElementById('map-{name}').toDataURL('image/png')")
         )
+
+    def whole_city(self) -> None:
+        self.page.focus("#map-true")
+        self.page.keyboard.press("0")
 
     def choose(self, group: str, value: str) -> None:
         self.page.check(f"input[name={group}][value='{value}']", force=True)
@@ -102,6 +89,7 @@ def test_next_and_previous_lead_back(visit: Visit) -> None:
 def test_another_mechanism_or_epsilon_changes_the_report_only(
     visit: Visit, group: str, value: str
 ) -> None:
+    visit.whole_city()
     before = visit.map("true"), visit.map("reported")
     visit.choose(group, value)
     assert visit.map("true") == before[0]
@@ -110,6 +98,7 @@ def test_another_mechanism_or_epsilon_changes_the_report_only(
 
 def test_drawing_again_changes_the_report_only(visit: Visit) -> None:
     visit.choose("mechanism", "exp")  # of a few journeys, ATLAS may report the same again
+    visit.whole_city()
     before = visit.map("true"), visit.map("reported")
     visit.page.click("#redraw")
     assert visit.map("true") == before[0]
@@ -117,6 +106,7 @@ def test_drawing_again_changes_the_report_only(visit: Visit) -> None:
 
 
 def test_a_click_on_the_true_map_picks_the_journey_there(visit: Visit) -> None:
+    visit.whole_city()
     spot = visit.page.evaluate(
         """() => {
           const canvas = document.getElementById("map-true");
@@ -130,6 +120,7 @@ def test_a_click_on_the_true_map_picks_the_journey_there(visit: Visit) -> None:
 
 
 def test_maps_move_together_from_the_keyboard(visit: Visit) -> None:
+    visit.whole_city()
     before = visit.map("true"), visit.map("reported")
     visit.page.focus("#map-true")
     visit.page.keyboard.press("+")
@@ -175,6 +166,92 @@ def test_a_phone_scrolls_in_one_direction_only(browser: "Browser", page_file: Pa
     assert visited.page.evaluate("document.documentElement.scrollWidth") == 390
     visited.context.close()
     assert visited.troubles == []
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_maps_open_on_the_journey_and_its_report(
+    browser: "Browser", page_file: Path, screen: dict[str, int]
+) -> None:
+    visited = Visit(browser, page_file, viewport=screen)
+    for journey in range(4):
+        visited.choose("journey", str(journey))
+        seen, zoom = visited.page.evaluate(
+            """() => {
+              const map = new CityMap(byId("map-true"), () => {});
+              const { x, y } = data.places;
+              const own = [...data.journeys[store.state.journey].places,
+                ...reportOf(store.state).places];
+              return [own.every((p) => inSight(map, [x[p], y[p]])), view.zoom];
+            }"""
+        )
+        assert seen
+        assert zoom >= 1
+    visited.context.close()
+    assert visited.troubles == []
+
+
+def test_a_map_that_was_moved_stays_until_another_journey_is_chosen(visit: Visit) -> None:
+    visit.whole_city()
+    visit.choose("mechanism", "exp")
+    assert visit.page.evaluate("view.zoom") == 1
+    visit.choose("journey", "2")
+    assert visit.page.evaluate("view.zoom") > 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_river_and_streets_are_drawn_beneath(
+    browser: "Browser", page_file: Path, theme: str
+) -> None:
+    visited = Visit(browser, page_file, color_scheme=theme)
+    visited.whole_city()
+    shot = visited.page.locator("#map-true").screenshot()
+    image = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+    for name in ("water", "street"):
+        hue = look()[theme][name]
+        wanted = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
+        assert (np.abs(image - wanted).max(axis=-1) <= 2).mean() > 0.001
+    visited.context.close()
+
+
+def test_the_collectors_view_shows_one_question_at_a_time(visit: Visit) -> None:
+    names = ["density", "flows", "hotspots", "journeys"]
+    for name in names:
+        visit.choose("view", name)
+        shown = [each for each in names if visit.page.locator(f"#view-{each}").is_visible()]
+        assert shown == [name]
+        assert visit.page.locator(f"#view-{name} svg.scene").count() == 2
+    marks = visit.page.locator("#view-density .areas .mark").first
+    fill = marks.evaluate("(node) => getComputedStyle(node).fill")
+    assert fill != "rgb(0, 0, 0)"
+
+
+def test_on_a_phone_the_controls_stay_in_reach(browser: "Browser", page_file: Path) -> None:
+    visited = Visit(browser, page_file, viewport=PHONE, is_mobile=True, has_touch=True)
+    for part in ("#compare", "#utility-title", "footer"):
+        visited.page.locator(part).scroll_into_view_if_needed()
+        for control in ("#choose-mechanism", "#choose-epsilon", "#next", "#redraw"):
+            box = visited.page.locator(control).bounding_box()
+            assert box is not None
+            assert PHONE["height"] / 2 < box["y"] < PHONE["height"] - 24
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= PHONE["width"]
+    visited.context.close()
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_everything_to_touch_is_large_enough(
+    browser: "Browser", page_file: Path, screen: dict[str, int]
+) -> None:
+    visited = Visit(browser, page_file, viewport=screen)
+    small = visited.page.evaluate(
+        """() => [...document.querySelectorAll(
+            "button, summary, label.option, .toggles label, input[type=range]")]
+          .map((node) => [node.textContent || node.id, node.getBoundingClientRect()])
+          .filter(([, box]) => box.width && (box.width < 24 || box.height < 24))
+          .map(([name, box]) => `${name.trim()}: ${box.width} x ${box.height}`)"""
+    )
+    assert small == []
+    visited.context.close()
 
 
 def test_dark_and_light_are_different_and_maps_are_crisp(

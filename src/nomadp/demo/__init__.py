@@ -16,7 +16,7 @@ from nomadp.page import page, paragraphs
 __all__ = ["build_demo", "embedded_json", "pieces_of_work", "render"]
 
 PAGE_NAME = "index.html"
-SCRIPTS = ("dom", "store", "map", "journeys", "charts", "budget", "main")
+SCRIPTS = ("dom", "store", "map", "journeys", "views", "charts", "budget", "main")
 
 
 def build_demo(
@@ -34,7 +34,7 @@ def build_demo(
 def pieces_of_work(*, quick: bool = False) -> int:
     """How many pieces of work `build_demo` tells its ``progress`` of."""
     plan = QUICK if quick else FULL
-    return len(plan.settings) + len(plan.audits)
+    return 1 + len(plan.settings) + len(plan.audits)
 
 
 def render(findings: Findings) -> str:
@@ -43,6 +43,8 @@ def render(findings: Findings) -> str:
     locations = findings.study.city.locations
     markup = {
         "payload": embedded_json(payload(findings)),
+        "views": "".join(view.markup for view in findings.views),
+        "people": f"{plan.gathering.people:,}",
         "verdicts": paragraphs(verdicts(findings)),
         "curve_tables": curve_tables(findings),
         "audit_words": paragraphs(audit_words(audit)),

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,8 @@ from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
+from nomadp.demo.gathered import Gathering
+from nomadp.demo.views import View, seen
 from nomadp.engine.local import perturb_set
 from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
@@ -52,11 +54,12 @@ class DemoPlan:
     draws: int = 8
     """Reports of each shown journey, to show how random one report is."""
     mechanisms: tuple[str, ...] = ("exp", "tp", "atp", "atlas")
-    epsilons: tuple[str, ...] = ("1", "2", "4", "8", "10")
+    epsilons: tuple[str, ...] = ("1", "2", "4", "8")
     radii_km: tuple[float, ...] = (0.5, 1.0, 2.0)
     audited_epsilons: tuple[str, ...] = ("1", "4")
     audited_lengths: tuple[int, ...] = (1, 2, 3)
     sampler_draws: int = 1_000_000
+    gathering: Gathering = field(default_factory=Gathering)
     command: str = "nomadp demo"
 
     @property
@@ -97,6 +100,7 @@ QUICK = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1, 2),
     sampler_draws=100_000,
+    gathering=Gathering(people=2000, journeys=64, areas="grid:8"),
     command="nomadp demo --quick",
 )
 
@@ -130,6 +134,8 @@ class Findings:
     study: Study
     runs: dict[Setting, Run]
     audit: AuditReport
+    views: tuple[View, ...]
+    """What a collector learns of many reports, drawn."""
 
     @property
     def floors(self) -> Evaluation:
@@ -137,16 +143,20 @@ class Findings:
         return self.runs[self.study.plan.settings[0]].evaluation
 
 
+Found = Run | AuditReport | tuple[View, ...]
+
+
 def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     """Perturb, score and audit everything in the plan; ``jobs`` 0 means one per core."""
     city = synthetic_city(plan.seed, places=plan.places, trips=plan.trips)
     study = Study(plan, city, journeys_to_show(city, plan.shown))
     audits, settings = plan.audits, plan.settings
-    calls: list[Callable[[Study], Run | AuditReport]] = [
+    calls: list[Callable[[Study], Found]] = [
         *(partial(_perturbed, setting) for setting in settings),
         *(partial(_audited, request) for request in audits),
+        _gathered,
     ]
-    found: dict[int, Run | AuditReport] = {}
+    found: dict[int, Found] = {}
     # Last is slowest; started first, so that no core ends up waiting for another.
     with closing(run_all(study, calls[::-1], jobs or os.cpu_count() or 1)) as results:
         for position, result in results:
@@ -158,6 +168,7 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
         study,
         dict(zip(settings, runs, strict=True)),
         _merged([result for result in ordered if isinstance(result, AuditReport)]),
+        next(result for result in ordered if isinstance(result, tuple)),
     )
 
 
@@ -216,6 +227,11 @@ def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
         np.concatenate([first.locations, second.locations]),
         tuple(str(k) for k in range(len(first) + len(second))),
     )
+
+
+def _gathered(study: Study) -> tuple[View, ...]:
+    plan = study.plan
+    return seen(plan.gathering, plan.seed, plan.places)
 
 
 def _audited(request: AuditRequest, study: Study) -> AuditReport:

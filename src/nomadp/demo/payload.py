@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from nomadp.datasets.city import City
+from nomadp.datasets.city_ground import city_ground
+from nomadp.datasets.city_layout import BLOCK_KM
 from nomadp.demo.experiment import Findings, Run
-from nomadp.geometry import Floats, haversine_km
+from nomadp.demo.flat import Flat
+from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
 
 __all__ = ["LABELS", "TITLES", "payload"]
@@ -28,17 +31,20 @@ TITLES = {
 def payload(findings: Findings) -> dict[str, Any]:
     """Everything the page draws, ready for JSON."""
     plan, city = findings.study.plan, findings.study.city
-    x_km, y_km = _flat_km(city)
+    flat = Flat.of(city.locations)
+    x_km, y_km = flat.km(np.stack([city.locations.lng, city.locations.lat], axis=-1)).T
     return {
         "places": {
             "id": list(city.locations.ids),
             "x": _rounded(x_km, 3),
             "y": _rounded(y_km, 3),
         },
+        "ground": _ground(plan.seed, flat),
         "mechanisms": [
             {"name": name, "label": LABELS[name], "title": TITLES[name]}
             for name in plan.mechanisms
         ],
+        "views": [{"name": view.name, "label": view.label} for view in findings.views],
         "epsilons": list(plan.epsilons),
         "draws": plan.draws,
         "journeys": [_journey(city, k) for k in findings.study.shown],
@@ -52,13 +58,19 @@ def payload(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _flat_km(city: City) -> tuple[Floats, Floats]:
-    """Kilometres along the middle's parallel and meridian: flat enough for a city."""
-    lat, lng = city.locations.lat, city.locations.lng
-    lat0, lng0 = float(lat.mean()), float(lng.mean())
-    east = np.sign(lng - lng0) * haversine_km(lat0, lng0, lat0, lng)
-    north = np.sign(lat - lat0) * haversine_km(lat0, lng0, lat, lng0)
-    return east, north
+def _ground(seed: int, flat: Flat) -> dict[str, Any]:
+    """Streets, avenues and the river, in kilometres; ten metres are enough for a line."""
+    ground = city_ground(seed)
+
+    def lines(each: Sequence[Floats]) -> list[list[float]]:
+        return [_rounded(flat.km(line).ravel(), 2) for line in each]
+
+    return {
+        "streets": lines(ground.streets),
+        "avenues": lines(ground.avenues),
+        "river": _rounded(flat.km(ground.river).ravel(), 2),
+        "block_km": BLOCK_KM,
+    }
 
 
 def _journey(city: City, k: int) -> dict[str, Any]:

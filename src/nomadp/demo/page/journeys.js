@@ -157,7 +157,9 @@ const journeys = (() => {
   function start() {
     const left = new CityMap(byId("map-true"), trueMap);
     const right = new CityMap(byId("map-reported"), reportedMap);
-    const redraw = moveTogether([left, right]);
+    const around = (state) => [...chosen().places, ...reportOf(state).places]
+      .map((place) => [data.places.x[place], data.places.y[place]]);
+    const redraw = moveTogether([left, right], () => closeUp(left, around(store.state)));
     hover(left, () => chosen().places, (step) => `true point ${step + 1}`);
     hover(right, () => reportOf(store.state).places, (step) =>
       `reported point ${step + 1}: ${km(reportOf(store.state).error_km[step])} from the truth`);
@@ -192,6 +194,11 @@ const journeys = (() => {
         strip.scrollTo({ left: thumb.offsetLeft - strip.clientWidth / 2 });
       }
       if (changed("journey", "mechanism", "epsilon", "draw")) {
+        if (changed("journey")) view.moved = false;
+        // Whoever moved the maps is left where they are, until they choose another journey.
+        if (!view.moved && (changed("journey") || !around(state).every((spot) => inSight(left, spot)))) {
+          closeUp(left, around(state));
+        }
         table(state);
         words(state);
         glideTo(reportOf(state).places, redraw);

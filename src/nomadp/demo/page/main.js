@@ -20,6 +20,7 @@
         ? "A moderate promise." : "A strong promise: one report settles almost nothing.");
   });
   journeys.start();
+  views.start();
   charts.start();
   budget.start();
 })();

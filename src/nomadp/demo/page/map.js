@@ -1,7 +1,8 @@
 "use strict";
 // Two maps of the same city that move together. Coordinates come in kilometres east and north.
 
-const view = { x: 0, y: 0, zoom: 1 };
+const view = { x: 0, y: 0, zoom: 1, moved: false };
+const CLOSEST_KM = 3;
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 const city = (() => {
@@ -47,9 +48,37 @@ class CityMap {
     }
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
+    this.ground();
     this.places();
     this.paint(this);
     this.scaleBar(height);
+  }
+
+  /** Streets once there is room between them, the river, and avenues over it. */
+  ground() {
+    const { pen } = this;
+    const { streets, avenues, river, block_km } = data.ground;
+    const trace = (line) => {
+      for (let k = 0; k < line.length; k += 2) {
+        const [x, y] = this.at(line[k], line[k + 1]);
+        if (k) pen.lineTo(x, y);
+        else pen.moveTo(x, y);
+      }
+    };
+    const lines = (some, width) => {
+      pen.lineWidth = width;
+      pen.strokeStyle = colour("street");
+      pen.beginPath();
+      some.forEach(trace);
+      pen.stroke();
+    };
+    pen.setLineDash([]);
+    if (block_km * this.scale > 3) lines(streets, 1);
+    pen.fillStyle = colour("water");
+    pen.beginPath();
+    trace(river);
+    pen.fill();
+    lines(avenues, Math.min(4, Math.max(1.5, 0.05 * this.scale)));
   }
 
   places() {
@@ -176,6 +205,24 @@ function wholeCity() {
   Object.assign(view, { x: city.x, y: city.y, zoom: 1 });
 }
 
+/** All of these points, with room around them; a short walk is not shown larger than life. */
+function closeUp(map, points) {
+  const [x, y] = [points.map(([east]) => east), points.map(([, north]) => north)];
+  const [west, east, south, north] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
+  const { clientWidth, clientHeight } = map.canvas;
+  const room = (pixels, km) => (pixels - 90) / Math.max(km, CLOSEST_KM);
+  const whole = map.scale / view.zoom;
+  const zoom = Math.min(room(clientWidth, east - west), room(clientHeight, north - south)) / whole;
+  Object.assign(view, { x: (west + east) / 2, y: (south + north) / 2, zoom: Math.min(40, Math.max(1, zoom)) });
+}
+
+/** Whether a point of the city, in kilometres, can be seen. */
+function inSight(map, [x, y]) {
+  const [left, top] = map.at(x, y);
+  const { clientWidth, clientHeight } = map.canvas;
+  return left > 8 && top > 8 && left < clientWidth - 8 && top < clientHeight - 8;
+}
+
 /** The kilometres east and north of a pointer on a map. */
 function under(map, event) {
   const box = map.canvas.getBoundingClientRect();
@@ -204,6 +251,7 @@ function dragWith(map, redraw) {
       view.y += (event.clientY - before.clientY) / map.scale;
     }
     fingers.set(event.pointerId, event);
+    view.moved = true;
     redraw();
   });
   for (const end of ["pointerup", "pointercancel"]) {
@@ -211,7 +259,7 @@ function dragWith(map, redraw) {
   }
 }
 
-function steerWith(map, redraw) {
+function steerWith(map, journey, redraw) {
   map.canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 40 / map.scale;
@@ -224,31 +272,35 @@ function steerWith(map, redraw) {
       "=": () => zoomBy(1.4),
       "-": () => zoomBy(1 / 1.4),
       0: wholeCity,
+      1: journey,
     };
     if (!moves[event.key]) return;
     event.preventDefault();
+    view.moved = true;
     moves[event.key]();
     redraw();
   });
 }
 
 /** Drag, pinch, ctrl + wheel, keys and buttons move both maps; returns how to redraw them. */
-function moveTogether(maps) {
+function moveTogether(maps, journey) {
   const redraw = () => maps.forEach((map) => map.draw());
   for (const map of maps) {
     dragWith(map, redraw);
-    steerWith(map, redraw);
+    steerWith(map, journey, redraw);
     // A plain wheel scrolls the page: a map must not be a trap.
     map.canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       zoomBy(Math.exp(-event.deltaY / 240), under(map, event));
+      view.moved = true;
       redraw();
     }, { passive: false });
   }
-  const zooms = { in: () => zoomBy(1.5), out: () => zoomBy(1 / 1.5), all: wholeCity };
+  const zooms = { in: () => zoomBy(1.5), out: () => zoomBy(1 / 1.5), all: wholeCity, journey };
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => {
+      view.moved = true;
       zooms[button.dataset.zoom]();
       redraw();
     });

@@ -1,0 +1,155 @@
+"""What a collector learns from the reports of many, beside what it never sees: the truth.
+
+Simulated from a seed like all of the page, so that the page is the same on every run; the
+collection that is held beside it (see `collection`) draws anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nomadp.answers import ask
+from nomadp.answers.picture import with_shapes
+from nomadp.answers.table import Table
+from nomadp.budget import as_epsilon
+from nomadp.datasets.city import City, synthetic_city
+from nomadp.engine.local import perturb_set
+from nomadp.geometry import Floats
+from nomadp.inference.learned import learn
+from nomadp.mechanisms import Mechanism, make_mechanism
+from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.protocol import brought_to_length
+from nomadp.randomness import SimulatedWords
+from nomadp.reports.counts import counts_of
+from nomadp.trajectory import TrajectorySet
+from nomadp.zones import Zones, zones_of
+
+__all__ = ["Gathering", "Pair", "gathered"]
+
+TOP = 10
+SHOWN = 60
+"""True journeys that are drawn."""
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """How many people report, and how."""
+
+    people: int = 20_000
+    epsilon: str = "4"
+    length: int = 3
+    journeys: int = 256
+    areas: str = "grid:16"
+    between: str = "grid:4"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One question: its answer, the truth in the same form, and how near the one is."""
+
+    name: str
+    asked: str
+    learned: Table
+    true: Table
+    nearness: str
+
+
+def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
+    """Density, flows, hotspots and journeys; hotspots are asked directly, the rest of ATLAS."""
+    city = synthetic_city(seed, places=places, trips=how.people)
+    moved = _of_one_length(city.trajectories, how.length)
+    locations, epsilon = city.locations, as_epsilon(how.epsilon)
+    pinned = build_pinned(locations, [how.length], epsilon, how.journeys)
+    atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
+    visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
+    asked: tuple[dict[str, Any], ...] = (
+        {"ask": "density", "areas": how.areas},
+        {"ask": "flows", "areas": how.between},
+        {"ask": "journeys"},
+    )
+    density, flows, journeys = _answers(atlas, moved, asked, seed)
+    (hotspots,) = _answers(visits, city.trajectories, ({"ask": "hotspots"},), seed)
+    areas, between = zones_of(locations, how.areas), zones_of(locations, how.between)
+    return [
+        Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
+        Pair("flows", "ATLAS", flows, *_between(flows, moved, between)),
+        Pair("hotspots", "visits", hotspots, *_placed(hotspots, city.trajectories, areas)),
+        Pair("journeys", "ATLAS", journeys, *_sample(journeys, moved, city)),
+    ]
+
+
+def _of_one_length(journeys: TrajectorySet, length: int) -> TrajectorySet:
+    """As devices bring them to the length of their task."""
+    count = len(journeys)
+    rows = np.stack([brought_to_length(journeys[k].tolist(), length) for k in range(count)])
+    offsets = np.arange(count + 1) * length
+    return TrajectorySet(offsets, rows.ravel(), tuple(map(str, range(count))))
+
+
+def _answers(
+    mechanism: Mechanism,
+    journeys: TrajectorySet,
+    asked: Sequence[Mapping[str, Any]],
+    seed: int,
+) -> list[Table]:
+    words = SimulatedWords(seed).bound_to(mechanism.identity)
+    counts = counts_of(mechanism, perturb_set(mechanism, journeys, words, keep_tids=True))
+    learned = learn(mechanism, counts)
+    found = [ask(mechanism, counts, question, learned=learned) for question in asked]
+    return [with_shapes(each, mechanism.locations) for each in found]
+
+
+def _placed(answer: Table, journeys: TrajectorySet, areas: Zones) -> tuple[Table, str]:
+    """The true share of visits in each area."""
+    visits = np.bincount(areas.of[journeys.locations], minlength=len(areas)).astype(float)
+    true = dict(zip(areas.names, visits / visits.sum(), strict=True))
+    share = np.array([true[name] for name in answer["zone"]])
+    return _known(answer, "share", share), _nearness(answer["share"], share, "areas")
+
+
+def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Table, str]:
+    """The true share of trips from each area to each."""
+    first, last = journeys.offsets[:-1], journeys.offsets[1:] - 1
+    start, end = (zones.of[journeys.locations[at]] for at in (first, last))
+    count = np.bincount(start * len(zones) + end, minlength=len(zones) ** 2).astype(float)
+    share = count / count.sum()
+    # Most stay where they are, which no map shows.
+    leave = np.array(
+        [a != b for a, b in zip(answer["origin"], answer["destination"], strict=True)]
+    )
+    words = _nearness(answer["flow"][leave], share[leave], "ways between areas")
+    return _known(answer, "flow", share), words
+
+
+def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, str]:
+    """Some true journeys: a report is decoded alone, so none of them has a counterpart."""
+    some = journeys.select(range(min(SHOWN, len(journeys))))
+    place = some.locations
+    column = {
+        "tid": np.repeat(some.tids, some.lengths).tolist(),
+        "seq": np.concatenate([np.arange(length) for length in some.lengths]),
+        "location_id": [city.locations.ids[k] for k in place],
+        "lat": city.locations.lat[place],
+        "lng": city.locations.lng[place],
+    }
+    middle_km = float(np.median(answer["radius_km"]))
+    words = f"Half of all decoded points are known to within {middle_km:.2g} km or better."
+    return Table("journeys", column), words
+
+
+def _known(answer: Table, value: str, share: Floats) -> Table:
+    """The answer's rows, with the truth in them and no doubt about it."""
+    sure = {"low": share, "high": share, "told_apart": np.ones(len(share), bool)}
+    return replace(answer, columns={**answer.columns, value: share, **sure})
+
+
+def _nearness(learned: Floats, true: Floats, of: str) -> str:
+    top = min(TOP, len(true))
+    found = {*np.argsort(-learned)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
+    apart = float(np.abs(learned - true).sum()) / 2
+    return (
+        f"Of the {top} {of} that are truly the busiest, {len(found)} are among the {top} found "
+        f"here; {100 * apart:.1f}\u00a0% of all are in a wrong one."
+    )

@@ -1,0 +1,98 @@
+"""The collector's view as markup: for every question the truth and what is learned, on maps."""
+
+from dataclasses import dataclass
+from html import escape
+
+from nomadp.answers.frame import Frame
+from nomadp.answers.legend import legend
+from nomadp.answers.scene import Scene, scene_of
+from nomadp.answers.sections import listing
+from nomadp.answers.sentences import filter_words, row_name, summary
+from nomadp.answers.svg import svg
+from nomadp.answers.table import Table
+from nomadp.datasets.city import synthetic_city
+from nomadp.demo.flat import Flat
+from nomadp.demo.gathered import Gathering, Pair, gathered
+from nomadp.locations import LocationSet
+
+__all__ = ["View", "seen"]
+
+LABELS = {
+    "density": "Density",
+    "flows": "Flows",
+    "hotspots": "Hotspots",
+    "journeys": "Decoded journeys",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """One question on the page."""
+
+    name: str
+    markup: str
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.name]
+
+
+def seen(how: Gathering, seed: int, places: int) -> tuple[View, ...]:
+    """Every view, drawn; the ground beneath is the page's own, put in where it says so."""
+    locations = synthetic_city(seed, places=places, trips=1).locations
+    return tuple(
+        View(pair.name, _panel(pair, how, locations)) for pair in gathered(how, seed, places)
+    )
+
+
+def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
+    by = "ATLAS" if pair.asked == "ATLAS" else f"the direct question “{pair.asked}”"
+    scene = scene_of(pair.learned, locations)
+    told = "" if pair.name == "journeys" else summary(pair.learned, scene)
+    words = filter_words(pair.learned, scene)
+    return (
+        f'<div class="view" id="view-{pair.name}">'
+        f'<p class="summary">{escape(f"{pair.nearness} {told}".strip())}</p>'
+        '<div class="maps">'
+        f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
+        f"{_figure(pair.learned, locations, pair.name, 'Learned', _source(by, how))}"
+        f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
+        f'<div class="filter"><p>{escape(words)}</p></div>'
+        "<details><summary>The rows behind the map</summary>"
+        f'<div class="rows">{listing(pair.learned, scene)}</div></details></div>'
+    )
+
+
+def _source(by: str, how: Gathering) -> str:
+    return f"from {how.people:,} reports by {by} at ε = {how.epsilon}"
+
+
+def _figure(table: Table, locations: LocationSet, key: str, name: str, said: str) -> str:
+    scene = scene_of(table, locations)
+    if scene is None:
+        return ""
+    told = LABELS[table.kind].lower()
+    drawn = svg(
+        scene,
+        f"Map of {told}, {name.lower()}",
+        lambda row: row_name(table, row),
+        key,
+        _ground(scene, locations),
+    )
+    return (
+        f'<figure class="map"><figcaption><b>{escape(name)}</b> <span>{escape(said)}</span>'
+        f"</figcaption>{drawn}</figure>"
+    )
+
+
+def _ground(scene: Scene, locations: LocationSet) -> str:
+    """Where the page's ground, which is in kilometres, lies in a frame."""
+    return f'<use href="#ground" transform="{_transform(scene.frame, locations)}"/>'
+
+
+def _transform(frame: Frame, locations: LocationSet) -> str:
+    """From kilometres east and north of the middle to points of the picture."""
+    flat = Flat.of(locations)
+    corners = frame.at(flat.degrees([[0.0, 0.0], [1.0, 1.0]]))
+    (x0, y0), (x1, y1) = corners.tolist()
+    return f"matrix({x1 - x0:.4f} 0 0 {y1 - y0:.4f} {x0:.2f} {y0:.2f})"

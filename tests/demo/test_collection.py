@@ -1,0 +1,142 @@
+"""The collection of the demonstration: real processes, the real protocol, nothing left over."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from processes import children, is_gone, start, wait_until
+
+from nomadp.demo.analyst import Analyst, AnswerMissing
+from nomadp.demo.collection import CollectionPlan, held_collection
+from nomadp.demo.collector import CollectorFailed, running_collector
+
+SMALL = CollectionPlan(places=40, devices=120, journeys=16, zones="grid:2")
+in_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="looks for processes in /proc"
+)
+
+
+def asked(address: str, path: str, token: str) -> dict[str, object]:
+    there = urlsplit(address)
+    connection = http.client.HTTPConnection(str(there.hostname), there.port, timeout=30)
+    with closing(connection):
+        connection.request("GET", path, headers={"authorization": f"Bearer {token}"})
+        return dict(json.loads(connection.getresponse().read()))
+
+
+def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> None:
+    stages: list[tuple[str, int]] = []
+    done: list[int] = []
+
+    @contextmanager
+    def stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
+        stages.append((what, pieces))
+        done.append(0)
+        yield lambda count: done.__setitem__(-1, done[-1] + count)
+
+    with held_collection(SMALL, 1, stage) as held:
+        assert held.reports == 2 * SMALL.devices == SMALL.reports
+        assert done == [pieces for _, pieces in stages]
+        assert len(held.findings) == 6
+        tasks = asked(held.running.address, "/tasks", held.running.token)["tasks"]
+        assert isinstance(tasks, list)
+        assert [each["reports"] for each in tasks] == [SMALL.devices] * 2
+        for each in tasks:
+            assert each["purpose"].startswith("Demonstration in a simulated city")
+        with pytest.raises(AnswerMissing):
+            Analyst(held.running.address, "another-token").ask(tasks[0]["task_id"], [{}])
+        process = held.running.process
+    assert process.poll() is not None
+
+
+def test_a_collector_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with (
+        pytest.raises(CollectorFailed, match="must start, and ended with 2: nomadp: "),
+        running_collector([tmp_path / "nothing"], tmp_path),
+    ):
+        pass
+
+
+@in_proc
+def test_a_collector_leaves_with_a_starter_that_was_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from nomadp.demo.collector import running_collector\n"
+        "with running_collector([], Path(sys.argv[1])) as running:\n"
+        "    print(running.process.pid, flush=True)\n    time.sleep(60)\n"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert starter.stdout is not None
+    collector = int(starter.stdout.readline())
+    starter.kill()
+    starter.communicate()
+    assert wait_until(lambda: is_gone(collector), 20), "an orphan is left"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    arguments = ["demo", "--quick", "--jobs", "2", "--out", "page", "--json"]
+    process = start(arguments, tmp_path)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def told(process: "subprocess.Popen[str]") -> dict[str, object]:
+    """The object that it prints before it stays."""
+    assert process.stdout is not None
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line == "}\n":
+            break
+    return dict(json.loads(text))
+
+
+@in_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_stays_is_ended_by_a_signal_with_all_it_started(
+    demo: "subprocess.Popen[str]", number: signal.Signals, tmp_path: Path
+) -> None:
+    found = told(demo)
+    assert (tmp_path / str(found["page"])).exists()
+    token = str(found["analyst_token"])
+    assert len(list(asked(str(found["collector"]), "/tasks", token)["tasks"])) == 2  # type: ignore[call-overload]
+    started = children(demo.pid)
+    assert started
+    if number == signal.SIGINT:
+        os.killpg(demo.pid, number)
+    else:
+        demo.send_signal(number)
+    _, stderr = demo.communicate(timeout=30)
+    assert demo.returncode == 128 + number
+    assert "the collector has ended" in stderr
+    assert wait_until(lambda: all(map(is_gone, started)), 5), "an orphan is left"
+
+
+@pytest.mark.slow
+def test_a_quick_demo_without_serving_ends_by_itself(tmp_path: Path) -> None:
+    process = start(["demo", "--quick", "--no-serve", "--json"], tmp_path)
+    stdout, stderr = process.communicate(timeout=600)
+    assert process.returncode == 0, stderr
+    found = json.loads(stdout)
+    assert found["reports"] == 600
+    assert (tmp_path / found["page"]).exists()
+    there = urlsplit(found["collector"])
+    connection = http.client.HTTPConnection(str(there.hostname), there.port, timeout=5)
+    with pytest.raises(ConnectionRefusedError):
+        connection.request("GET", "/tasks")
