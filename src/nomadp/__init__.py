@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nomadp.analysis import calibrate, evaluate, explain
+    from nomadp.answers import density, flows, hotspots, journeys, lengths, synthesize
     from nomadp.audit import measure_loss
     from nomadp.budget import as_epsilon
+    from nomadp.client import Client
     from nomadp.conformance import check_conformance
     from nomadp.datasets.city import synthetic_city
     from nomadp.engine import perturb_set
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from nomadp.formats.tables import read_locations, read_trajectories, write_locations
     from nomadp.inference import Estimate, Prior
     from nomadp.inference.decode import decode, learn_prior
-    from nomadp.inference.hotspots import flows, hotspots
+    from nomadp.inference.learned import Learned, learn
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import (
         Mechanism,
@@ -65,6 +67,7 @@ else:
         "SystemWords": "nomadp.randomness",
         "KeyedWords": "nomadp.randomness",
         "SimulatedWords": "nomadp.randomness",
+        "Client": "nomadp.client",
         "perturb_set": "nomadp.engine",
         "Reports": "nomadp.reports",
         "SimulatedReports": "nomadp.reports",
@@ -74,8 +77,14 @@ else:
         "read_reports": "nomadp.reports",
         "decode": "nomadp.inference.decode",
         "learn_prior": "nomadp.inference.decode",
-        "hotspots": "nomadp.inference.hotspots",
-        "flows": "nomadp.inference.hotspots",
+        "learn": "nomadp.inference.learned",
+        "Learned": "nomadp.inference.learned",
+        "hotspots": "nomadp.answers",
+        "density": "nomadp.answers",
+        "flows": "nomadp.answers",
+        "journeys": "nomadp.answers",
+        "lengths": "nomadp.answers",
+        "synthesize": "nomadp.answers",
         "Estimate": "nomadp.inference",
         "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",
@@ -122,6 +131,7 @@ __all__ = [
     "SystemWords",
     "KeyedWords",
     "SimulatedWords",
+    "Client",
     "perturb_set",
     "Reports",
     "SimulatedReports",
@@ -131,8 +141,14 @@ __all__ = [
     "read_reports",
     "decode",
     "learn_prior",
+    "learn",
+    "Learned",
     "hotspots",
+    "density",
     "flows",
+    "journeys",
+    "lengths",
+    "synthesize",
     "Estimate",
     "Prior",
     "evaluate",

@@ -9,7 +9,9 @@ import pytest
 
 from tests.cli.conftest import PLACES, Run, as_json, write
 
-NUMBERS = ["share", "std", "low", "high", "flat"]
+NUMBERS = ["share", "flow", "std", "low", "high"]
+PLACE = ["lat", "lng", "share", "std", "low", "high", "rank", "told_apart"]
+FLOW = ["origin", "destination", "flow", "std", "low", "high", "told_apart"]
 
 
 @pytest.fixture
@@ -53,12 +55,13 @@ def test_a_direct_question_is_answered_for_its_zones(
     told = as_json(ask("hotspots", "--json"))
     assert (told["mechanism"], told["reports"], told["epsilon"]) == (name, 80, "4")
     found = rows(folder)
-    assert list(found[0]) == ["zone", *NUMBERS]
-    assert len(found) == 9 == told["shares"]
+    assert list(found[0]) == ["zone", *PLACE]
+    assert len(found) == 9 == told["rows"]
     assert sum(row["share"] for row in found) == pytest.approx(1)
     assert all(0 <= row["low"] <= row["high"] <= 1 for row in found)
     assert max(found, key=lambda row: row["share"])["zone"] == most == told["top"][0]["zone"]
-    assert told["is_told_apart"] is True
+    assert told["flat"]["is_told_apart"] is True
+    assert sorted(int(row["rank"]) for row in found) == list(range(1, 10))
 
 
 @pytest.mark.usefixtures("crowd")
@@ -66,8 +69,8 @@ def test_trips_answer_flows_and_both_ends(folder: Path, perturb: Run, ask: Run) 
     assert perturb("--seed", "1", "--mechanism", "trips", "--zones", "grid:3").exit_code == 0
     assert ask("flows").exit_code == 0
     found = rows(folder)
-    assert list(found[0]) == ["origin", "destination", *NUMBERS]
-    best = max(found, key=lambda row: row["share"])
+    assert list(found[0]) == FLOW
+    best = max(found, key=lambda row: row["flow"])
     assert (best["origin"], best["destination"]) == ("r0_c0", "r2_c2")
     for at, most in (("starts", "r0_c0"), ("ends", "r2_c2")):
         assert ask("hotspots", "--at", at).exit_code == 0
@@ -79,10 +82,10 @@ def test_trips_answer_flows_and_both_ends(folder: Path, perturb: Run, ask: Run) 
 def test_journeys_are_asked_by_the_same_command(folder: Path, perturb: Run, ask: Run) -> None:
     assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
     assert ask("hotspots").exit_code == 0
-    assert list(by_zone(folder)) == PLACES
+    assert list(by_zone(folder, "location_id")) == PLACES
     told = as_json(ask("flows", "--zones", "grid:3", "--json"))
-    assert (told["mechanism"], told["shares"]) == ("atlas", 81)
-    best = max(rows(folder), key=lambda row: row["share"])
+    assert (told["mechanism"], told["rows"]) == ("atlas", 81)
+    best = max(rows(folder), key=lambda row: row["flow"])
     assert (best["origin"], best["destination"]) == ("r0_c0", "r2_c2")
 
 
@@ -103,10 +106,10 @@ def test_times_are_told_together_and_each(folder: Path, perturb: Run, ask: Run) 
 def test_people_read_the_greatest_shares_and_what_flat_says(perturb: Run, ask: Run) -> None:
     perturb("--seed", "1", "--mechanism", "ends", "--zones", "grid:3")
     said = ask("hotspots").stdout.splitlines()
-    assert said[0] == "80 reports of ends at epsilon 4: 9 shares in shares.csv"
-    assert said[1].split() == ["zone", *NUMBERS]
+    assert said[0] == "80 reports of ends at epsilon 4: 9 rows in shares.csv"
+    assert said[1].split() == ["zone", "share", "std", "low", "high", "told_apart"]
     assert said[2].startswith("r2_c2")
-    assert said[-1].startswith("told apart from what somebody without reports would say (flat)")
+    assert said[-2].startswith("told apart from what somebody without reports would say (flat)")
 
 
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run) -> None:
@@ -185,6 +188,33 @@ def test_what_is_not_told_is_refused_in_one_sentence(
     assert not (folder / "shares.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.parquet", "none.parquet cannot be read: No such file"),
+        ("none.csv", "none.csv cannot be read: No such file"),
+        ("cut.parquet", "cut.parquet must be a Parquet file, and is damaged or not one"),
+        ("no-rows.parquet", "and there are none"),
+        ("no-places.parquet", "must have the columns tid,seq,location_id; missing: seq"),
+    ],
+)
+def test_a_file_that_is_no_reports_is_called_what_it_is(
+    name: str, message: str, folder: Path, perturb: Run, run: Run
+) -> None:
+    import pyarrow.parquet as pq
+
+    assert perturb("--mechanism", "brr", "--out", "whole.parquet").exit_code == 0
+    whole = pq.read_table(folder / "whole.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "whole.parquet").read_bytes()[:-40])
+    pq.write_table(whole.slice(0, 0), folder / "no-rows.parquet")
+    pq.write_table(whole.drop_columns(["location_ids"]), folder / "no-places.parquet")
+    before = sorted(folder.iterdir())
+    refused = run("ask", "hotspots", name, "--locations", "places.csv", "--out", "x.csv")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert message in refused.stderr
+    assert sorted(folder.iterdir()) == before
+
+
 def test_reports_that_do_not_say_how_they_were_made_are_refused(
     folder: Path, perturb: Run, ask: Run
 ) -> None:
@@ -199,5 +229,123 @@ def test_the_file_says_how_it_was_made(folder: Path, perturb: Run, ask: Run) -> 
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:2")
     assert ask("hotspots", "--level", "0.8").exit_code == 0
     said = json.loads((folder / "shares.csv.meta.json").read_text(encoding="utf-8"))
-    assert (said["question"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)
+    assert (said["ask"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)
     assert said["params"]["zones"] == "grid:2"
+
+
+@pytest.mark.usefixtures("crowd")
+def test_several_files_are_asked_as_one(folder: Path, run: Run, perturb: Run) -> None:
+    made = ("--mechanism", "starts", "--zones", "grid:3", "--seed", "1")
+    for name in ("one.csv", "two.parquet"):
+        assert perturb(*made, "--out", name).exit_code == 0
+    files = ("--locations", "places.csv", "--out", "shares.csv", "--overwrite", "--json")
+    both = as_json(run("ask", "hotspots", "--reports", "one.csv", "two.parquet", *files))
+    assert both["reports"] == 80  # the same ids: the first of each counts
+    assert both["refused"] == {"their id came before": 80}
+    alone = as_json(run("ask", "hotspots", "--reports", "two.parquet", *files))
+    assert alone["top"] == both["top"]
+    none = run("ask", "hotspots", *files)
+    assert none.exit_code == 2
+    assert "--reports FILE" in none.stderr
+
+
+@pytest.mark.usefixtures("crowd")
+def test_what_was_learned_is_kept_and_asked_again(folder: Path, perturb: Run, ask: Run) -> None:
+    assert perturb("--seed", "1", "--mechanism", "brr", "--epsilon", "8").exit_code == 0
+    first = as_json(ask("hotspots", "--learned", "kept.npz", "--json"))
+    written = (folder / "kept.npz").read_bytes()
+    assert as_json(ask("hotspots", "--learned", "kept.npz", "--json")) == first
+    assert (folder / "kept.npz").read_bytes() == written
+    assert perturb("--seed", "2", "--mechanism", "brr", "--epsilon", "8").exit_code == 0
+    stale = ask("hotspots", "--learned", "kept.npz")
+    assert stale.exit_code == 2
+    assert "what was learned must be of these reports" in stale.stderr
+
+
+@pytest.mark.usefixtures("crowd")
+def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run) -> None:
+    assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
+    wanted = {
+        "density": ["zone", *PLACE],
+        "journeys": ["tid", "seq", "location_id", "lat", "lng", "radius_km"],
+        "synthesize": ["uid", "tid", "seq", "location_id", "lat", "lng", "datetime"],
+    }
+    for question, columns in wanted.items():
+        more = ("--start", "2026-01-01", "--journeys", "5") if "syn" in question else ()
+        told = as_json(ask(question, *more, "--json"))
+        with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
+            found = list(csv.DictReader(file))
+        assert list(found[0]) == columns
+        assert told["rows"] == len(found)
+    assert told["synthetic"] is True
+    refused = ask("lengths")
+    assert refused.exit_code == 2
+    assert "all of these have one" in refused.stderr
+    assert ask("hotspots", "--journeys", "5").exit_code == 2
+
+
+def test_lengths_are_told_where_they_differ(folder: Path, perturb: Run, ask: Run) -> None:
+    assert perturb("--seed", "1", "--mechanism", "brr").exit_code == 0
+    assert ask("lengths").exit_code == 0
+    with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
+        found = {row["length"]: float(row["share"]) for row in csv.DictReader(file)}
+    assert found == pytest.approx({"2": 2 / 3, "3": 1 / 3})
+
+
+@pytest.mark.usefixtures("crowd")
+def test_an_answer_is_drawn_and_written_for_maps(folder: Path, perturb: Run, run: Run) -> None:
+    assert perturb("--seed", "1", "--mechanism", "trips", "--zones", "grid:3").exit_code == 0
+    files = ("--reports", "reports.csv", "--locations", "places.csv", "--overwrite")
+    for question, shape in (("hotspots", "Polygon"), ("flows", "LineString")):
+        drawn = ("--out", "out.geojson", "--map", "out.html")
+        assert run("ask", question, *files, *drawn).exit_code == 0
+        listed = json.loads((folder / "out.geojson").read_text(encoding="utf-8"))
+        drawn_as = [each["geometry"] for each in listed["features"] if each["geometry"]]
+        assert {each["type"] for each in drawn_as} == {shape}
+        assert "<svg" in (folder / "out.html").read_text(encoding="utf-8")
+    wrong = run("ask", "flows", *files, "--out", "other.csv", "--map", "out.pdf")
+    assert wrong.exit_code == 2
+    assert not (folder / "other.csv").exists()
+
+
+@pytest.mark.usefixtures("crowd")
+@pytest.mark.parametrize(
+    ("question", "more", "message"),
+    [
+        ("hotspots", ("--map", "none/x.html"), "none: no such file"),
+        ("hotspots", ("--png", "none/x.png"), "none: no such file"),
+        ("hotspots", ("--learned", "none/x.npz"), "none: no such file"),
+        ("hotspots", ("--map", "old.html"), "--map must name a new file or folder"),
+        ("hotspots", ("--flowmap",), "--flowmap is for flows"),
+        ("lengths", ("--png", "x.png"), "got lengths without"),
+        ("lengths", ("--map", "x.html", "--out", "x.geojson"), "write them as .csv"),
+        ("synthesize", ("--start", "9999-12-31T23:59:59Z"), "the years 1970 to 2199"),
+        ("synthesize", ("--start", "0001-01-01T00:00:00+23:00"), "the years 1970 to 2199"),
+    ],
+)
+def test_what_cannot_be_written_whole_leaves_nothing(
+    question: str, more: tuple[str, ...], message: str, folder: Path, run: Run, perturb: Run
+) -> None:
+    write(
+        folder / "trips.csv",
+        "tid,seq,location_id",
+        *(f"t{k},{s},place-{'aei'[s]}" for k in range(9) for s in range(2 + k % 2)),
+    )
+    assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
+    (folder / "old.html").write_text("mine")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    files = ("reports.csv", "--locations", "places.csv", "--out", "x.csv")
+    refused = run("ask", question, *files, *more)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    assert message in refused.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.usefixtures("crowd")
+def test_flows_are_written_for_flow_maps(folder: Path, perturb: Run, ask: Run) -> None:
+    assert perturb("--seed", "1", "--mechanism", "trips", "--zones", "grid:3").exit_code == 0
+    assert ask("flows", "--flowmap").exit_code == 0
+    with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
+        best = max(csv.DictReader(file), key=lambda row: float(row["count"]))
+    assert (best["origin"], best["dest"]) == ("r0_c0", "r2_c2")
+    assert (folder / "shares.locations.csv").exists()

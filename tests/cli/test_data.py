@@ -258,8 +258,37 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["build", "city", "--out", "theirs", "--overwrite"],
         "was not built here and is not overwritten",
     ),
-    "a set without its folder": (["describe", "trips.csv"], "needs --locations FILE"),
-    "a folder without a set": (["describe", "."], "locations.csv cannot be read"),
+    "a set without its folder": (
+        ["describe", "trips.csv"],
+        "--locations FILE says where they are",
+    ),
+    "a folder without a set": (["describe", "."], "naive.csv: line 2: datetime must have"),
+    "a box of places": (
+        ["describe", "city", "--bbox", "--locations", "places.csv"],
+        "--bbox is",
+    ),
+    "two rules that exclude each other": (
+        ["convert", "trips.csv", "--out", "x.csv", "--stops", "--every", "5min"],
+        "exclude each other",
+    ),
+    "a radius without stops": (
+        ["convert", "trips.csv", "--out", "x.csv", "--stop-minutes", "5"],
+        "go with --stops",
+    ),
+    "an interval without a unit": (
+        ["convert", "trips.csv", "--out", "x.csv", "--every", "5"],
+        "such as 90s, 5min or 1h, got 5",
+    ),
+    "locations of nothing": (["locations", "--out", "x.csv"], "say what the locations are"),
+    "locations of two things": (
+        ["locations", "--out", "x.csv", "--grid", "4", "--h3", "8"],
+        "say what the locations are",
+    ),
+    "a grid of nowhere": (["locations", "--out", "x.csv", "--grid", "4"], "add --box"),
+    "points without coordinates": (
+        ["locations", "--out", "x.csv", "--pois", "trips.csv"],
+        "missing: lat, lng",
+    ),
     "a folder to snap nowhere": (
         ["convert", "trips.csv", "--out", "x"],
         "needs one of --locations, --grid-km and --h3",
@@ -321,14 +350,25 @@ def test_refuses_in_one_sentence_and_writes_nothing(
 
 
 @pytest.mark.parametrize(
-    "command", ["build", "describe", "convert", "build city", "build campus", "build gowalla"]
+    "command",
+    [
+        "build",
+        "describe",
+        "convert",
+        "locations",
+        "build city",
+        "build campus",
+        "build gowalla",
+    ],
 )
 def test_every_command_shows_an_example(command: str, run: Run) -> None:
     text = run("data", *command.split(), "--help").stdout
     assert f"Example:\n    nomadp data {command.split()[0]}" in text
 
 
-@pytest.mark.parametrize("command", ["build", "build foursquare", "describe", "convert"])
+@pytest.mark.parametrize(
+    "command", ["build", "build foursquare", "describe", "convert", "locations"]
+)
 def test_help_imports_nothing_heavy(command: str) -> None:
     code = (
         "import sys, contextlib, io\n"

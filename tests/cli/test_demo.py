@@ -1,26 +1,93 @@
 """``nomadp demo`` delegates; what the page shows is tested with the page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import nomadp.demo
+import nomadp.demo.collection
+from nomadp.extras import EXTRAS, Extra
 from tests.cli.conftest import Run, as_json
 
+ADDRESS = "http://127.0.0.1:1"
 
-def test_writes_the_page_and_says_where(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: dict[str, Any] = {}
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the demonstration is asked for, of which nothing is done."""
+    heard: dict[str, Any] = {"has_pages": True}
 
     def build(out: Path, **options: Any) -> Path:
-        asked.update(options, out=out)
+        heard.update(options, out=out)
         options["progress"](1)
         return out / "index.html"
 
+    @contextmanager
+    def held(plan: Any, jobs: int, stage: Any, *, port: int) -> Iterator[Any]:
+        heard.update(plan=plan, port=port, ended=False)
+        process = SimpleNamespace(wait=lambda: heard.update(stayed=True), poll=lambda: None)
+        running = nomadp.demo.collection.Running(ADDRESS, "a-token", process)
+        with stage("devices report", 2) as advance:
+            advance(2)
+        findings = (("Where people are", "Most is at a."),)
+        yield nomadp.demo.collection.Held(running, 600, findings, heard["has_pages"])
+        heard["ended"] = True
+
     monkeypatch.setattr(nomadp.demo, "build_demo", build)
-    result = run("demo", "--out", "here", "--quick", "--jobs", "1", "--json")
-    assert as_json(result) == {"page": str(Path("here/index.html"))}
+    monkeypatch.setattr(nomadp.demo.collection, "held_collection", held)
+    return heard
+
+
+def test_ends_with_the_dashboard_its_token_and_the_page(
+    run: Run, folder: Path, asked: dict[str, Any]
+) -> None:
+    said = run("demo", "--out", "here", "--port", "8123").stdout.splitlines()
+    assert said[-3:] == [
+        f"dashboard: {ADDRESS}/",
+        "  sign in with the analyst's token: a-token",
+        f"page: {Path('here/index.html')} (open it in a browser; it needs no network)",
+    ]
+    assert "Where people are: Most is at a." in said[1]
+    assert (asked["port"], asked["plan"]) == (8123, nomadp.demo.collection.FULL)
+    assert asked["stayed"]
+    assert asked["ended"]
+
+
+def test_for_scripts_it_ends_by_itself_and_prints_json(
+    run: Run, folder: Path, asked: dict[str, Any]
+) -> None:
+    result = run("demo", "--out", "here", "--quick", "--jobs", "1", "--no-serve", "--json")
+    assert as_json(result) == {
+        "dashboard": f"{ADDRESS}/",
+        "collector": ADDRESS,
+        "analyst_token": "a-token",
+        "reports": 600,
+        "answers": [{"title": "Where people are", "summary": "Most is at a."}],
+        "page": str(Path("here/index.html")),
+    }
     assert (asked["out"], asked["quick"], asked["jobs"]) == (Path("here"), True, 1)
-    assert "here/index.html" in run("demo", "--out", "here").stdout
+    assert asked["plan"] == nomadp.demo.collection.QUICK
+    assert "stayed" not in asked
+    assert asked["ended"]
+
+
+def test_without_built_pages_it_says_so(run: Run, folder: Path, asked: dict[str, Any]) -> None:
+    asked["has_pages"] = False
+    said = run("demo", "--no-serve").stdout
+    assert f"collector: {ADDRESS} (no dashboard: its pages were not built" in said
+    assert as_json(run("demo", "--no-serve", "--json"))["dashboard"] is None
+
+
+def test_without_the_collectors_packages_there_is_the_page_alone(
+    run: Run, folder: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = Extra("collector", "nomadp_has_no_such_package", "the collector")
+    monkeypatch.setitem(EXTRAS, "collector", absent)
+    result = run("demo", "--json")
+    assert as_json(result) == {"page": str(Path("demo-output/index.html"))}
+    assert "no collection is held" in result.stderr
+    assert "plan" not in asked

@@ -1,5 +1,6 @@
 """``nomadp explain``: every share of epsilon, exactly, and the promise in words."""
 
+import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
@@ -227,7 +228,20 @@ def test_a_wish_needs_people_and_epsilon(run: Run, said: tuple[str, ...], missin
     assert missing in result.stderr
 
 
-@pytest.mark.parametrize("wish", ["journeys", "hotspots", "flows"])
+def test_areas_that_are_too_fine_come_with_larger_ones_and_commands_for_those(
+    run: Run,
+) -> None:
+    asked = ("explain", "--wish", "density", "--people", "300", "--epsilon", "1", *MAP)
+    told = as_json(run(*asked, "--areas", "grid:3", "--json"))
+    assert not told["in_reach"]
+    text = run(*asked, "--areas", "grid:3").stdout
+    assert "Out of reach with grid:3" in text
+    (enough,) = re.findall(r"([\d,]+) people are enough", text)
+    assert told["enough"] <= int(enough.replace(",", "")) < 1.1 * told["enough"] + 1
+    assert f"standard deviation of {100 * told['deviation']:.2g} % of all" in text
+
+
+@pytest.mark.parametrize("wish", ["journeys", "hotspots", "density", "flows"])
 def test_the_commands_that_are_named_can_be_run(run: Run, wish: str) -> None:
     asked = ("explain", "--wish", wish, "--people", "3000", "--epsilon", "4", *MAP)
     told = as_json(run(*asked, "--zones", "grid:2", "--json"))

@@ -87,7 +87,15 @@ def test_polygons_without_a_map_are_refused() -> None:
 
 @pytest.mark.parametrize(("when", "asked"), [(None, False), ("day-part", True)])
 def test_hours_are_read_only_where_somebody_asks_when(when: str | None, *, asked: bool) -> None:
-    said = {"time_zone": None, "columns": (), "from_preset": "nomadp", "split_hours": None}
+    said = {
+        "time_zone": None,
+        "columns": (),
+        "from_preset": "nomadp",
+        "split_hours": None,
+        "raw_signals": False,
+        "stops": False,
+        **dict.fromkeys(("stop_radius_m", "stop_minutes", "thin_every_s", "thin_points")),
+    }
     assert reading_of({**said, "when": when}).wishes.hours is asked
     assert reading_of(said).wishes.hours is False
 

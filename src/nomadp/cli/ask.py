@@ -1,238 +1,277 @@
-"""``nomadp ask``: a file of reports in, shares with their intervals out."""
+"""``nomadp ask``: reports in, an answer with its uncertainty out."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.files import out_option
+from nomadp.cli.evidence import (
+    Evidence,
+    collected_from,
+    evidence_from,
+    kit_from,
+    reports_from,
+)
+from nomadp.cli.files import check_writable, out_option
 from nomadp.cli.options import (
     EXISTING,
+    Whole,
     above_zero,
     chosen_options,
-    locations_option,
+    file_option,
+    rule_or_file,
     variant_option,
 )
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.inference.shares import Shares
+    from nomadp.answers import Table
+    from nomadp.inference.learned import Learned
     from nomadp.locations import LocationSet
-    from nomadp.mechanisms import Mechanism
-    from nomadp.reports import AnyReports
-    from nomadp.zones import Zones
 
 __all__ = ["ask"]
 
 TOP = 10
-ANY = "any"
-"""As a time: all of them together."""
+QUESTIONS = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
+ESTIMATES = ("share", "flow")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 
 
 @click.command()
-@click.argument("question", type=click.Choice(["hotspots", "flows"]))
-@click.argument("reports", type=EXISTING)
-@locations_option
-@variant_option(
+@click.argument("question", type=click.Choice(QUESTIONS))
+@click.argument("files", type=EXISTING, nargs=-1, metavar="[REPORTS]...")
+@click.option(
+    "--reports",
+    type=EXISTING,
+    multiple=True,
+    metavar="FILE",
+    help="Reports to ask, like REPORTS; several files and folders are asked as one.",
+)
+@file_option(
+    "--locations",
+    "The public location set of the reports: CSV or Parquet; a collector has its own.",
+)
+@click.option(
+    "--collector",
+    metavar="URL",
+    help="Ask a running collector instead of files, with the token in NOMADP_ANALYST_TOKEN.",
+)
+@click.option(
+    "--task",
+    metavar="ID|DIR",
+    help="Which of its tasks; of files, the folder of their task: its locations and terms.",
+)
+@click.option(
+    "--areas",
+    "--zones",
     "zones",
-    help="grid:N, h3:R or FILE.geojson; by default those that were asked for or, where whole "
-    "journeys were reported, single locations for hotspots and grid:4 for flows.",
+    type=rule_or_file,
+    metavar="AREAS",
+    help="locations, grid:N, h3:R or FILE.geojson; by default those that were asked for or, "
+    "where whole journeys were reported, single locations for hotspots, grid:16 for density "
+    "and grid:4 for flows.",
 )
 @click.option(
     "--at",
     type=click.Choice(["visits", "starts", "ends"]),
-    help="hotspots: of all visits, or of the first or last point of journeys; what was asked "
-    "for by default, and of trips their starts.",
+    help="hotspots, density: of all visits, or of the first or last point of journeys; what "
+    "was asked for by default, and of trips their starts.",
 )
 @click.option(
     "--level",
     type=above_zero("a level must be a number above 0 and at most 1", 1),
-    default="0.9",
-    show_default=True,
     metavar="P",
-    help="How probably the truth lies within each interval.",
+    help="How probably the truth lies within each interval; 0.9 by default.",
+)
+@click.option("--journeys", type=Whole(1, 1_000_000), metavar="N", help="synthesize: so many.")
+@click.option(
+    "--seed", type=Whole(0), metavar="S", help="synthesize: which ones; 0 by default."
+)
+@click.option("--start", metavar="TIME", help="synthesize: made-up times, from this one on.")
+@file_option(
+    "--learned",
+    "What was learned from these reports is read from here, or kept here if there is none.",
 )
 @variant_option("pinned")
-@out_option("Shares: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
+@file_option("--map", "Draw the answer, too: one page (.html) that opens offline.")
+@file_option("--png", "The same as a figure (.png).")
+@click.option(
+    "--flowmap",
+    is_flag=True,
+    help="flows: origin,dest,count (.csv) and a table of places, for flowmap.blue.",
+)
+@out_option(
+    f"The answer: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
+)
 @json_option
 def ask(**options: Any) -> Answer:
-    """Estimate how people are shared out, from REPORTS of journeys or of a direct question.
+    """Ask REPORTS of journeys, or of a direct question, where people go.
 
-    hotspots: the share of visits in each zone; flows: that of trips from each zone to each. It
-    is post-processing and costs nothing. A share comes with its standard deviation, an interval
-    that holds the truth with probability P, and flat: what somebody without reports would say.
-    REPORTS is what "nomadp perturb" wrote: with --mechanism trips, starts, ends or visits, of
-    a direct question, which tells most exactly what it asks; with atlas, of whole journeys.
+    hotspots, density: the share of visits in each area; flows: that of trips from each area to
+    each; journeys: the best estimate of every reported point; lengths: how many points journeys
+    have; synthesize: journeys that nobody made, as likely as what was learned. It is
+    post-processing and costs nothing. A share comes with its standard deviation, an interval
+    that holds the truth with probability P, and whether it is told apart from flat: what
+    somebody without reports would say. REPORTS is what "nomadp perturb" wrote: with --mechanism
+    trips, starts, ends or visits, of a direct question, which tells most exactly what it asks;
+    with atlas, of whole journeys.
 
     \b
     Example:
       nomadp ask flows reports.parquet --locations places.csv --out flows.csv
-      nomadp ask hotspots reports.parquet --locations places.csv --zones grid:8 --out hot.csv
+      nomadp ask hotspots reports.parquet --locations places.csv --areas grid:8 --out hot.csv
+      nomadp ask hotspots --collector http://127.0.0.1:8000 --task ID --out h.csv --map h.html
     """
     summary = _asked(options)
     return Answer(summary, lambda: _print(summary))
 
 
-class Told(NamedTuple):
-    """Shares of several labels, each called by what stands in some columns."""
-
-    names: dict[str, list[str]]
-    shares: "Shares"
-
-
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    import json
+    from dataclasses import replace
 
-    from nomadp.formats.files import file_path, write_described
+    from nomadp.answers import ask as answered
+    from nomadp.answers.areas import LOCATIONS
     from nomadp.formats.tables import read_locations
 
-    world = read_locations(options["locations"])
-    zones = chosen_options({"zones": options["zones"]}, world).get("zones")
-    reports, mechanism = _read(world, options, zones)
-    told = _told(mechanism, reports, zones, options)
-    column = _columns(told, options["level"])
-    facts = {
-        "question": options["question"],
-        "mechanism": mechanism.name,
-        "mechanism_version": mechanism.version,
-        "epsilon": str(mechanism.epsilon),
-        "params": mechanism.get_params(),
-        "location_set_sha256": world.sha256,
-        "reports": len(reports),
-        "refused": dict(reports.refused),
-        "level": options["level"],
-        "shares": len(column["share"]),
-        "kept": told[0].shares.kept,
-        **_told_apart(told[0].shares, options["level"]),
-    }
-    about = json.dumps(facts, indent=2, sort_keys=True).encode()
-    write_described(file_path(options["out"]), column, about)
-    return {"out": str(options["out"]), **facts, "top": _top(column)}
-
-
-def _read(
-    world: "LocationSet", options: dict[str, Any], zones: "Zones | None"
-) -> tuple["AnyReports", "Mechanism"]:
-    """The reports and their mechanism, as their file says."""
-    from nomadp.errors import SchemaError
-    from nomadp.mechanisms import make_mechanism
-    from nomadp.reports.files import header_of, read_reports
-
-    path = options["reports"]
-    header = header_of(path)
-    if header is None:
-        raise SchemaError(
-            f"{path} must say how its reports were made, and does not; ask of what "
-            '"nomadp perturb" wrote'
-        )
-    if zones is None or header.params.get("zones") != zones.rule:
-        pinned = chosen_options({"pinned": options["pinned"]}).get("pinned")
-        made = header.mechanism_for(world, pinned)
-    else:  # polygons are not in a header, only their hash: they are those that were named
-        more = {k: v for k, v in header.params.items() if k not in ("epsilon", "zones")}
-        made = make_mechanism(header.mechanism, world, header.epsilon, zones=zones, **more)
-    return read_reports(path, world, made), made
-
-
-def _told(
-    mechanism: "Mechanism",
-    reports: "AnyReports",
-    zones: "Zones | None",
-    options: dict[str, Any],
-) -> list[Told]:
-    """All times together and, if they were asked for, each."""
-    from nomadp.inference.asked import asked_hotspots, asked_trips
-    from nomadp.inference.hotspots import flows, hotspots
-    from nomadp.mechanisms.questions import Question
-    from nomadp.zones import zones_of
-
-    at, is_flow = options["at"], options["question"] == "flows"
-    if is_flow and at is not None:
-        raise click.UsageError("--at is for hotspots; flows go from starts to ends")
-    if isinstance(mechanism, Question):
-        zones = mechanism.partition if zones is None else zones
-    elif is_flow and zones is None:
-        zones = zones_of(mechanism.locations, "grid:4")
-    names = _names(mechanism.locations.ids if zones is None else zones.names, is_flow=is_flow)
-    with progress_bar("learning where people go") as bar:
-        if is_flow:
-            shares = flows(mechanism, reports, zones, progress=bar.advance)
-        else:
-            shares = hotspots(mechanism, reports, zones, at=at, progress=bar.advance)
-    if not isinstance(mechanism, Question) or mechanism.slots is None or zones is None:
-        return [Told(names, shares)]
-    slots = mechanism.slots.names
-    each: Shares
-    if is_flow:
-        each = asked_trips(mechanism, reports, zones, timed=True)
+    _check_outputs(options)
+    kind, kit = options["question"], kit_from(options)
+    world = read_locations(options["locations"]) if kit is None else kit.locations
+    question = _question(options, world)
+    zones = question.get("areas")
+    if kit is None or options["collector"] is None:
+        found = evidence_from(world, options, None if zones == LOCATIONS else zones, kit)
     else:
-        each = asked_hotspots(mechanism, reports, zones, at, timed=True)
-    count = len(shares.values)
-    by_slot = {key: [name for name in column for _ in slots] for key, column in names.items()}
-    return [
-        Told({**names, "when": [ANY] * count}, shares),
-        Told({**by_slot, "when": list(slots) * count}, each),
-    ]
+        found = collected_from(kit, options)
+    whole = reports_from(world, options, found.mechanism) if kind == "journeys" else None
+    learned = _learned(found, options)
+    table = answered(
+        found.mechanism,
+        found.counts if whole is None else whole,
+        question,
+        learned=learned,
+        **vars(found.terms),
+    )
+    facts = {**table.about, "refused": dict(found.refused), "rows": len(table)}
+    _write(replace(table, about=facts), world, options)
+    return {"out": str(options["out"]), **facts, "top": _top(table)}
 
 
-def _names(zones: tuple[str, ...], *, is_flow: bool) -> dict[str, list[str]]:
-    if not is_flow:
-        return {"zone": list(zones)}
-    return {
-        "origin": [name for name in zones for _ in zones],
-        "destination": list(zones) * len(zones),
-    }
+def _check_outputs(options: dict[str, Any]) -> None:
+    """Refuse before the work what could not be written after it."""
+    from nomadp.extras import require
+
+    if options["flowmap"] and (
+        options["question"] != "flows" or options["out"].suffix != ".csv"
+    ):
+        raise click.UsageError("--flowmap is for flows, into a file that ends in .csv")
+    if options["png"] is not None:
+        require("plot")
+    kept = options["learned"]
+    if kept is not None and not kept.exists():
+        check_writable(kept, in_folder=False, is_made=False)
 
 
-def _columns(told: list[Told], level: float) -> dict[str, list[Any]]:
-    column: dict[str, list[Any]] = {}
-    for names, shares in told:
-        low, high = shares.interval(level)
-        numbers = {
-            "share": shares.values,
-            "std": shares.deviation,
-            "low": low,
-            "high": high,
-            "flat": shares.flat,
-        }
-        for name, values in {**names, **{k: v.tolist() for k, v in numbers.items()}}.items():
-            column.setdefault(name, []).extend(values)
-    return column
+def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> None:
+    """The answer and its pictures: all of them, or none."""
+    from nomadp.answers.picture import picture_writes
+    from nomadp.answers.table_files import flowmap_writes, table_writes
+    from nomadp.formats.atomic import written_whole
+
+    rows = flowmap_writes if options["flowmap"] else table_writes
+    drawn = picture_writes(table, world, map=options["map"], png=options["png"])
+    written_whole({**drawn, **rows(options["out"], table)})
 
 
-def _told_apart(shares: "Shares", level: float) -> dict[str, Any]:
-    """How many intervals leave flat out, and whether those are more than chance makes."""
-    low, high = shares.interval(level)
-    apart, size = int(((shares.flat < low) | (high < shares.flat)).sum()), len(low)
-    chance = (1 - level) * size
-    is_apart = apart > chance + 2 * (chance * level) ** 0.5
-    return {"told_apart": apart, "expected_by_chance": chance, "is_told_apart": is_apart}
+def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
+    """What is asked, as data; refused if it is no question."""
+    from nomadp.answers.areas import LOCATIONS
+    from nomadp.answers.asking import checked_question
+
+    kind = options["question"]
+    zones = options["zones"]
+    if zones != LOCATIONS:
+        zones = chosen_options({"zones": zones}, world).get("zones")
+    names = ("at", "level", "journeys", "seed", "start")
+    question = {"ask": kind, "areas": zones, **{name: options[name] for name in names}}
+    if kind == "flows" and options["at"] is not None:
+        raise click.UsageError("--at is for hotspots; flows go from starts to ends")
+    question = {name: value for name, value in question.items() if value is not None}
+    checked_question(question)
+    return question
 
 
-def _top(column: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def _learned(found: Evidence, options: dict[str, Any]) -> "Learned | None":
+    """What is known of these reports: kept from before, or learned now; of too few, nothing."""
+    from nomadp.inference.learned import learn, read_learned
+
+    path = options["learned"]
+    if found.counts.reports(found.mechanism) < found.terms.min_batch_size:
+        return None
+    if path is not None and path.exists():
+        return read_learned(path, found.mechanism, found.counts)
+    with progress_bar("learning where people go") as bar:
+        learned = learn(found.mechanism, found.counts, progress=bar.advance)
+    if path is not None:
+        learned.write(path)
+    return learned
+
+
+def _top(table: "Table") -> list[dict[str, Any]]:
     """The greatest shares of all times together."""
-    rows = [dict(zip(column, row, strict=True)) for row in zip(*column.values(), strict=True)]
-    rows = [row for row in rows if row.pop("when", ANY) == ANY]
-    return sorted(rows, key=lambda row: -row["share"])[:TOP]
+    named = next((name for name in ESTIMATES if name in table.columns), None)
+    if named is None:
+        return []
+    plain = {
+        name: column.tolist() if hasattr(column, "tolist") else list(column)
+        for name, column in table.columns.items()
+    }
+    rows = [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
+    rows = [row for row in rows if row.pop("when", "any") == "any"]
+    return sorted(rows, key=lambda row: -row[named])[:TOP]
 
 
 def _print(summary: dict[str, Any]) -> None:
+    if summary["missing"]:
+        click.echo(f"nothing is said of so few reports: {summary['missing']} are missing")
+        return
     click.echo(
         f"{summary['reports']} reports of {summary['mechanism']} at epsilon "
-        f"{summary['epsilon']}: {summary['shares']} shares in {summary['out']}"
+        f"{summary['epsilon']}: {summary['rows']} rows in {summary['out']}"
     )
-    header = [*summary["top"][0]]
-    cells = [
-        [cell if isinstance(cell, str) else f"{cell:.4f}" for cell in row.values()]
-        for row in summary["top"]
-    ]
-    print_table(header, cells)
-    told = "told apart" if summary["is_told_apart"] else "not told apart"
-    click.echo(
-        f"{told} from what somebody without reports would say (flat): {summary['told_apart']} "
-        f"intervals of {summary['level']:.0%} leave flat out, chance alone would make "
-        f"{summary['expected_by_chance']:.1f}"
-    )
+    if summary["top"]:
+        shown = ("lat", "lng", "rank")
+        header = [name for name in summary["top"][0] if name not in shown]
+        cells = [[_cell(row[name]) for name in header] for row in summary["top"]]
+        print_table(header, cells)
+    if "flat" in summary:
+        _print_flat(summary["flat"], summary["level"])
+    if "fakes" in summary:
+        fakes = summary["fakes"]
+        click.echo(
+            f"{fakes['part']:.0%} of fake reports could move a share by {fakes['up']:.4f} up "
+            f"or {fakes['down']:.4f} down ({fakes['bound']})"
+        )
+    if summary["impossible_excess"]:
+        click.echo(
+            f"nomadp: {summary['impossible_excess']} reports or more are fakes: they came in "
+            "more often than honest people make them",
+            err=True,
+        )
     if summary["refused"]:
         said = "; ".join(f"{count} since {why}" for why, count in summary["refused"].items())
         click.echo(f"nomadp: reports were left out: {said}", err=True)
+
+
+def _print_flat(flat: dict[str, Any], level: float) -> None:
+    told = "told apart" if flat["is_told_apart"] else "not told apart"
+    click.echo(
+        f"{told} from what somebody without reports would say (flat): {flat['told_apart']} "
+        f"intervals of {level:.0%} leave flat out, chance alone would make "
+        f"{flat['expected_by_chance']:.1f}"
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

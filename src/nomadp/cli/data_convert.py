@@ -9,6 +9,7 @@ from nomadp.cli.data_build import caller_mistakes, print_counts
 from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
 from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
+from nomadp.cli.thinning import thinning_of
 
 if TYPE_CHECKING:
     from nomadp.datasets.snapped import SnapTo
@@ -47,7 +48,7 @@ __all__ = ["convert"]
 )
 @json_option
 def convert(**options: Any) -> Answer:
-    """Convert SOURCES: CSV, Parquet, GeoParquet, GeoJSON, GPX, or folders.
+    """Convert SOURCES: tables, GeoJSON, GPX, KML, exports of phones, archives, or folders.
 
     Several are read together, and equal tids of two are two trajectories. OUT with a file's
     suffix is the same points in another format. Any other OUT is a folder: the points snapped
@@ -58,6 +59,7 @@ def convert(**options: Any) -> Answer:
     \b
     Example:
       nomadp data convert monday.gpx tuesday.gpx --out trips.geojson
+      nomadp data convert Timeline.json --stops --out stops.csv
       nomadp data convert fixes.csv --from trackintel --out fixes.parquet --to skmob
       nomadp data convert train.csv --from porto --out porto --grid-km 0.5 \\
         --box=-8.7,41.1,-8.5,41.25
@@ -148,6 +150,7 @@ def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[st
         "columns": list(options["columns"]),
         "time_zone": options["time_zone"],
         "split_hours": options["split_hours"],
+        "thinning": str(thinning_of(options)) or None,
     }
     to = replace(to, parameters=parameters, max_km=options["max_snap_km"] or to.max_km)
     built = snap(points, to, input_hashes(*options["sources"]))

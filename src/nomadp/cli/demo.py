@@ -1,34 +1,123 @@
-"""``nomadp demo``: one page that shows what this does, on a simulated city."""
+"""``nomadp demo``: the whole system on a simulated city, and one page about it."""
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nomadp.cli.files import check_writable
-from nomadp.cli.options import default_jobs, folder_option, jobs_option
-from nomadp.cli.output import Answer, json_option, progress_bar
+from nomadp.cli.options import Whole, default_jobs, folder_option, jobs_option
+from nomadp.cli.output import print_json, progress_bar
+from nomadp.extras import EXTRAS
+
+if TYPE_CHECKING:
+    from nomadp.demo.collection import Held
 
 __all__ = ["demo"]
+
+NEEDED = ("collector", "analysis")
 
 
 @click.command()
 @folder_option("demo-output", "The folder to write the page into.")
 @click.option("--quick", is_flag=True, help="A smaller city and fewer settings.")
+@click.option("--no-serve", is_flag=True, help="End when all is done, and the collector too.")
+@click.option(
+    "--port",
+    type=Whole(0, 65_535),
+    default=0,
+    help="Of the collector; by default any that is free.",
+)
 @jobs_option
-@json_option
-def demo(*, out: Path, quick: bool, jobs: int | None) -> Answer:
-    """Perturb a simulated city with every mechanism and write one page that opens offline.
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, once.")
+def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: Any) -> None:
+    """Hold a collection in a simulated city, from the task to the dashboard; write a page.
 
-    The page shows true and perturbed journeys on a map, errors against epsilon beside what no
-    information gives, where the budget goes, and the audit. No person's data is involved.
+    A collector is started on this machine. Thousands of devices report to it by the real
+    protocol, with real laws and the system's randomness; only their journeys are invented, and
+    the tasks say so. An analyst's questions are asked, and the dashboard is there to look at
+    until Ctrl-C. The page opens offline: true and perturbed journeys, errors against epsilon
+    beside what no information gives, where the budget goes, and the audit.
 
     \b
     Example:
       nomadp demo --out demo-output
+      nomadp demo --quick --no-serve --json
     """
     from nomadp.demo import build_demo, pieces_of_work
 
     check_writable(out, in_folder=out.is_dir(), is_made=True)
-    with progress_bar("building the demo", pieces_of_work(quick=quick)) as bar:
-        page = build_demo(out, quick=quick, jobs=jobs or default_jobs(), progress=bar.advance)
-    return Answer({"page": str(page)}, f"{page} (open it in a browser; it needs no network)")
+    jobs = options["jobs"] or default_jobs()
+    with _collection(jobs, options["port"], quick=quick) as held:
+        with _stage("building the page", pieces_of_work(quick=quick)) as advance:
+            page = build_demo(out, quick=quick, jobs=jobs, progress=advance)
+        found = _found(held, page)
+        if as_json:
+            print_json(found)
+        else:
+            _say(held, found)
+        if held is not None and not no_serve:
+            _stay(held, page)
+
+
+def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager["Held | None"]:
+    """Nothing where an extra is missing: the page needs none."""
+    missing = [EXTRAS[name] for name in NEEDED if not EXTRAS[name].is_there]
+    if missing:
+        click.echo(
+            f"no collection is held, which needs {missing[0].package}: {missing[0].remedy}",
+            err=True,
+        )
+        return nullcontext()
+    from nomadp.demo.collection import FULL, QUICK, held_collection
+
+    return held_collection(QUICK if quick else FULL, jobs, _stage, port=port)
+
+
+@contextmanager
+def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
+    """A line when it begins, and a bar if it lasts."""
+    click.echo(f"{what} ...", err=True)
+    with progress_bar(what, pieces) as bar:
+        yield bar.advance
+
+
+def _stay(held: "Held", page: Path) -> None:
+    click.echo("Ctrl-C ends it, and everything that was started.", err=True)
+    try:
+        held.running.process.wait()
+    except BaseException as stopped:
+        stopped.add_note(f"the collector has ended, and {page} is written")
+        raise
+    held.running.check()
+
+
+def _found(held: "Held | None", page: Path) -> dict[str, Any]:
+    if held is None:
+        return {"page": str(page)}
+    return {
+        "dashboard": f"{held.running.address}/" if held.has_pages else None,
+        "collector": held.running.address,
+        "analyst_token": held.running.token,
+        "reports": held.reports,
+        "answers": [{"title": title, "summary": said} for title, said in held.findings],
+        "page": str(page),
+    }
+
+
+def _say(held: "Held | None", found: dict[str, Any]) -> None:
+    if held is not None:
+        click.echo(f"{held.reports:,} reports were taken; what they tell:")
+        for title, said in held.findings:
+            click.echo(f"  {title}: {said}")
+        if held.has_pages:
+            click.echo(f"dashboard: {found['dashboard']}")
+            click.echo(f"  sign in with the analyst's token: {held.running.token}")
+        else:
+            click.echo(
+                f"collector: {found['collector']} (no dashboard: its pages were not built, "
+                "for which python3 dev.py web needs Node or a wheel of it)"
+            )
+    click.echo(f"page: {found['page']} (open it in a browser; it needs no network)")

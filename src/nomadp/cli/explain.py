@@ -43,7 +43,7 @@ USUAL_LENGTH = 5
 )
 @click.option(
     "--wish",
-    type=click.Choice(["journeys", "hotspots", "flows"]),
+    type=click.Choice(["journeys", "hotspots", "density", "flows"]),
     help="What you want to know: names the better mechanism for it, and what to run.",
 )
 @click.option(
@@ -67,7 +67,8 @@ def explain(**options: Any) -> Answer:
     With --locations the error in km is simulated on walks of a public recipe, never on
     anybody's trajectories, beside the best answer without any information. With a goal instead
     of --epsilon, the smallest epsilon that reaches it is searched. With --wish, asking directly
-    is compared with ATLAS for as many people, on public walks too; --zones says how fine.
+    is compared with ATLAS for as many people, on public walks too; --areas says how fine, and
+    larger ones are named where that is out of reach.
 
     \b
     Example:
@@ -76,6 +77,7 @@ def explain(**options: Any) -> Answer:
       nomadp explain --locations places.csv --error-km 1
       nomadp explain --locations places.csv --percent 80 --within-km 1
       nomadp explain --wish flows --people 30000 --epsilon 4 --locations places.csv
+      nomadp explain --wish flows --people 3000 --epsilon 1 --areas grid:16
     """
     from nomadp.cli.explained import explained
 
@@ -84,7 +86,9 @@ def explain(**options: Any) -> Answer:
 
         return explained_wish(options)
     if options["people"] is not None:
-        raise click.UsageError("--people belongs to a wish; add --wish hotspots or flows")
+        raise click.UsageError(
+            "--people belongs to a wish; add --wish hotspots, density or flows"
+        )
     if options["locations"] is not None:
         options["length"] = options["length"] or USUAL_LENGTH
     return explained(options)

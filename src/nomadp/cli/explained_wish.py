@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nomadp.analysis.wishes import Advice, advise
+from nomadp.analysis.wishes import REACHED, Advice, advise
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar
 from nomadp.datasets.city import synthetic_city
@@ -22,7 +22,7 @@ ANSWERS = {
     "no privacy": "no privacy (sampling alone)",
     "flat": "flat (no information)",
 }
-ABOUT = {"hotspots": "visits", "flows": "trips"}
+ABOUT = {"hotspots": "visits", "density": "visits", "flows": "trips"}
 
 
 def explained_wish(options: dict[str, Any]) -> Answer:
@@ -36,7 +36,7 @@ def explained_wish(options: dict[str, Any]) -> Answer:
         content = {"wish": wish, "better": "atlas", "run": run}
         return Answer(content, lambda: _print_journeys(run))
     if people is None:
-        raise click.UsageError("hotspots and flows need --people N: errors fall with them")
+        raise click.UsageError("a wish for shares needs --people N: errors fall with them")
     source = options["locations"]
     places = read_locations(source) if source else _generated()
     zones = chosen_options({"zones": options["zones"]}, places).get("zones")
@@ -64,7 +64,11 @@ def _places(options: dict[str, Any]) -> str:
 
 
 def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
-    zones = f" --zones {shlex.quote(str(options['zones'] or found.zones))}"
+    named = options["zones"] or found.zones
+    if found.coarser is not None:
+        found = found.coarser
+        named = found.zones
+    zones = f" --zones {shlex.quote(str(named))}"
     direct = found.better != "atlas"
     asked = f" --mechanism {found.better}{zones}" if direct else ""
     ask = f"nomadp ask {found.wish} reports.parquet {_places(options)}{zones}"
@@ -82,13 +86,22 @@ def _print_journeys(run: list[str]) -> None:
 
 def _print(found: Advice, run: list[str], *, generated: bool) -> None:
     click.echo(f"{found.wish.capitalize()}: {_sentence(found)}.\n")
+    columns = [found] if found.coarser is None else [found, found.coarser]
     print_table(
-        [f"of {found.people:,} people's {ABOUT[found.wish]}", "in a wrong zone, %"],
-        [[label, f"{100 * found.errors[name]:.2f}"] for name, label in ANSWERS.items()],
+        [
+            f"of {found.people:,} people's {ABOUT[found.wish]}, % in a wrong zone",
+            *(each.zones[:20] for each in columns),
+        ],
+        [
+            [label, *(f"{100 * each.errors[name]:.2f}" for each in columns)]
+            for name, label in ANSWERS.items()
+        ],
     )
+    for each in columns:
+        click.echo(_said_of_shares(each))
     where = "a generated city, for want of --locations" if generated else "this map"
     click.echo(
-        f"{found.labels} labels ({found.question}, {found.zones}). Simulated on public walks "
+        "Simulated on public walks "
         f"between places of a made-up popularity on {where}; no trajectory was read. Walks are "
         "not people: ATLAS is told more about walks than about people, whom they do not "
         "resemble in all; a direct question errs the same whoever answers.\n"
@@ -96,13 +109,52 @@ def _print(found: Advice, run: list[str], *, generated: bool) -> None:
     _print_run(run)
 
 
+def _said_of_shares(found: Advice) -> str:
+    """How far off a single share is, which a sum over all areas does not say."""
+    return (
+        f"{found.zones}: {found.labels:,} labels of {found.question}, a share of "
+        f"{100 / found.labels:.3g} % each on average; asked directly, raw, each has a standard "
+        f"deviation of {100 * found.deviation:.2g} % of all."
+    )
+
+
 def _sentence(found: Advice) -> str:
     other = "atlas" if found.better != "atlas" else f"asking {found.question} directly"
-    better = "atlas" if found.better == "atlas" else f"ask directly ({found.question})"
-    said = f"{better}; {other} errs {found.times:.2g} times as much"
+    said = f"{_better(found)}; {other} errs {found.times:.2g} times as much"
+    if found.in_reach:
+        return said
     if not found.tells:
-        return f"{said}, but neither tells more than no report at all: more people or epsilon"
-    return said
+        said += ", but neither tells more than no report at all"
+    return f"{said}. {_out_of_reach(found)}"
+
+
+def _better(found: Advice) -> str:
+    return "atlas" if found.better == "atlas" else f"ask directly ({found.question})"
+
+
+def _out_of_reach(found: Advice) -> str:
+    """What would do instead: larger areas, or more people."""
+    said = (
+        f"Out of reach with {found.zones}: {found.best / found.errors['flat']:.0%} of what a "
+        f"flat map gets wrong stays wrong, and at most {REACHED:.0%} is worth asking for"
+    )
+    if found.coarser is not None:
+        less = found.coarser
+        said += (
+            f". In reach with {less.zones}: {_better(less)}, and "
+            f"{less.best / less.errors['flat']:.0%} stays wrong"
+        )
+    else:
+        said += ". No coarser areas were found that are in reach"
+    return (
+        f"{said}. Asked directly with {found.zones}, {_about(found.enough)} people are enough"
+    )
+
+
+def _about(number: int) -> str:
+    """To two digits, rounded up."""
+    step = 10 ** max(0, len(str(number)) - 2)
+    return f"{-(-number // step) * step:,}"
 
 
 def _print_run(run: list[str]) -> None:

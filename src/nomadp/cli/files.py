@@ -5,7 +5,7 @@ Everything that can be wrong with --out is said before any work is done.
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from errno import ENOTDIR
 from functools import wraps
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
+from nomadp.cli.thinning import THINNING, thinning_of
 
 if TYPE_CHECKING:
     from nomadp.formats.presets import Reading
@@ -25,6 +26,7 @@ __all__ = [
     "check_writable",
     "length_option",
     "out_option",
+    "points_options",
     "read_all",
     "reading_of",
     "reading_options",
@@ -35,11 +37,12 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def out_option(
-    what: str, *suffixes: str, or_folder: bool = False
+    what: str, *suffixes: str, or_folder: bool = False, more: Mapping[str, str] | None = None
 ) -> Callable[[Decorated], Decorated]:
     """--out and --overwrite, checked before the command begins.
 
-    Files have these suffixes, and folders any other name if ``or_folder``.
+    Files have these suffixes, and folders any other name if ``or_folder``. ``more`` are options
+    of other files that are written, and their suffixes.
     """
     metavar = "FILE" if not or_folder else "OUT" if suffixes else "DIR"
 
@@ -52,7 +55,8 @@ def out_option(
                 from nomadp.formats.files import file_path
 
                 file_path(out, suffixes)
-            check_out(out, _inputs(options), is_file=is_file, overwrite=overwrite)
+            check_out(out, _others(options, "out"), is_file=is_file, overwrite=overwrite)
+            _check_more(options, more or {}, overwrite=overwrite)
             return command(*arguments, **options)
 
         replace: Any = click.option("--overwrite", is_flag=True, help="Replace what is there.")
@@ -64,20 +68,39 @@ def out_option(
     return decorate
 
 
-def check_out(out: Path, inputs: Sequence[Path], *, is_file: bool, overwrite: bool) -> None:
+def _check_more(options: dict[str, Any], more: Mapping[str, str], *, overwrite: bool) -> None:
+    from nomadp.formats.files import file_path
+
+    for name, suffix in more.items():
+        if options[name] is not None:
+            path = file_path(options[name], (suffix,))
+            rest, named = _others(options, name), f"--{name}"
+            check_out(path, rest, is_file=True, overwrite=overwrite, option=named)
+
+
+def check_out(
+    out: Path,
+    inputs: Sequence[Path],
+    *,
+    is_file: bool,
+    overwrite: bool,
+    option: str = "--out",
+) -> None:
     """Refuse an output over an input or another output, or not writable."""
     # Not Path.resolve, which fails where links lead in a circle.
     if os.path.realpath(out) in map(os.path.realpath, inputs):
-        raise click.UsageError("--out must name a new file or folder, got one of the inputs")
+        raise click.UsageError(
+            f"{option} must name a new file or folder, got one of the inputs"
+        )
     is_folder = out.is_dir()
     if is_folder and is_file:
         raise click.UsageError(
-            f"--out must name a new file or folder, and {out} is a folder; name another"
+            f"{option} must name a new file or folder, and {out} is a folder; name another"
         )
     if not overwrite and (any(out.iterdir()) if is_folder else os.path.lexists(out)):
         raise click.UsageError(
-            f"--out must name a new file or folder, and {out} is there; name another, or add "
-            "--overwrite to replace it"
+            f"{option} must name a new file or folder, and {out} is there; name another, or "
+            "add --overwrite to replace it"
         )
     check_writable(out, in_folder=is_folder, is_made=not is_file)
 
@@ -103,8 +126,9 @@ def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
         raise OutputError(f"{out} cannot be written: {reason}") from error
 
 
-def _inputs(options: dict[str, Any]) -> list[Path]:
-    given = [value for name, value in options.items() if name != "out"]
+def _others(options: dict[str, Any], out: str) -> list[Path]:
+    """Every file that is named but this one."""
+    given = [value for name, value in options.items() if name != out]
     several = [value if isinstance(value, tuple) else (value,) for value in given]
     return [path for each in several for path in each if isinstance(path, Path)]
 
@@ -124,35 +148,52 @@ def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
 hours = above_zero("it must be a number of hours above 0", 1e6)
 
 
+READING: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--raw-signals",
+        is_flag=True,
+        help="Read the raw signals of a Google Timeline, too.",
+    ),
+    click.option(
+        "--split-hours",
+        type=hours,
+        metavar="H",
+        help="Split at gaps longer than this; exports of phones after 3 by default.",
+    ),
+    click.option(
+        "--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris."
+    ),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="THEIRS=OURS",
+        help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; repeatable.",
+    ),
+    click.option(
+        "--from",
+        "from_preset",
+        default="nomadp",
+        metavar="PRESET",
+        help="Whose column names the files have: skmob, movingpandas, trackintel, ptrail, "
+        "gowalla, foursquare, porto, geolife.",
+    ),
+)
+
+
 def reading_options(command: Decorated) -> Decorated:
+    """What a file leaves open, and how far its points may be from the locations."""
+    snap: Any = click.option(
+        "--max-snap-km",
+        type=kilometres,
+        metavar="KM",
+        help="Refuse points farther than this from every location; 50 by default.",
+    )
+    return points_options(cast(Decorated, snap(command)))
+
+
+def points_options(command: Decorated) -> Decorated:
     """What a file leaves open: names of columns, time zone, where trajectories end."""
-    for option in (
-        click.option(
-            "--max-snap-km",
-            type=kilometres,
-            metavar="KM",
-            help="Refuse points farther than this from every location; 50 by default.",
-        ),
-        click.option("--split-hours", type=hours, metavar="H", help="Split at gaps this long."),
-        click.option(
-            "--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris."
-        ),
-        click.option(
-            "--columns",
-            multiple=True,
-            metavar="THEIRS=OURS",
-            help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; "
-            "repeatable.",
-        ),
-        click.option(
-            "--from",
-            "from_preset",
-            default="nomadp",
-            metavar="PRESET",
-            help="Whose column names the files have: skmob, movingpandas, trackintel, ptrail, "
-            "gowalla, foursquare, porto, geolife.",
-        ),
-    ):
+    for option in (*THINNING, *READING):
         command = option(command)
     return command
 
@@ -174,7 +215,14 @@ def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
             ) from None
     columns = parse_columns(options["columns"])
     wishes = Wishes(zone, progress, hours=options.get("when") is not None)
-    return Reading(options["from_preset"], columns, wishes, options["split_hours"])
+    return Reading(
+        options["from_preset"],
+        columns,
+        wishes,
+        options["split_hours"],
+        raw_signals=options["raw_signals"],
+        thinning=thinning_of(options),
+    )
 
 
 def read_all(

@@ -14,7 +14,7 @@ from nomadp.cli.exit_codes import Stopped, end_threads, report_failure, stopped_
 __all__ = ["CommandModules", "main"]
 
 COMMANDS = {
-    "demo": "One page: a simulated city, perturbed, scored and audited.",
+    "demo": "A collection in a simulated city: devices, dashboard, page.",
     "perturb": "A file of trajectories in, a file of reports out.",
     "decode": "A file of reports in, the best estimates with their radii out.",
     "ask": "A file of reports in, shares of zones and trips out.",
@@ -22,6 +22,12 @@ COMMANDS = {
     "explain": "What an epsilon promises, where it goes, and what it buys.",
     "audit": "The exact privacy loss, by walking every choice.",
     "atlas": "The public book of journeys as a file with a hash.",
+    "task": "One collection's public parameters: make, check and publish them.",
+    "serve": "The collector: takes reports, keeps and counts them.",
+    "collector": "A collector's store: status, export, backup, migration, tokens.",
+    "report": "One journey of yours, perturbed here and sent to a collector.",
+    "send": "Reports that were made and wait to be sent.",
+    "ledger": "What this device has spent, and may still.",
     "data": "Build, describe and convert data sets.",
     "granularity": "The paper's Table 1, as printed and corrected.",
     "paper": "Every figure and table of the paper, in one report.",
@@ -89,6 +95,6 @@ def main() -> None:
 
     \b
     Start here:
-      nomadp demo --out demo-output      a map of true and perturbed journeys
+      nomadp demo --out demo-output      the system at work, in a simulated city
       nomadp explain --epsilon 4 --length 5
     """

@@ -29,6 +29,7 @@ __all__ = [
     "kilometres",
     "locations_option",
     "mechanism_option",
+    "rule_or_file",
     "variant_option",
     "variant_options",
 ]
@@ -137,10 +138,7 @@ class Variant(NamedTuple):
     what: str
 
 
-_MANY = Whole(1, 1_000_000)
-
-
-def _rule_or_file(text: str) -> str | Path:
+def rule_or_file(text: str) -> str | Path:
     return Path(text) if text.endswith((".geojson", ".json")) else text
 
 
@@ -162,7 +160,9 @@ VARIANTS = {
     ),
     "radius_km": Variant(kilometres, "R", "atp: a fixed radius, not a private one."),
     "near_count": Variant(
-        _MANY, "K", "brr, atlas: how many nearest locations or journeys are the likelier ones."
+        Whole(1, 1_000_000),
+        "K",
+        "brr, atlas: how many nearest locations or journeys are the likelier ones.",
     ),
     "size": Variant(
         Whole(1, 4096),
@@ -177,7 +177,7 @@ VARIANTS = {
     "pinned": Variant(
         EXISTING,
         "FILE",
-        'atlas: a public book from "nomadp atlas build"; by default the same is built.',
+        'atlas: a public book from "nomadp atlas build" or of a task; else the same is built.',
     ),
     "groups": Variant(Whole(2), "G", "l-srr: into how many groups locations are ordered."),
     "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the regions."),
@@ -187,7 +187,7 @@ VARIANTS = {
         finite, "C", "cgm: how far one step leads, in parts of the set's width."
     ),
     "zones": Variant(
-        _rule_or_file, "ZONES", "trips, starts, ends, visits: grid:N, h3:R or FILE.geojson."
+        rule_or_file, "ZONES", "trips, starts, ends, visits: grid:N, h3:R or FILE.geojson."
     ),
     "when": Variant(
         click.Choice(["day-part", "weekday"]),
@@ -216,8 +216,9 @@ def variant_options(command: Decorated) -> Decorated:
 def variant_option(name: str, **more: Any) -> Callable[[Decorated], Decorated]:
     """One of the choices inside a mechanism."""
     kind, metavar, what = VARIANTS[name]
-    flag = "--atlas" if name == "pinned" else f"--{name.replace('_', '-')}"
-    return click.option(flag, name, type=kind, metavar=metavar, **{"help": what} | more)
+    flags = {"pinned": "--atlas", "zones": "--zones --areas"}.get(name) or f"--{name}"
+    named = (*flags.replace("_", "-").split(), name)
+    return click.option(*named, type=kind, metavar=metavar, **{"help": what} | more)
 
 
 def _other_options(
@@ -254,9 +255,9 @@ def chosen_options(
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
     if "pinned" in chosen:
-        from nomadp.formats.atlas_files import read_atlas
+        from nomadp.protocol.folder import read_book
 
-        chosen["pinned"] = read_atlas(chosen["pinned"])
+        chosen["pinned"] = read_book(chosen["pinned"])
     if world is not None and "zones" in chosen:
         from nomadp.formats.zone_files import zones_by
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "reading_notes",
 ]
 
+_NUMBER = re.compile(r"\d[\d.,/:e+-]*[a-z%]{0,3}(?:\s|$)")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 PATIENCE_S = 2.0
@@ -96,7 +98,8 @@ def reading_notes() -> Iterator[list[str]]:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell[0].isdigit() or cell in ("-", "infinite")
+    """Not an id that begins with a digit: a column must not move with what it happens to be."""
+    return not cell or cell in ("-", "infinite") or _NUMBER.match(cell) is not None
 
 
 def _jsonable(value: Any) -> Any:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.thinning import thinning_of
+
 if TYPE_CHECKING:
     from nomadp.formats.points import People
     from nomadp.formats.tables import SnapSummary
@@ -17,7 +19,8 @@ __all__ = ["as_stored", "check_lengths", "check_private", "said_of_people", "sum
 
 def as_stored(options: dict[str, Any]) -> Path | None:
     """The only file, if its trajectories are perturbed just as they stand in it."""
-    changed = options["length"] or options["columns"] or options["split_hours"]
+    asked = any(options[name] for name in ("length", "columns", "split_hours"))
+    changed = asked or bool(thinning_of(options))
     sources: tuple[Path, ...] = options["trajectories"]
     return None if changed or len(sources) > 1 else sources[0]
 

@@ -1,0 +1,157 @@
+"""``nomadp collector``: what an operator does with a collector's store."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.files import out_option
+from nomadp.cli.group import CommandModules
+from nomadp.cli.options import EXISTING
+from nomadp.cli.output import Answer, json_option, progress_bar
+
+if TYPE_CHECKING:
+    from nomadp.collector.store import Store
+
+__all__ = ["collector"]
+
+COMMANDS = {
+    "status": "Tasks, reports, and what was refused for which reason.",
+    "export": "The reports of a task as Parquet.",
+    "backup": "All of a store in one file, while it is in use.",
+    "restore": "A backup into a new store.",
+    "migrate": "One store into another, say a file into PostgreSQL.",
+    "tokens": "A new token for the analyst or the operator.",
+}
+"""Each is here, or in the module nomadp.cli.collector_NAME with a command of its name."""
+
+store_option = click.option(
+    "--store",
+    default="collector.sqlite",
+    show_default=True,
+    metavar="STORE",
+    envvar="NOMADP_STORE",
+    help="A file, or postgresql://USER@HOST/DATABASE.",
+)
+
+
+def opened_store(named: str, *, new: bool = False) -> "Store":
+    from nomadp.extras import require
+
+    require("collector")
+    from nomadp.collector.opened import opened
+
+    return opened(named, new=new)
+
+
+@click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.collector_{}")
+def collector() -> None:
+    """Look after the store of a collector; "nomadp serve" runs one. All take --json.
+
+    \b
+    Example:
+      nomadp collector status
+      nomadp collector export --task ID --out reports.parquet
+      nomadp collector backup --out backup.sqlite
+      nomadp collector migrate --store collector.sqlite --to postgresql://nomadp@localhost/nomadp
+    """
+
+
+@collector.command()
+@store_option
+@click.option("--task", "task_id", required=True, metavar="ID", help="Which task.")
+@out_option("Reports: .parquet.", ".parquet")
+@json_option
+def export(*, store: str, task_id: str, out: Path) -> Answer:
+    """Reports as "nomadp perturb" writes them, for "nomadp ask", "decode" and clusters.
+
+    In the order of their random ids, each with its epoch: nothing of senders is there to be
+    exported.
+
+    \b
+    Example:
+      nomadp collector export --task ID --out reports.parquet
+    """
+    from nomadp.collector.export import exported
+
+    count = exported(opened_store(store), task_id, out)
+    found = {"reports": count, "task_id": task_id, "out": str(out)}
+    return Answer(found, f"{count} reports in {out}")
+
+
+@collector.command()
+@store_option
+@out_option("A store of its own: .sqlite.", ".sqlite")
+@json_option
+def backup(*, store: str, out: Path) -> Answer:
+    """Everything as of one moment, in a file that can be served itself.
+
+    \b
+    Example:
+      nomadp collector backup --out backup.sqlite
+    """
+    from nomadp.collector.copying import backed_up
+
+    backed_up(opened_store(store), out)
+    return Answer({"out": str(out)}, f"backup in {out}")
+
+
+@collector.command()
+@click.argument("backup_file", metavar="BACKUP", type=EXISTING)
+@store_option
+@json_option
+def restore(*, backup_file: Path, store: str) -> Answer:
+    """BACKUP into a new store; one that was interrupted is taken up again.
+
+    \b
+    Example:
+      nomadp collector restore backup.sqlite --store again.sqlite
+    """
+    return _copied(str(backup_file), store)
+
+
+@collector.command()
+@store_option
+@click.option("--to", "target", required=True, metavar="STORE", help="Where to.")
+@json_option
+def migrate(*, store: str, target: str) -> Answer:
+    """One store into another that is empty; an interrupted one is taken up again.
+
+    Stop the collector first: what comes in during the copy is not in it.
+
+    \b
+    Example:
+      nomadp collector migrate --to postgresql://nomadp@localhost/nomadp
+    """
+    return _copied(store, target)
+
+
+def _copied(source: str, target: str) -> Answer:
+    from nomadp.collector.copying import copied
+
+    one, other = opened_store(source), opened_store(target, new=True)
+    with progress_bar("copying reports") as bar:
+        count = copied(one, other, bar.advance)
+    found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}
+    return Answer(found, f"{count} reports from {one.name} in {other.name}")
+
+
+@collector.command()
+@click.argument("role", type=click.Choice(["analyst", "operator"]))
+@store_option
+@json_option
+def tokens(*, role: str, store: str) -> Answer:
+    """A new token for ROLE, shown once; the old one is worth nothing from now on.
+
+    \b
+    Example:
+      nomadp collector tokens analyst
+    """
+    from nomadp.collector.tokens import renew
+
+    connection = opened_store(store).connect()
+    try:
+        token = renew(connection, role)
+    finally:
+        connection.close()
+    return Answer({"role": role, "token": token}, f"{role} token, shown once: {token}")

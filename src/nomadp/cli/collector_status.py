@@ -1,0 +1,89 @@
+"""``nomadp collector status``: live counts in the terminal."""
+
+import os
+import sys
+import time
+from typing import Any
+
+import click
+
+from nomadp.cli.collector import opened_store, store_option
+from nomadp.cli.options import above_zero
+from nomadp.cli.output import Answer, json_option, print_table
+
+__all__ = ["status"]
+
+TOKEN = "NOMADP_OPERATOR_TOKEN"
+
+
+@click.command()
+@store_option
+@click.option(
+    "--url",
+    metavar="URL",
+    help=f"Ask a running collector at its operator's address, with the token in {TOKEN}.",
+)
+@click.option(
+    "--watch",
+    type=above_zero("seconds must be a number above 0"),
+    metavar="S",
+    help="Show it again every S seconds, until Ctrl-C.",
+)
+@json_option
+def status(*, store: str, url: str | None, watch: float | None) -> Answer:
+    """How many reports each task has, and what was refused for which reason.
+
+    \b
+    Example:
+      nomadp collector status --watch 2
+      nomadp collector status --url http://127.0.0.1:8001
+    """
+    while watch is not None:
+        found = _found(store, url)
+        if sys.stdout.isatty():
+            click.clear()
+        _print(found)
+        time.sleep(watch)
+    found = _found(store, url)
+    return Answer(found, lambda: _print(found))
+
+
+def _found(store: str, url: str | None) -> dict[str, Any]:
+    if url is not None:
+        return _asked(url)
+    from nomadp.collector.held import read_task, task_rows
+    from nomadp.collector.overview import overview
+
+    connection = opened_store(store).connect()
+    try:
+        held = [read_task(connection, row.id) for row in task_rows(connection)]
+        return overview(connection, [each for each in held if each is not None])
+    finally:
+        connection.close()
+
+
+def _asked(url: str) -> dict[str, Any]:
+    from nomadp.protocol.fetch import Operator
+
+    if not url.startswith(("http://", "https://")):
+        raise click.UsageError("--url must begin with http:// or https://")
+    found: dict[str, Any] = Operator(url, os.environ.get(TOKEN, "")).tasks()
+    return found
+
+
+def _print(found: dict[str, Any]) -> None:
+    if not found["tasks"]:
+        click.echo("no tasks")
+    for task in found["tasks"]:
+        closed = ", closed" if task["closed"] else ""
+        click.echo(f"task {task['task_id']}: {task['reports']} reports{closed}")
+        click.echo(f"  {task['purpose']} ({task['mechanism']}, epsilon {task['epsilon']})")
+        if task["counters"]:
+            print_table(["reason", "count"], _rows(task["counters"]))
+    if found["collector"]:
+        click.echo("of no task:")
+        print_table(["reason", "count"], _rows(found["collector"]))
+
+
+def _rows(counters: dict[str, int]) -> list[list[str]]:
+    return [[reason, str(n)] for reason, n in sorted(counters.items())]

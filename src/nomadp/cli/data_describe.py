@@ -1,0 +1,148 @@
+"""``nomadp data describe``: what tracks or a data set look like."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nomadp.cli.files import reading_of, reading_options, sources_argument
+from nomadp.cli.options import file_option
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar, reading_notes
+
+__all__ = ["describe"]
+
+SECTIONS = {
+    "step": "step length / diameter",
+    "gyration": "radius of gyration / diameter",
+    "top_visits": "share of visits at the most visited",
+    "length": "share of trajectories by length",
+}
+
+ROWS = {
+    "places": "places",
+    "trajectories": "trajectories",
+    "points": "points",
+    "diameter_km": "diameter km",
+    "visited_share": "share of places visited",
+    "stay_share": "share of steps that stay",
+}
+TRACKS = (
+    {
+        "trajectories": "trajectories",
+        "points": "points",
+        "users": "users",
+        "of_one_point": "trajectories of one point",
+        "days": "days from first to last",
+        "gaps": "gaps over 1 h inside trajectories",
+        "bbox": "box W,S,E,N, coarse",
+    },
+    {
+        "points_each": "points of a trajectory",
+        "way_km": "km of a trajectory",
+        "hours": "hours of a trajectory",
+        "interval_s": "seconds between points",
+    },
+)
+"""Of tracks: what is one number, and what are quantiles."""
+
+
+@click.command()
+@sources_argument("sources")
+@file_option("--locations", "The location set, to describe steps and visits over it.")
+@file_option("--compare", "Another folder or file beside it.", "OTHER")
+@click.option(
+    "--bbox", is_flag=True, help="Tracks: also a box round all points, to 0.1 degree."
+)
+@reading_options
+@json_option
+def describe(**options: Any) -> Answer:
+    """What SOURCES look like: files or folders of anything that "nomadp data convert" reads.
+
+    Of tracks: counts, users, lengths, intervals and gaps, as they are read with the same
+    options. Of a folder that was built, or over --locations: quantiles of steps and extents,
+    visit skew and lengths, where km are divided by the largest distance between two places, so
+    that cities of any size compare. These are the numbers of the true data; they are not
+    private. Places are in none of them but for --bbox, which is outwards to 0.1 degree.
+
+    \b
+    Example:
+      nomadp data describe Timeline.json --stops
+      nomadp data describe tracks/ more.gpx --bbox
+      nomadp data describe city --compare nyc
+      nomadp data describe trips.csv --locations places.csv --compare reports.csv
+    """
+    compare = options["compare"]
+    sets: dict[str, Sequence[Path]] = {"data": options["sources"]}
+    if compare is not None:
+        sets["other"] = (compare,)
+    over_places = options["locations"] is not None or all(map(_is_built, sets.values()))
+    if over_places and options["bbox"]:
+        raise click.UsageError("--bbox is for tracks; a location set is public as it is")
+    with reading_notes() as notes:
+        found = {
+            name: (_over_places if over_places else _tracks)(paths, options)
+            for name, paths in sets.items()
+        }
+    for note in notes:
+        click.echo(f"nomadp: {note}", err=True)
+    content = {
+        name: {"source": ", ".join(map(str, sets[name])), **each}
+        for name, each in found.items()
+    }
+    names = [", ".join(path.resolve().name for path in paths) for paths in sets.values()]
+    rows = _rows(list(found.values()), *((ROWS, SECTIONS) if over_places else TRACKS))
+    return Answer({**content, "notes": notes}, lambda: print_table(["", *names], rows))
+
+
+def _is_built(paths: Sequence[Path]) -> bool:
+    from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
+
+    return len(paths) == 1 and all(
+        (paths[0] / name).is_file() for name in (LOCATIONS, TRAJECTORIES)
+    )
+
+
+def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
+    from nomadp.datasets.built import read_built
+    from nomadp.datasets.statistics import describe
+    from nomadp.formats.tables import read_locations, read_trajectories
+
+    if _is_built(paths):
+        return describe(*read_built(paths[0])).as_dict()
+    world = read_locations(options["locations"])
+    return describe(world, read_trajectories(paths, world, reading_of(options))[0]).as_dict()
+
+
+def _tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
+    from nomadp.datasets.tracks import coarse_box, describe_tracks
+    from nomadp.formats.point_files import read_points
+
+    with progress_bar(f"reading {paths[0].name}") as bar:
+        points = read_points(paths, reading_of(options, bar.reach))
+    box = {"bbox": coarse_box(points)} if options["bbox"] else {}
+    return {**describe_tracks(points).as_dict(), **box}
+
+
+def _rows(
+    found: Sequence[dict[str, Any]], plain: Mapping[str, str], sections: Mapping[str, str]
+) -> list[list[str]]:
+    rows = [
+        [label, *(_cell(each[name]) for each in found)]
+        for name, label in plain.items()
+        if name in found[0]
+    ]
+    for name, title in sections.items():
+        rows.append([title, *("" for _ in found)])
+        keys: dict[str, float] = next((each[name] for each in found if each[name]), {})
+        rows += [
+            [f"  {key}", *(_cell((each[name] or {}).get(key)) for each in found)]
+            for key in keys
+        ]
+    return rows
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "-" if value is None else str(value)

@@ -1,0 +1,70 @@
+"""What the commands of a device share: where its ledger is, and how receipts are told."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from nomadp.cli.options import EXISTING
+
+if TYPE_CHECKING:
+    from nomadp.client import Receipt, Spending
+
+__all__ = ["all_settled", "home_option", "receipt_said", "receipt_sentence", "spending_said"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+home_option = click.option(
+    "--home",
+    type=EXISTING,
+    metavar="DIR",
+    help="Where the ledger is; NOMADP_HOME or your folder for data by default.",
+)
+
+
+def receipt_said(receipt: "Receipt") -> dict[str, Any]:
+    """For --json: all of it is public."""
+    return {
+        "task_id": receipt.task_id,
+        "report_id": receipt.report_id,
+        "time": receipt.time,
+        "epsilon": receipt.epsilon,
+        "state": receipt.state,
+        "reason": receipt.reason,
+        "not_before": receipt.not_before,
+    }
+
+
+def receipt_sentence(receipt: "Receipt") -> str:
+    about = f"report {receipt.report_id}"
+    if receipt.accepted:
+        return f"{about} was accepted"
+    why = "" if receipt.reason is None else f": {receipt.reason}"
+    if receipt.state == "stopped":
+        return f'{about} was not accepted, and is kept{why}; "nomadp send --again" tries again'
+    if receipt.state == "charged":
+        return f"{about} was lost before it was made; its charge stays"
+    wait_s = (receipt.not_before or 0) - int(time.time())
+    due = "is due" if wait_s <= 0 else f"is due in {_lasting(wait_s)}"
+    return f'{about} is kept and {due}{why}; "nomadp send" sends it'
+
+
+def _lasting(seconds: int) -> str:
+    for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {name}"
+    return f"{seconds} seconds"
+
+
+def spending_said(spending: "Spending") -> dict[str, Any]:
+    return {
+        "lifetime": spending.lifetime,
+        "spent": spending.spent,
+        "left": spending.left,
+    }
+
+
+def all_settled(receipts: "Iterable[Receipt]") -> bool:
+    """Whether no collector was out of reach and none refused."""
+    return all(each.accepted or each.reason is None for each in receipts)

@@ -1,0 +1,99 @@
+"""``nomadp ledger``: what a device has spent, and may still."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.devices import home_option, receipt_said, receipt_sentence, spending_said
+from nomadp.cli.group import CommandModules
+from nomadp.cli.output import Answer, json_option, print_table
+
+if TYPE_CHECKING:
+    from nomadp.client import Receipt, Spending, TaskSpending
+
+__all__ = ["ledger"]
+
+COMMANDS = {"show": "Spent and left, task by task, and every receipt."}
+
+
+@click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.ledger_{}")
+def ledger() -> None:
+    """What this device has spent, in exact numbers, and may still; nothing ever renews.
+
+    The ledger is one file in your folder for data (NOMADP_HOME names another). Keep it: where
+    it is missing or damaged, nothing is reported. All take --json.
+
+    \b
+    Example:
+      nomadp ledger show
+    """
+
+
+@ledger.command()
+@home_option
+@json_option
+def show(*, home: Path | None) -> Answer:
+    """Spent and left, task by task, and every receipt.
+
+    \b
+    Example:
+      nomadp ledger show --json
+    """
+    from nomadp.client import Client
+    from nomadp.client.home import default_home
+    from nomadp.client.ledger_file import LEDGER, has_begun
+
+    folder = default_home() if home is None else home
+    if not (folder / LEDGER).exists() and not has_begun(folder):
+        nothing: dict[str, Any] = {"lifetime": None, "spent": 0, "left": None}
+        text = f"there is no ledger in {folder} yet: nothing was spent"
+        return Answer({"home": str(folder), **nothing, "tasks": [], "receipts": []}, text)
+    with Client(folder) as client:
+        spending, receipts = client.spending(), client.receipts()
+    said = {
+        "home": str(folder),
+        **spending_said(spending),
+        "tasks": [_task_said(task) for task in spending.tasks],
+        "receipts": [receipt_said(each) for each in receipts],
+    }
+    return Answer(said, lambda: _print(spending, receipts))
+
+
+def _task_said(task: "TaskSpending") -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "purpose": task.purpose,
+        "address": task.address,
+        "epsilon": task.epsilon,
+        "spent": task.spent,
+        "reports": task.reports,
+        "reports_per_contributor": task.reports_most,
+        "states": task.states,
+    }
+
+
+def _print(spending: "Spending", receipts: "list[Receipt]") -> None:
+    click.echo(
+        f"epsilon spent {spending.spent}, left {spending.left}, of {spending.lifetime} for life"
+    )
+    if spending.tasks:
+        click.echo()
+        header = ["task", "each", "spent", "reports", "of", "accepted", "waiting", "purpose"]
+        rows = [
+            [
+                task.task_id,
+                str(task.epsilon),
+                str(task.spent),
+                str(task.reports),
+                str(task.reports_most),
+                str(task.states["accepted"]),
+                str(task.states["waiting"]),
+                task.purpose,
+            ]
+            for task in spending.tasks
+        ]
+        print_table(header, rows)
+        click.echo()
+    for receipt in receipts:
+        click.echo(receipt_sentence(receipt))

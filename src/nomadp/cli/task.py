@@ -1,0 +1,179 @@
+"""``nomadp task``: one collection's public parameters, made, checked and published."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.group import CommandModules
+from nomadp.cli.output import Answer, json_option, print_table
+
+if TYPE_CHECKING:
+    from nomadp.protocol.fetch import Operator
+    from nomadp.protocol.kit import Kit
+
+__all__ = ["collector_option", "kit_of", "task", "told"]
+
+TOKEN = "NOMADP_OPERATOR_TOKEN"
+
+COMMANDS = {
+    "create": "A folder with a task and its public files.",
+    "verify": "Derive id, hashes, law and bound again; what a contributor should know.",
+    "show": "The parameters of a task.",
+    "list": "The tasks in folders, or those of a collector.",
+    "publish": "Give a task to a collector.",
+    "close": "Let a collector take no more reports of a task.",
+}
+"""Each is here, or in the module nomadp.cli.task_NAME with a command of its name."""
+
+collector_option = click.option(
+    "--collector",
+    metavar="URL",
+    required=True,
+    help=f"The operator's address of a collector; its token is in {TOKEN}.",
+)
+
+
+@click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.task_{}")
+def task() -> None:
+    """Make a collection's public parameters, check somebody else's, and publish them.
+
+    A task is named by the hash of all its parameters: what is the same for everybody has one
+    id. Whoever takes part can derive everything again with verify. All take --json.
+
+    \b
+    Example:
+      nomadp task create --locations places.csv --epsilon 4 --length 4 \\
+        --purpose "Where buses should go." --end 2027-01-31 --out task
+      nomadp task verify task
+      nomadp task publish task --collector http://127.0.0.1:8001
+    """
+
+
+@task.command()
+@click.argument("source", metavar="FOLDER|URL")
+@json_option
+def show(*, source: str) -> Answer:
+    """The parameters of a task, its files checked against their hashes.
+
+    \b
+    Example:
+      nomadp task show task
+    """
+    kit = kit_of(source)
+    rows = [[name, str(value)] for name, value in sorted(_flat(kit).items())]
+    return Answer(told(kit), lambda: print_table(["", kit.task.id], rows))
+
+
+@task.command(name="list")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--collector", metavar="URL", help=f"Or of a collector; its token is in {TOKEN}.")
+@json_option
+def list_tasks(*, folders: tuple[Path, ...], collector: str | None) -> Answer:
+    """The tasks in folders, or those that a collector has.
+
+    \b
+    Example:
+      nomadp task list task-1 task-2
+      nomadp task list --collector http://127.0.0.1:8001
+    """
+    if bool(folders) == bool(collector):
+        raise click.UsageError("give folders, or --collector URL, and not both")
+    if collector:
+        found: Any = _operator(collector).tasks()
+        listed = found if isinstance(found, list) else found.get("tasks", [])
+        rows = [_row(each) for each in listed if isinstance(each, dict)]
+        return Answer(
+            {"tasks": listed}, lambda: print_table(["task", "state", "reports"], rows)
+        )
+    kits = [kit_of(str(folder)) for folder in folders]
+    lines = [
+        [kit.task.id, kit.task.mechanism, str(kit.task.epsilon), kit.task.purpose]
+        for kit in kits
+    ]
+    return Answer(
+        {"tasks": [told(kit) for kit in kits]},
+        lambda: print_table(["task", "asks", "epsilon", "purpose"], lines),
+    )
+
+
+@task.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@collector_option
+@json_option
+def publish(*, folder: Path, collector: str) -> Answer:
+    """Give a task and its files to a collector, which checks them as a device would.
+
+    \b
+    Example:
+      NOMADP_OPERATOR_TOKEN=... nomadp task publish task --collector http://127.0.0.1:8001
+    """
+    kit = kit_of(str(folder))
+    _operator(collector).publish(kit)
+    return Answer(
+        {"task_id": kit.task.id, "published": True},
+        f"the collector has the task {kit.task.id}",
+    )
+
+
+@task.command()
+@click.argument("source", metavar="FOLDER|ID")
+@collector_option
+@json_option
+def close(*, source: str, collector: str) -> Answer:
+    """Let a collector take no more reports of a task; what it has, it keeps.
+
+    \b
+    Example:
+      NOMADP_OPERATOR_TOKEN=... nomadp task close task --collector http://127.0.0.1:8001
+    """
+    from nomadp.protocol.task import is_task_id
+
+    task_id = source if is_task_id(source) else kit_of(source).task.id
+    _operator(collector).close(task_id)
+    return Answer({"task_id": task_id, "closed": True}, f"closed: {task_id}")
+
+
+def kit_of(source: str, expected_id: str | None = None) -> "Kit":
+    """From a folder or an address."""
+    from nomadp.client.kits import fetched_from, is_address
+    from nomadp.protocol.folder import read_task_folder
+
+    if is_address(source):
+        return fetched_from(source, expected_id)
+    return read_task_folder(Path(source), expected_id)
+
+
+def told(kit: "Kit") -> dict[str, Any]:
+    """A task for --json: its fields, and what follows from them."""
+    return {
+        "task_id": kit.task.id,
+        **kit.task.as_dict(),
+        "locations": len(kit.locations),
+        "value_characters": kit.code.characters,
+    }
+
+
+def _flat(kit: "Kit") -> dict[str, Any]:
+    said = told(kit)
+    del said["task_id"]
+    law = said.pop("mechanism")
+    params = {f"mechanism {name}": value for name, value in law["params"].items()}
+    return said | {"mechanism": f"{law['name']}, version {law['version']}"} | params
+
+
+def _row(said: dict[str, Any]) -> list[str]:
+    """Of whatever a collector says, only what is plain text and numbers."""
+    name = said.get("task_id", "")
+    state = "closed" if said.get("closed") else "open"
+    return [str(name)[:43], state, str(said.get("reports", "-"))[:20]]
+
+
+def _operator(url: str) -> "Operator":
+    from nomadp.protocol.fetch import Operator
+
+    token = os.environ.get(TOKEN, "")
+    if not token.isascii() or not token.isprintable() or not token:
+        raise click.UsageError(f"the operator's token must be in {TOKEN}, and is not")
+    return Operator(url, token)

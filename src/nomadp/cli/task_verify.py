@@ -1,0 +1,35 @@
+"""``nomadp task verify``: everything about a task derived again."""
+
+import click
+
+from nomadp.cli.output import Answer, json_option
+from nomadp.cli.task import kit_of, told
+
+__all__ = ["verify"]
+
+
+@click.command()
+@click.argument("source", metavar="FOLDER|URL")
+@click.option("--id", "expected_id", metavar="ID", help="The id that others were given.")
+@json_option
+def verify(*, source: str, expected_id: str | None) -> Answer:
+    """Derive a task's id, hashes, law and bound again, and say what taking part means.
+
+    Nothing is asked of anybody but, for a URL, the task and its files. Exit 1 if a device would
+    refuse the task, or if atlas or zones are not what their public rule gives.
+
+    \b
+    Example:
+      nomadp task verify task --id 0vqbrPzXiYs1aYFBjHRzqM-JLSRWZFRwGW7xyKOLwUg
+    """
+    from nomadp.errors import TaskRefused
+    from nomadp.protocol.verify import Verified
+
+    try:
+        checked = Verified(kit_of(source, expected_id))
+    except TaskRefused as refusal:
+        return Answer({"ok": False, "refused": str(refusal)}, f"refused: {refusal}", ok=False)
+    kit, promise = checked.kit, checked.promise
+    content = checked.as_dict() | {"task": told(kit), "promise": promise.as_dict()}
+    heading = [f'"{kit.task.purpose}"', "", *checked.lines(), ""]
+    return Answer(content, "\n".join([*heading, *promise.lines()]), checked.ok)

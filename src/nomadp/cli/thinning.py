@@ -1,0 +1,74 @@
+"""Options that make fewer points of a track: stops, intervals, evenly along the way."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nomadp.cli.options import Whole, above_zero
+
+if TYPE_CHECKING:
+    from nomadp.formats.thinning import Thinning
+
+__all__ = ["THINNING", "thinning_of"]
+
+UNIT_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
+MOST_S = 1e8
+
+
+def interval(text: str) -> float:
+    """Seconds, from such as 90s, 5min or 1h."""
+    written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(s|min|h)", text)
+    seconds = float(written[1]) * UNIT_S[written[2]] if written else 0.0
+    if not 0 < seconds <= MOST_S:
+        raise click.BadParameter(f"it must be a time such as 90s, 5min or 1h, got {text[:80]}")
+    return seconds
+
+
+THINNING: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--points",
+        "thin_points",
+        type=Whole(2, 1_000_000),
+        metavar="N",
+        help="Thin every journey to N points, evenly spaced along its way.",
+    ),
+    click.option(
+        "--every",
+        "thin_every_s",
+        type=interval,
+        metavar="TIME",
+        help="Thin to one point in each stretch of this time: 90s, 5min, 1h.",
+    ),
+    click.option(
+        "--stop-minutes",
+        type=above_zero("it must be a number of minutes above 0", 10_000),
+        metavar="T",
+        help="--stops: how long a stay is at least; 20 by default.",
+    ),
+    click.option(
+        "--stop-radius-m",
+        type=above_zero("it must be a number of metres above 0", 100_000),
+        metavar="M",
+        help="--stops: how far from its first point a stay goes; 200 by default.",
+    ),
+    click.option("--stops", is_flag=True, help="Only where somebody stayed."),
+)
+
+
+def thinning_of(options: dict[str, Any]) -> "Thinning":
+    """The rules that were asked for."""
+    from nomadp.formats.stops import StopRule
+    from nomadp.formats.thinning import Thinning
+
+    radius_m, minutes = options["stop_radius_m"], options["stop_minutes"]
+    if not options["stops"] and (radius_m or minutes):
+        raise click.UsageError("--stop-radius-m and --stop-minutes go with --stops")
+    if options["stops"] and options["thin_every_s"]:
+        raise click.UsageError("--stops and --every exclude each other, got both")
+    usual = StopRule()
+    rule = StopRule(radius_m or usual.radius_m, minutes or usual.minutes)
+    return Thinning(
+        rule if options["stops"] else None, options["thin_every_s"], options["thin_points"]
+    )

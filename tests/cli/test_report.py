@@ -1,0 +1,311 @@
+"""``nomadp report``, ``send`` and ``ledger``: a person's device on the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from devices import Collector, Said, atlas_kit, collecting, question_kit
+
+from nomadp.client import Client, sending
+from nomadp.protocol.folder import write_task_folder
+from tests.cli.conftest import Run, as_json, write
+
+KIT = atlas_kit("cli", reports_per_contributor=3, epsilon="3/2")
+WHEN = question_kit("starts", "cli", when="weekday")
+
+
+@pytest.fixture(autouse=True)
+def journeys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMADP_HOME", str(folder / "home"))
+    write(
+        folder / "week.csv",
+        "tid,datetime,lat,lng",
+        "a,2020-01-06T10:00:00Z,40.001,-74.001",
+        "a,2020-01-06T11:00:00Z,40.021,-73.98",
+        "b,2020-01-07T10:00:00Z,40.031,-73.951",
+        "b,2020-01-07T11:00:00Z,40.041,-73.941",
+        "b,2020-01-07T12:00:00Z,40.001,-73.981",
+    )
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting(KIT, WHEN) as found:
+        yield found
+
+
+@pytest.fixture
+def report(run: Run, collector: Collector) -> Run:
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+
+    def invoke(*more: str) -> object:
+        return run("report", "week.csv", "--task", url, "--yes", *more)
+
+    return invoke  # type: ignore[return-value]
+
+
+def test_a_report_says_what_was_spent_and_what_is_left(
+    report: Run, collector: Collector
+) -> None:
+    result = report()
+    assert result.exit_code == 0, result.stderr
+    sent, left = result.stdout.splitlines()
+    assert sent.endswith("was accepted")
+    assert left == "epsilon 37/2 of 20 are left for all your life"
+    assert len(collector.uploads) == 1
+
+
+def test_a_report_as_json_holds_its_receipt(report: Run) -> None:
+    said = as_json(report("--json", "--lifetime", "5"))
+    (receipt,) = said["reports"]
+    assert receipt["state"] == "accepted"
+    assert receipt["task_id"] == KIT.task.id
+    assert (said["spent"], said["left"], said["lifetime"]) == ("3/2", "7/2", "5")
+
+
+def test_a_task_may_be_a_folder_and_its_collector_named(
+    run: Run, folder: Path, collector: Collector
+) -> None:
+    write_task_folder(folder / "task", KIT)
+    where = ("--task", "task", "--id", KIT.task.id, "--to", collector.url)
+    result = run("report", "week.csv", *where, "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert [each.line.split()[0] for each in collector.seen] == ["POST"]
+    again = run("report", "week.csv", "--id", KIT.task.id, "--yes")
+    assert again.exit_code == 0, again.stderr
+
+
+def test_a_report_of_an_unexpected_id_is_refused(run: Run, collector: Collector) -> None:
+    where = ("--task", collector.url, "--id", WHEN.task.id[:-1])
+    result = run("report", "week.csv", *where, "--yes")
+    assert result.exit_code == 2
+    assert "43 characters" in result.stderr
+
+
+def test_what_is_queued_is_sent_later(run: Run, report: Run, collector: Collector) -> None:
+    assert "is kept and is due" in report("--queue").stdout
+    assert collector.uploads == []
+    said = as_json(run("send", "--json"))
+    assert [each["state"] for each in said["sent"]] == ["accepted"]
+    assert said["waiting"] == 0
+    assert run("send").stdout == "nothing waits to be sent\n"
+
+
+def test_a_collector_out_of_reach_is_exit_code_1_and_the_report_is_kept(
+    run: Run, report: Run, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "RETRY_FIRST_S", 100.0)
+    collector.replies = [Said(503), Said(400)]
+    result = report()
+    assert result.exit_code == 1
+    assert "busy (503)" in result.stdout
+    stopped = run("send", "--now")
+    assert stopped.exit_code == 1
+    assert "refused (400)" in stopped.stdout
+    assert run("send", "--now").stdout == "nothing waits to be sent\n"
+    assert run("send", "--again").exit_code == 0
+    assert len({each.body for each in collector.uploads}) == 1
+
+
+def test_waiting_for_what_is_due_sends_all_of_it(
+    run: Run, report: Run, collector: Collector
+) -> None:
+    collector.replies = [Said(503, headers=(("Retry-After", "1"),))] * 1
+    report("--queue")
+    result = run("send", "--wait")
+    assert result.exit_code == 0, result.stdout
+    assert result.stdout.endswith("was accepted\n")
+
+
+def test_the_budget_is_refused_before_anything_is_spent(report: Run) -> None:
+    result = report("--choose", "1", "--choose", "2", "--lifetime", "2")
+    assert result.exit_code == 1
+    assert "must spend at most 2" in result.stderr
+    with Client() as client:
+        assert client.spending().spent == 0
+
+
+@pytest.mark.parametrize(
+    ("choose", "rows"), [((), slice(2, 5)), (("1",), slice(0, 2)), (("last",), slice(2, 5))]
+)
+def test_the_person_chooses_which_journey(
+    report: Run, monkeypatch: pytest.MonkeyPatch, choose: tuple[str, ...], rows: slice
+) -> None:
+    given = []
+    plain = Client.report
+
+    def look(self: Client, journey: object, **how: object) -> object:
+        given.append(journey.tolist())  # type: ignore[attr-defined]
+        return plain(self, journey, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Client, "report", look)
+    assert report(*(each for name in choose for each in ("--choose", name))).exit_code == 0
+    table = [
+        [40.001, -74.001],
+        [40.021, -73.98],
+        [40.031, -73.951],
+        [40.041, -73.941],
+        [40.001, -73.981],
+    ]
+    assert given == [table[rows]]
+
+
+def test_journeys_of_several_files_and_folders_are_counted_through(
+    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "more").mkdir()
+    write(
+        folder / "more" / "day.csv", "tid,seq,lat,lng", "a,0,40.011,-73.991", "a,1,40.0,-74.0"
+    )
+    given = []
+    plain = Client.report
+
+    def look(self: Client, journey: object, **how: object) -> object:
+        given.append(journey.tolist())  # type: ignore[attr-defined]
+        return plain(self, journey, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Client, "report", look)
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    files = ("week.csv", "more", "--points", "2")
+    result = run("report", *files, "--task", url, "--yes", "--choose", "1", "--choose", "3")
+    assert result.exit_code == 0, result.stderr
+    assert given == [[[40.001, -74.001], [40.021, -73.98]], [[40.011, -73.991], [40.0, -74.0]]]
+
+
+@pytest.mark.parametrize("choose", ["0", "3", "-1", "first", "1.5", "\u0661"])
+def test_a_journey_that_is_not_there_is_refused(report: Run, choose: str) -> None:
+    result = report(f"--choose={choose}")
+    assert result.exit_code == 2
+    assert "from 1 to 2" in result.stderr
+
+
+def test_journeys_by_location_id_are_those_locations(
+    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder / "ids.csv", "tid,seq,location_id", "a,0,p3", "a,1,p7")
+    given = []
+    plain = Client.report
+
+    def look(self: Client, journey: object, **how: object) -> object:
+        given.append(journey.tolist())  # type: ignore[attr-defined]
+        return plain(self, journey, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Client, "report", look)
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    assert run("report", "ids.csv", "--task", url, "--yes").exit_code == 0
+    assert given == [[3, 7]]
+
+
+def test_a_question_of_when_reads_the_hour_of_the_file(
+    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours = []
+    plain = Client.report
+
+    def look(self: Client, journey: object, **how: object) -> object:
+        hours.append(how["hour"])
+        return plain(self, journey, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Client, "report", look)
+    url = f"{collector.url}/tasks/{WHEN.task.id}"
+    result = run("report", "week.csv", "--task", url, "--yes", "--time-zone", "UTC")
+    assert result.exit_code == 0, result.stderr
+    assert hours == [24 + 10]  # a Tuesday
+
+
+def test_without_anybody_to_ask_yes_must_be_said(run: Run, collector: Collector) -> None:
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    result = run("report", "week.csv", "--task", url)
+    assert result.exit_code == 2
+    assert "--yes must be given" in result.stderr
+    with Client() as client:
+        assert client.spending().spent == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such terminals on Windows")
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_a_person_at_a_terminal_is_asked(
+    folder: Path, collector: Collector, answer: str
+) -> None:
+    write(folder / "far.csv", "tid,seq,lat,lng", "a,0,-33.9,151.2", "a,1,-33.8,151.2")
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    import pty
+
+    arguments = [sys.executable, "-m", "nomadp", "report", "far.csv", "--task", url]
+    terminal, end = pty.openpty()
+    child = subprocess.Popen(arguments, cwd=folder, stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    said = b""
+    try:
+        while b"Report? [y/N]" not in said:
+            said += os.read(terminal, 4096)
+        os.write(terminal, f"{answer}\n".encode())
+        while more := os.read(terminal, 4096):
+            said += more
+    except OSError:
+        pass  # it has ended
+    finally:
+        os.close(terminal)
+        child.wait()
+    text = said.decode()
+    assert KIT.task.purpose in text
+    assert "This spends epsilon 3/2 of the 20" in text
+    assert "columns tid, seq, lat, lng are read" in text
+    assert "more than 50 km from every location" in text
+    assert "33.9" not in text
+    assert (child.returncode == 0) == (answer == "y")
+    assert len(collector.uploads) == (answer == "y")
+
+
+def test_the_ledger_tells_what_was_spent(run: Run, report: Run) -> None:
+    report()
+    report("--queue")
+    said = as_json(run("ledger", "show", "--json"))
+    (task,) = said["tasks"]
+    assert (said["spent"], said["left"]) == ("3", "17")
+    assert (task["reports"], task["reports_per_contributor"]) == (2, 3)
+    states = {"charged": 0, "waiting": 1, "accepted": 1, "stopped": 0}
+    assert task["states"] == states
+    assert sorted(each["state"] for each in said["receipts"]) == ["accepted", "waiting"]
+    text = run("ledger", "show").stdout
+    assert text.startswith("epsilon spent 3, left 17, of 20 for life\n")
+    assert KIT.task.id in text
+
+
+def test_looking_at_no_ledger_begins_none(run: Run, folder: Path) -> None:
+    assert "nothing was spent" in run("ledger", "show").stdout
+    assert as_json(run("ledger", "show", "--json"))["receipts"] == []
+    assert not (folder / "home").exists()
+
+
+def test_a_ledger_that_is_gone_is_refused_by_every_command(
+    run: Run, report: Run, folder: Path
+) -> None:
+    report()
+    (folder / "home" / "ledger.sqlite3").unlink()
+    for command in (["ledger", "show"], ["send"]):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert "is gone" in result.stderr
+    assert report().exit_code == 1
+
+
+def test_nothing_a_script_sees_depends_on_the_journey(
+    run: Run, folder: Path, collector: Collector
+) -> None:
+    write(folder / "far.csv", "tid,seq,lat,lng", "a,0,-33.9,151.2")
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    said = []
+    for file in ("week.csv", "far.csv"):
+        result = run("report", file, "--task", url, "--yes", "--json")
+        answer = json.loads(result.stdout)
+        for each in answer["reports"]:
+            del each["report_id"]
+        for name in ("spent", "left"):
+            del answer[name]
+        said.append((result.exit_code, answer, result.stderr))
+    assert said[0] == said[1]

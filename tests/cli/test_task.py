@@ -1,0 +1,190 @@
+"""``nomadp task``: tasks made, checked and published."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nomadp.protocol.folder import read_task_folder
+from tests.cli.conftest import Run, as_json
+from tests.protocol.test_fetch import Server, serve
+
+TOKEN = "NOMADP_OPERATOR_TOKEN"
+
+
+@pytest.fixture
+def create(run: Run) -> Run:
+    def invoke(*more: str) -> Any:
+        return run(
+            *("task", "create", "--locations", "places.csv", "--epsilon", "4", "--out", "made"),
+            *("--purpose", "Where buses should go.", "--start", "2026-11-16"),
+            *("--end", "2027-01-31", *more),
+        )
+
+    return invoke
+
+
+def test_a_task_is_made_and_its_promise_printed(create: Run, folder: Path) -> None:
+    done = create("--length", "3")
+    assert done.exit_code == 0, done.stderr
+    kit = read_task_folder(folder / "made")
+    assert f"task {kit.task.id}" in done.stdout
+    for said in ("54.6 times likelier", "not covered", "who sees", "from 1 % to 35.6 %"):
+        assert said in done.stdout
+    assert (kit.task.start, kit.task.end, kit.task.length) == (20_773, 20_850, 3)
+
+
+def test_every_parameter_can_be_given(create: Run, folder: Path) -> None:
+    done = create(
+        *("--mechanism", "trips", "--zones", "grid:2", "--when", "day-part"),
+        *("--reports-per-contributor", "5", "--min-batch-size", "7"),
+        *("--retention-days", "100", "--time-precision", "3600", "--send-within", "60"),
+        "--json",
+    )
+    said = as_json(done)
+    task = read_task_folder(folder / "made", said["task_id"]).task
+    assert task.params == {"zones": "grid:2", "when": "day-part"}
+    numbers = task.reports_per_contributor, task.min_batch_size, task.retention
+    assert numbers == (5, 7, 2400)
+    assert (task.time_precision, task.send_within) == (3600, 60)
+    assert said["promise"]["odds_in_all_at_most"] == "485165195.41"
+
+
+def test_a_record_for_the_registry_is_written(create: Run, folder: Path) -> None:
+    about = ("--curator", "A city", "--curator-type", "Government", "--region", "New York")
+    done = create("--length", "2", "--registry", "record.yaml", *about)
+    assert done.exit_code == 0, done.stderr
+    text = (folder / "record.yaml").read_text(encoding="utf-8")
+    assert 'model_name: "Local"' in text
+    assert 'data_curator_name: "A city"' in text
+    assert create("--length", "2", "--overwrite", "--registry", "record.txt").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--length", "9"),
+        ("--length", "3", "--zones", "grid:2"),
+        ("--length", "3", "--retention-days", "5"),
+        ("--mechanism", "tp"),
+        ("--mechanism", "trips", "--length", "3"),
+        ("--length", "3", "--end", "soon"),
+        ("--length", "3", "--end", "2020-01-01"),
+        ("--length", "3", "--epsilon", "11"),
+        ("--length", "3", "--purpose", "two\nlines"),
+        ("--length", "3", "--time-precision", "60"),
+    ],
+)
+def test_what_no_device_would_join_is_not_written(
+    create: Run, folder: Path, more: tuple[str, ...]
+) -> None:
+    done = create(*more)
+    assert done.exit_code == 2
+    assert not (folder / "made").exists()
+
+
+def test_verify_says_what_a_contributor_should_know(create: Run, run: Run) -> None:
+    made = as_json(create("--length", "3", "--json"))
+    done = run("task", "verify", "made", "--id", made["task_id"])
+    assert done.exit_code == 0, done.stderr
+    for said in ("Where buses should go.", made["task_id"], "is within e^4", "it is the same"):
+        assert said in done.stdout
+    told = as_json(run("task", "verify", "made", "--json"))
+    assert told["ok"]
+    assert told["follows_its_rule"]
+
+
+def test_verify_ends_with_one_where_a_device_would_refuse(
+    create: Run, run: Run, folder: Path
+) -> None:
+    create("--length", "3")
+    refused = run("task", "verify", "made", "--id", "A" * 43, "--json")
+    assert refused.exit_code == 1
+    assert "must be the one that was expected" in json.loads(refused.stdout)["refused"]
+    places = folder / "made" / "locations.csv"
+    places.write_bytes(places.read_bytes().replace(b"place-a", b"place-z"))
+    done = run("task", "verify", "made")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("refused: locations and atlas or zones must have the hashes")
+    assert run("task", "verify", "nowhere").exit_code == 1
+    assert run("task", "show", "made").exit_code == 2
+
+
+def test_verify_ends_with_one_for_zones_that_are_not_by_their_rule(
+    create: Run, run: Run, folder: Path
+) -> None:
+    from nomadp.protocol import Kit, Task
+    from nomadp.protocol.folder import write_task_folder
+    from nomadp.zones import Zones
+
+    create("--mechanism", "starts", "--zones", "grid:3")
+    kit = read_task_folder(folder / "made")
+    assert isinstance(kit.book, Zones)
+    turned = Zones(kit.locations, kit.book.of[::-1], kit.book.names, "grid:3")
+    said = kit.task.as_dict() | {"zones_sha256": turned.sha256}
+    from nomadp.protocol.canonical import canonical_bytes
+
+    write_task_folder(
+        folder / "made", Kit(Task.from_bytes(canonical_bytes(said)), kit.locations, turned)
+    )
+    done = run("task", "verify", "made")
+    assert done.exit_code == 1
+    assert "NOT what its rule gives here" in done.stdout
+
+
+def test_tasks_are_shown_and_listed(create: Run, run: Run) -> None:
+    made = as_json(create("--length", "3", "--json"))
+    shown = run("task", "show", "made")
+    assert made["task_id"] in shown.stdout
+    assert "min_batch_size" in shown.stdout
+    assert as_json(run("task", "show", "made", "--json"))["locations"] == 9
+    listed = as_json(run("task", "list", "made", "made", "--json"))
+    assert [each["task_id"] for each in listed["tasks"]] == [made["task_id"]] * 2
+    assert made["task_id"] in run("task", "list", "made").stdout
+    assert run("task", "list").exit_code == 2
+
+
+@pytest.fixture
+def server() -> Any:
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+    thread.join()
+
+
+def test_a_task_is_verified_by_its_address(
+    create: Run, run: Run, folder: Path, server: Any
+) -> None:
+    create("--length", "3")
+    url = serve(server, read_task_folder(folder / "made"))
+    assert run("task", "verify", url).exit_code == 0
+    assert run("task", "verify", url, "--id", "A" * 43).exit_code == 1
+    server.replies.clear()
+    gone = run("task", "verify", url)
+    assert gone.exit_code == 1
+    assert "answered 404" in gone.stderr
+
+
+def test_a_collector_is_given_a_task_and_told_to_close_it(
+    create: Run, run: Run, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = as_json(create("--length", "3", "--json"))["task_id"]
+    where = ("--collector", server.url)
+    assert run("task", "publish", "made", *where).exit_code == 2
+    monkeypatch.setenv(TOKEN, "secret")
+    listed = json.dumps({"tasks": [{"task_id": made, "closed": False, "reports": 5}]})
+    server.replies["/operator/tasks"] = (201, listed.encode())
+    server.replies[f"/operator/tasks/{made}/close"] = (200, b"{}")
+    assert as_json(run("task", "publish", "made", *where, "--json"))["published"]
+    assert f"{made}  open         5" in run("task", "list", *where).stdout
+    assert as_json(run("task", "close", "made", *where, "--json"))["task_id"] == made
+    assert run("task", "close", made, *where).exit_code == 0
+    server.replies.clear()
+    assert run("task", "close", made, *where).exit_code == 1
+    assert all(headers["Authorization"] == "Bearer secret" for *_, headers, _ in server.asked)
