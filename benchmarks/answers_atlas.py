@@ -7,7 +7,7 @@ import numpy as np
 from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
-from nomadp.analysis.wishes import drawn_reports
+from nomadp.analysis.crowds import drawn_reports
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.fitting import Group
 from nomadp.inference.journeys import possible_journeys
@@ -35,7 +35,7 @@ class AtlasReports:
 
     def estimated(self, counts: Any) -> dict[str, Any]:
         crowd, rng = self.crowd, np.random.default_rng(1)
-        group = Group(self._evidence, counts.astype(np.float64))
+        group = Group(self.evidence, counts.astype(np.float64))
         learned = learned_from_groups(crowd.locations, [group], rng)
         return {
             question: estimated_shares(
@@ -49,6 +49,6 @@ class AtlasReports:
         }
 
     @cached_property
-    def _evidence(self) -> JourneyEvidence:
+    def evidence(self) -> JourneyEvidence:
         every = np.arange(self.channel.atlas.size)
         return JourneyEvidence(self.channel, possible_journeys(self.channel), every)

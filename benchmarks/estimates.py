@@ -1,12 +1,14 @@
 """What the collector's estimates are worth, mechanism against mechanism.
 
 python benchmarks/estimates.py RESULTS [--data DIR] [--sets chi,city] [--again atlas] [--quick]
+        [--only atlas]      the others keep the rows that docs/measured.json has of them
 python benchmarks/estimates_tables.py RESULTS     values into docs/measured.json
 python docs/generate.py                           values into the documents
 
 Everything in ATLAS was chosen on one half of each data set; here the other half reports, with
 seeds used for nothing else. The new city and the new scatter were made for this measurement
-and nothing was chosen on them. Work that is done is kept in RESULTS and not repeated, but for
+and nothing was chosen on them, nor on the new tracks: long ones, of which ATLAS alone tells
+anything, and alone is measured. Work that is done is kept in RESULTS and not repeated, but for
 the mechanisms named by --again.
 """
 
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from long_tracks import gps_tracks
 
 from nomadp.analysis.metrics import error_km_each, within_percent_each
 from nomadp.datasets.built import read_built
@@ -42,6 +45,8 @@ RAW = ("ngram",)
 MECHANISMS = (*DECODED, *PIVOTS, *RAW)
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
 NEW_SETS = ("new-city", "new-scatter")
+NEW_TRACKS = "new-tracks"
+TRACKS, TRACK_LENGTHS = 1000, (50, 101, 200, 348, 500)
 SEED, HALVES = 20261115, 5
 LINKED = {"jobs": 2, "keep_tids": True}  # reports in the order of their trips
 TRIPS_OF_PIVOTS = 200
@@ -82,6 +87,8 @@ def subject(name: str, folder: Path | None, *, quick: bool) -> Subject:
     elif name == "new-city":
         city = synthetic_city(SEED, places=900, trips=4000)
         locations, true = city.locations, city.trajectories
+    elif name == NEW_TRACKS:
+        locations, true = _tracks(quick=quick)
     else:
         locations, true = _scatter()
     order = np.random.default_rng(HALVES).permutation(len(true))
@@ -117,6 +124,16 @@ def _scatter() -> tuple[LocationSet, TrajectorySet]:
     return locations, TrajectorySet.from_lists(trips, size=700)
 
 
+def _tracks(*, quick: bool) -> tuple[LocationSet, TrajectorySet]:
+    """People who walk and ride through a city, a point every so often, as receivers see it."""
+    rows: list[Any] = []
+    for k, length in enumerate(TRACK_LENGTHS):
+        count = (100 if quick else TRACKS) // len(TRACK_LENGTHS)
+        locations, some = gps_tracks(1000, count, length, SEED + k, SEED + 1)
+        rows += list(some)
+    return locations, TrajectorySet.from_lists(rows, size=len(locations))
+
+
 def measure(
     subject: Subject, epsilon: str, known: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, Any]:
@@ -137,7 +154,7 @@ def measure(
             released = perturb_set(*asked, transcripts=True, keep_tids=True)
             answers = decode_released(mechanism, released)[1].locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
-        if epsilon in COUNTED_AT:
+        if epsilon in COUNTED_AT and subject.name != NEW_TRACKS:
             from estimates_counts import counted
 
             found["counts"].update(counted(subject, mechanism, reports))
@@ -187,10 +204,13 @@ def main(args: list[str]) -> int:
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
     parser.add_argument("--again", default="", help="mechanisms whose law or decoder changed")
+    parser.add_argument("--only", default=",".join(MECHANISMS), help="mechanisms, by commas")
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args(args)
     names = (
-        asked.sets.split(",") if asked.sets else (PAPER_SETS if asked.data else ()) + NEW_SETS
+        asked.sets.split(",")
+        if asked.sets
+        else ((PAPER_SETS if asked.data else ()) + (*NEW_SETS, NEW_TRACKS))
     )
     asked.results.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -201,7 +221,9 @@ def main(args: list[str]) -> int:
         for epsilon in asked.epsilons.split(","):
             path = asked.results / f"{name}-{epsilon}.json"
             known = json.loads(path.read_text()) if path.exists() else {}
-            todo = tuple(filter(None, asked.again.split(","))) if known else MECHANISMS
+            todo = tuple(filter(None, (asked.again if known else asked.only).split(",")))
+            if name == NEW_TRACKS:
+                todo = tuple(each for each in todo if each == "atlas")
             if not todo:
                 continue
             one = one or subject(name, asked.data, quick=asked.quick)

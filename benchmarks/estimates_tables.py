@@ -1,6 +1,8 @@
 """Tables of what benchmarks/estimates.py measured, for docs/atlas.md.
 
 python benchmarks/estimates_tables.py RESULTS     prints them; values into docs/measured.json
+
+Of mechanisms that are not in RESULTS (estimates.py --only), docs/measured.json keeps its rows.
 """
 
 import json
@@ -9,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from estimates import DECODED, EPSILONS, NEW_SETS, PAPER_SETS, PIVOTS, RAW
+from estimates import DECODED, EPSILONS, NEW_SETS, NEW_TRACKS, PAPER_SETS, PIVOTS, RAW
 
 MEASURED = Path(__file__).resolve().parent.parent / "docs" / "measured.json"
 LABELS = {name: name.upper() for name in (*PAPER_SETS, *DECODED, *PIVOTS, *RAW)} | {
@@ -26,7 +28,51 @@ def read(folder: Path) -> Results:
     names = (*PAPER_SETS, *NEW_SETS)
     paths = {(name, e): folder / f"{name}-{e}.json" for name in names for e in EPSILONS}
     whole = {name for name in names if all(paths[name, e].exists() for e in EPSILONS)}
-    return {key: json.loads(path.read_text()) for key, path in paths.items() if key[0] in whole}
+    found = kept(json.loads(MEASURED.read_text()), whole)
+    for key in found:
+        for part, scores in json.loads(paths[key].read_text()).items():
+            for kind, value in scores.items():
+                if part == "cover":
+                    found[key][part][kind] = value
+                else:
+                    found[key][part].setdefault(kind, {}).update(value)
+    return found
+
+
+SHOWN = (
+    ("bayes-ne", "all", "ne", EPSILONS),
+    ("bayes-near", "all", "prq", EPSILONS),
+    ("bayes-transcripts", "sample", "ne", EPSILONS),
+    *(
+        (f"bayes-{it}", "counts", it, ("4", "8"))
+        for it in ("acd", "recall", "density", "trips")
+    ),
+)
+"""Tables that hold scores: their name, what of the results they show, and at which epsilons."""
+
+
+def kept(measured: dict[str, str], whole: set[str]) -> Results:
+    """Scores as the tables have them, rounded, of the sets that are whole."""
+    parts = ("all", "sample", "counts", "cover")
+    order = [name for name in (*PAPER_SETS, *NEW_SETS) if name in whole]
+    found: Results = {
+        (name, e): {part: {} for part in parts} for name in order for e in EPSILONS
+    }
+    named = {label: name for name, label in LABELS.items()}
+    for table_name, part, score, epsilons in SHOWN:
+        lines = [line.strip("| ").split(" | ") for line in measured[table_name].split("\n")]
+        header, _, *rows = (line for line in lines if len(line) > 1)
+        for label, *cells in rows:
+            first = max(
+                (one for one in named if label.startswith(f"{one} ")), key=len, default=""
+            )
+            kind = named[first] + label.removeprefix(first) if first else label
+            for column, cell in zip(header[1:], cells, strict=True):
+                for e, value in zip(epsilons, cell.split(), strict=False):
+                    if named[column] in whole:
+                        scores = found[named[column], e][part].setdefault(kind, {})
+                        scores[score] = float(value)
+    return found
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -44,6 +90,19 @@ def errors(results: Results) -> str:
     for name in reversed(DECODED):
         kinds += [f"{name} {kind}" for kind in ("reported", "decoded", "learned")]
     return _by_budget(results, kinds, lambda cell, kind: _share(cell["all"][kind]["ne"]))
+
+
+def tracks(folder: Path) -> str:
+    """NE of ATLAS on long tracks."""
+    found = [json.loads((folder / f"{NEW_TRACKS}-{e}.json").read_text()) for e in EPSILONS]
+    rows = [
+        [_labelled(kind), *(_share(each["all"][kind]["ne"]) for each in found)]
+        for kind in (
+            "constant",
+            *(f"atlas {how}" for how in ("reported", "decoded", "learned")),
+        )
+    ]
+    return table(["50 to 500 points", *(f"ε = {e}" for e in EPSILONS)], rows)
 
 
 def transcripts(results: Results) -> str:
@@ -148,15 +207,15 @@ def outdone(results: Results) -> Iterator[str]:
     """Where flat or another mechanism beats our estimates of visits or density."""
     for (name, e), found in results.items():
         ours = found["counts"].get("atlas estimated", {})
-        for score, words in (("density", "density"), ("acd", "ACD")):
+        for score, words, digits in (("density", "density", 3), ("acd", "ACD", 2)):
             better = [
-                f"{_labelled(other)} {scores[score]:.3f}"
+                f"{_labelled(other)} {scores[score]:.{digits}f}"
                 for other, scores in found["counts"].items()
                 if not other.startswith(("atlas", "other"))
-                and scores.get(score, 9e9) < ours.get(score, 0.0)
+                and round(scores.get(score, 9e9), digits) < round(ours.get(score, 0.0), digits)
             ]
             if better:
-                where = f"{words}, {LABELS[name]} at ε = {e}, ours {ours[score]:.3f}"
+                where = f"{words}, {LABELS[name]} at ε = {e}, ours {ours[score]:.{digits}f}"
                 yield f"{where}: {', '.join(better)}"
 
 
@@ -174,6 +233,7 @@ def facts(folder: Path) -> dict[str, str]:
     return {
         "bayes-ne": errors(results),
         "bayes-transcripts": transcripts(results),
+        "bayes-tracks": tracks(folder),
         "bayes-ratios": ratios(folder),
         "bayes-near": near(results),
         "bayes-acd": counts(results, "acd", 2),

@@ -36,11 +36,11 @@ NOISE_KM = 0.01
 
 
 def gps_tracks(
-    places: int, tracks: int, length: int, seed: int = 1
+    places: int, tracks: int, length: int, seed: int = 1, city_seed: int = 1
 ) -> tuple[LocationSet, Ints]:
     """Rows of locations nearest to points of tracks between the stops of people's trips."""
     rng = np.random.default_rng(seed)
-    city = synthetic_city(seed=1, places=places, trips=20_000)
+    city = synthetic_city(seed=city_seed, places=places, trips=20_000)
     popular = city.trajectories.locations
     rows = np.empty((tracks, length), dtype=np.int64)
     for k in range(tracks):

@@ -5,7 +5,8 @@
     python3 dev.py bench --only atp,atlas --sizes 1000,10000
     python3 dev.py bench --rounds 2            twice as long, where others use the machine too
     python3 dev.py bench --record              also append to benchmarks/history.jsonl
-    python3 dev.py bench --docs                also write docs/measured.json
+    python3 dev.py bench --docs                also write docs/measured.json; with --only, the
+                                               figures of the other mechanisms stay
 
 The sets are the paper's, where they are (NOMADP_DATA or ../shared/data), and generated ones.
 Each case runs in a process of its own; speed_case.py measures it, speed_bound.py says what the
@@ -26,7 +27,7 @@ from typing import Any
 from speed_history import HISTORY, changes, commit, read_history, record
 from speed_runs import Plan, all_cases, exponent, machine, start_ups
 from speed_sets import GLOBES, PAPER_SETS, TRIPS, paper_folder, size_of
-from speed_tables import facts, printed
+from speed_tables import facts, merged, printed
 
 import nomadp
 from nomadp.mechanisms import MECHANISMS
@@ -173,7 +174,8 @@ def main(args: list[str]) -> int:
         print(f"{record(report, asked.history)} lines added to {asked.history.name}")
     if asked.docs:
         known = json.loads(MEASURED.read_text())
-        MEASURED.write_text(json.dumps(known | facts(report), indent=2, sort_keys=True) + "\n")
+        found = merged(known, facts(report)) if asked.only else facts(report)
+        MEASURED.write_text(json.dumps(known | found, indent=2, sort_keys=True) + "\n")
         print("docs/measured.json is written; python docs/generate.py puts it into the pages")
     slower = any(change["regression"] for change in report["changes"])
     return 1 if slower and not asked.quick else 0

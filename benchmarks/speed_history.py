@@ -10,7 +10,15 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HISTORY", "REGRESSION", "changes", "commit", "read_history", "record"]
+__all__ = [
+    "HISTORY",
+    "OF_A_COLLECTOR",
+    "REGRESSION",
+    "changes",
+    "commit",
+    "read_history",
+    "record",
+]
 
 HISTORY = Path(__file__).with_name("history.jsonl")
 REGRESSION = 0.25
@@ -19,6 +27,8 @@ SAME = ("mechanism", "set", "numba", "trajectories")
 """What must be equal for two figures to be compared: fewer trajectories share less work."""
 OF_THE_RUN = ("date", "version", "commit", "cpus", "python", "numba")
 OF_THE_CASE = ("mechanism", "set", "trajectories", "us", "ratio", "speed_up", "peak_mib")
+OF_A_COLLECTOR = ("mechanism", "set", "trajectories", "row", "said", "met", "probe", "goal")
+"""Of a line that collector.py wrote, whose figures are different in every row."""
 
 Facts = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from speed_runs import NOT_MEASURED
 
-__all__ = ["facts", "printed"]
+__all__ = ["facts", "merged", "printed"]
 
 Facts = dict[str, Any]
 
@@ -148,6 +148,27 @@ def facts(report: Facts) -> dict[str, str]:
             if "first_batch_s" in case
         ),
     }
+
+
+def merged(known: dict[str, str], found: dict[str, str]) -> dict[str, str]:
+    """What documents show of all mechanisms, when a run measured some: the others stay.
+
+    The machine that is named stays that of the others.
+    """
+    return {name: _replaced(known.get(name, ""), value) for name, value in found.items()}
+
+
+def _replaced(before: str, now: str) -> str:
+    """A table with these rows, or a list with these entries, in place of their namesakes."""
+    if before.count("\n") > 2 and before.split("\n")[1] == now.split("\n")[1]:
+        rows = {line.split(" | ")[0]: line for line in now.split("\n") if line}
+        old = [line for line in before.split("\n") if line]
+        return "\n" + "\n".join(rows.get(line.split(" | ")[0], line) for line in old) + "\n"
+    if "\n" in now or ";" in now:
+        return now if "\n" in now else before or now
+    entries = {each.split(" ")[0]: each for each in now.split(", ")}
+    kept = {each.split(" ")[0]: each for each in before.split(", ") if each}
+    return ", ".join((kept | entries).values())
 
 
 def by_set(report: Facts, key: str, what: str) -> str:

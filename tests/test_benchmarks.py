@@ -203,8 +203,9 @@ def test_only_like_is_compared_with_like(tmp_path: Path) -> None:
 def test_the_committed_history_names_no_machine() -> None:
     history = script("speed_history")
     known = {*history.OF_THE_RUN, *history.OF_THE_CASE}
+    collector = {*history.OF_THE_RUN, *history.OF_A_COLLECTOR, "figures"}
     for entry in history.read_history():
-        assert entry.keys() == known
+        assert entry.keys() == (collector if entry["mechanism"] == "collector" else known)
         assert re.fullmatch(r"[0-9a-f]{7,}\+?", entry["commit"] or "0000000")
 
 
@@ -299,3 +300,19 @@ def test_a_quick_run_prints_the_table_and_writes_all_fields(
     assert "6 of 6: atlas on city-800" in shown.err
     assert str(ROOT) not in out.read_text("utf-8")
     assert sys.executable not in shown.out
+
+
+def test_figures_of_mechanisms_that_were_not_measured_stay() -> None:
+    tables = script("speed_tables")
+    header = "\n| us | nyc | chi |\n| --- | ---: | ---: |\n"
+    before = f"{header}| exp | 1.0 | 2.0 |\n| atlas | 3.0 | - |\n"
+    now = f"{header}| atlas | 2.5 | 2.4 |\n"
+    known = {"speed-us": before, "speed-scaling": "exp 0.17, atlas 0.02", "speed-run": "A; B"}
+    found = {"speed-us": now, "speed-scaling": "atlas 0.03", "speed-run": "A; C"}
+    assert tables.merged(known, found) == {
+        "speed-us": before.replace("3.0 | -", "2.5 | 2.4"),
+        "speed-scaling": "exp 0.17, atlas 0.03",
+        "speed-run": "A; B",
+    }
+    other = now.replace("chi", "cle")
+    assert tables.merged(known, {"speed-us": other}) == {"speed-us": other}

@@ -1,0 +1,78 @@
+"""Rows of the collector's figures: killed again and again, what is lost, doubled, overspent."""
+
+from fractions import Fraction
+from typing import Any
+
+from collecting import Process, prepared
+from collector_running import Row, folder, running, task_kit
+from crashes import Load, killed_under_load, tally
+from device_kills import EACH, killed_at_random
+from postgres import Postgres, program
+from processes import wait_until
+
+from nomadp.collector.opened import opened
+
+
+def kills(*, quick: bool) -> list[Row]:
+    times, kit = 3 if quick else 200, task_kit()
+    with folder() as where, running(where) as process:
+        load = Load(process.address, kit)
+        ready_s = killed_under_load(load, times, process.kill, process.start)
+        found = tally(str(where / "collector.sqlite"), kit, load.acknowledged)
+    return [_killed("kill -9 of the collector", times, found, max(ready_s), 200)]
+
+
+def _killed(what: str, times: int, found: Any, ready_s: float, goal: int) -> Row:
+    said = f"{times} kills, {found.acknowledged:,} acknowledged, {found.lost} lost, "
+    probe = "100 kills, 16,357, 0, 0" if goal == 200 else "-"
+    return Row(
+        what,
+        probe,
+        f"{goal} kills, 0 lost, 0 doubled, ready in 5 s",
+        f"{said}{found.doubled} doubled, ready in {ready_s:.1f} s",
+        (found.lost, found.doubled) == (0, 0) and (goal != 200 or ready_s <= 5),
+        {"kills": times, **found._asdict(), "ready_s": ready_s},
+    )
+
+
+def postgres_kills(*, quick: bool) -> list[Row]:
+    if program("initdb") is None:
+        return [
+            Row("PostgreSQL killed", "-", "50, 0 and 0", "no PostgreSQL here", is_met=False)
+        ]
+    times, kit, server = 1 if quick else 50, task_kit(), Postgres()
+    try:
+        server.start()
+        place = server.database()
+        prepared(opened(place), kit)
+        with folder() as where, Process(place, where) as process:
+            load = Load(process.address, kit)
+
+            def start() -> None:
+                server.start()
+                if not wait_until(process.is_ready, 60):
+                    raise RuntimeError("a collector must be ready a minute after its database")
+
+            ready_s = killed_under_load(load, times, server.kill, start)
+        found = tally(place, kit, load.acknowledged)
+    finally:
+        server.end()
+    return [_killed("kill -9 of PostgreSQL", times, found, max(ready_s), 50)]
+
+
+def device_kills(*, quick: bool) -> list[Row]:
+    times, lifetime = (4, Fraction(1, 2)) if quick else (200, Fraction(20))
+    with folder() as where:
+        found = killed_at_random(where / "home", times, lifetime)
+    is_all = found.reports + found.wasted == lifetime / EACH
+    return [
+        Row(
+            "kill -9 of the device",
+            "-",
+            "200 kills, 0 overspent, one body for one charge",
+            f"{times} kills, {found.reports:,} reports, {len(found.wrong)} overspent or with "
+            f"two bodies, {found.wasted} charges wasted",
+            not found.wrong and is_all,
+            {"kills": times, **found._asdict()},
+        )
+    ]
