@@ -1,0 +1,67 @@
+# %% [markdown]
+# # From reports to a map
+# People of a generated city each send one report of a journey. What can be told from these
+# reports, and how far can it be trusted? [docs/analyst.md](../docs/analyst.md) says more.
+
+# %%
+import polars as pl
+
+import nomadp
+from nomadp.answers.picture import write_map
+
+city = nomadp.synthetic_city(seed=1, places=150, trips=2000)
+mechanism = nomadp.make_mechanism("atlas", city.locations, epsilon=6)
+
+# %% [markdown]
+# Reports are made on devices. Here they are simulated, from a seed, so that this page tells the
+# same on every machine; whoever collects has them in files, or counted by a collector.
+
+# %%
+reports = nomadp.perturb_set(mechanism, city.trajectories, nomadp.SimulatedWords(1))
+counts = nomadp.Counts.of(mechanism, reports)
+print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} different ones")
+
+# %% [markdown]
+# What people do is learned once. Every question is then asked of what was learned: it costs no
+# more epsilon, and no time that grows with the number of reports.
+
+# %%
+learned = nomadp.learn(mechanism, counts)
+learned.write("learned.npz")  # for the next day; it is refused for other reports
+hotspots = nomadp.hotspots(learned, "grid:4")
+density = nomadp.density(learned, "grid:8")
+flows = nomadp.flows(learned, "grid:2")
+
+# %% [markdown]
+# A row has its share of all visits, a standard deviation, an interval that holds the truth in 9
+# of 10 cases, and whether it is told apart from flat: what anybody would say without reports.
+
+# %%
+frame = hotspots.to_pandas()
+apart = frame[frame["told_apart"]].sort_values("share", ascending=False)
+print(apart[["zone", "share", "low", "high"]].head(3).round(2).to_string(index=False))
+
+# %% [markdown]
+# What is to be known of the whole answer stands beside it.
+
+# %%
+about = hotspots.about
+print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
+print(f"{about['flat']['told_apart']} of {len(hotspots)} areas are told apart from flat")
+fakes = about["fakes"]
+print(f"1 % of fakes could add {fakes['up']:.1%} of all to an area ({fakes['bound']})")
+
+# %% [markdown]
+# The same answers in polars and GeoPandas, as files that other tools open, and as one page
+# that opens offline.
+
+# %%
+leaving = (
+    flows.to_polars().filter("told_apart").filter(pl.col("origin") != pl.col("destination"))
+)
+print(f"{len(leaving)} flows between areas are told apart from flat")
+layer = density.to_geopandas()
+print(f"{len(layer)} outlines in {layer.crs}")
+density.write("density.geojson")
+flows.write("flows.csv", flowmap=True)
+write_map("city.html", [hotspots, density, flows], city.locations)
