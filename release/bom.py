@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The bill of materials: which packages of others are inside the wheel (CycloneDX, PEP 770).
+
+    release/bom.py [--check]    write release/nomadp.cdx.json, or see that it is current
+
+Inside are only those of npm that the pages are built of, as web/package-lock.json names them
+with their hashes. What the wheel requires of Python is in its metadata, not in the wheel. No
+day and no serial number: the same sources give the same bytes.
+"""
+
+import base64
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import versions
+
+ROOT = versions.ROOT
+BOM = ROOT / "release" / "nomadp.cdx.json"
+FORMAT = "1.6"
+_FOLDER = "node_modules/"
+_HASHES = {"sha1": "SHA-1", "sha256": "SHA-256", "sha512": "SHA-512"}
+
+
+def bill(root: Path = ROOT) -> dict[str, Any]:
+    """The bill as CycloneDX writes it."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = json.loads((root / versions.NPM_LOCK).read_text(encoding="utf-8"))["packages"]
+    inside = bundled(locked)
+    name, version = project["name"], versions.current(root)
+    itself = {
+        "type": "application",
+        "bom-ref": f"pkg:pypi/{name}@{version}",
+        "name": name,
+        "version": version,
+        "description": project["description"],
+        "licenses": [{"license": {"id": project["license"]}}],
+        "purl": f"pkg:pypi/{name}@{version}",
+    }
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": FORMAT,
+        "version": 1,
+        "metadata": {"component": itself},
+        "components": [component(each, locked[_FOLDER + each]) for each in inside],
+        "dependencies": [
+            {"ref": itself["bom-ref"], "dependsOn": direct(locked, inside)},
+            *(needs(each, locked) for each in inside),
+        ],
+    }
+
+
+def bundled(locked: dict[str, Any]) -> list[str]:
+    """The packages that the pages need when they run; ours are links, tools are dev."""
+    found = {
+        path.removeprefix(_FOLDER)
+        for path, package in locked.items()
+        if path.startswith(_FOLDER) and not package.get("dev") and not package.get("link")
+    }
+    nested = sorted(name for name in found if _FOLDER in name)
+    if nested:
+        raise ValueError(f"one version of each package must be inside, got two of {nested}")
+    return sorted(found)
+
+
+def component(name: str, package: dict[str, Any]) -> dict[str, Any]:
+    algorithm, _, content = package["integrity"].partition("-")
+    licence = package["license"]
+    one_of = {"expression": licence} if " " in licence else {"license": {"id": licence}}
+    return {
+        "type": "library",
+        "bom-ref": purl(name, package),
+        "name": name,
+        "version": package["version"],
+        "hashes": [{"alg": _HASHES[algorithm], "content": base64.b64decode(content).hex()}],
+        "licenses": [one_of],
+        "purl": purl(name, package),
+    }
+
+
+def purl(name: str, package: dict[str, Any]) -> str:
+    return f"pkg:npm/{name.replace('@', '%40')}@{package['version']}"
+
+
+def direct(locked: dict[str, Any], inside: list[str]) -> list[str]:
+    """What our own pages ask for by name."""
+    asked = set().union(*(locked[each].get("dependencies", {}) for each in versions.WORKSPACES))
+    return [purl(name, locked[_FOLDER + name]) for name in inside if name in asked]
+
+
+def needs(name: str, locked: dict[str, Any]) -> dict[str, Any]:
+    package = locked[_FOLDER + name]
+    needed = sorted(package.get("dependencies", {}))
+    return {
+        "ref": purl(name, package),
+        "dependsOn": [purl(each, locked[_FOLDER + each]) for each in needed],
+    }
+
+
+def text(root: Path = ROOT) -> str:
+    return json.dumps(bill(root), indent=2, ensure_ascii=False) + "\n"
+
+
+def is_stale() -> bool:
+    return not BOM.exists() or BOM.read_text(encoding="utf-8") != text()
+
+
+def main(args: list[str]) -> int:
+    if "--check" not in args:
+        BOM.write_text(text(), encoding="utf-8")
+        return 0
+    if is_stale():
+        print(f"{BOM.name} must say what is inside; run python3 release/bom.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
