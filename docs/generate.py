@@ -1,42 +1,86 @@
-"""Put measured values into the documents, or (--check) see that they are the measured ones.
+"""Put into the documents what the code says, or (--check) see that nothing there is stale.
 
-A value stands between two comments: <!-- measured: NAME -->value<!-- end -->. What NAME is
-comes from docs/measured.json, which the scripts in benchmarks/ write.
+A value that was measured stands between two comments: <!-- measured: NAME -->value<!-- end -->.
+What NAME is comes from docs/measured.json, which the scripts in benchmarks/ write. A piece of
+code stands between <!-- source: nomadp.module:name --> and <!-- end -->, and is what is written
+there; one after <!-- shown: DOCUMENT LANGUAGE --> is the block that DOCUMENT has of it. The
+pages of docs/reference are written whole, by docs/writers.
 """
 
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from writers import PAGES
+from writers.sources import excerpt
+
 DOCS = Path(__file__).resolve().parent
-MARKED = re.compile(r"(<!-- measured: ([\w-]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
+ROOT = DOCS.parent
+MARKED = re.compile(r"(<!-- (measured|source): ([\w.:-]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
+SHOWN = re.compile(
+    r"(<!-- shown: (\S+) (\w+) -->\n```[^\n]*\n)(.*?)(```\n<!-- end -->)", re.DOTALL
+)
+OPENED = re.compile(r"<!-- (?:measured|source):")
 
 
 def documents() -> list[Path]:
-    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+    beside = [DOCS.parent / "README.md", DOCS.parent / "paper" / "paper.md"]
+    return [*beside, *sorted(DOCS.rglob("*.md"))]
 
 
-def filled(text: str, measured: dict[str, str]) -> str:
-    return MARKED.sub(lambda found: found[1] + measured[found[2]] + found[4], text)
+def measured() -> dict[str, str]:
+    values: dict[str, str] = json.loads((DOCS / "measured.json").read_text())
+    return values
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    def fill(found: re.Match[str]) -> str:
+        value = values[found[3]] if found[2] == "measured" else excerpt(found[3])
+        return found[1] + value + found[5]
+
+    text = SHOWN.sub(lambda found: found[1] + block(found[2], found[3]) + found[5], text)
+    return MARKED.sub(fill, text)
+
+
+def block(document: str, language: str) -> str:
+    """The only block of a language in a document."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return str(found)
+
+
+def fresh(values: dict[str, str]) -> Iterator[tuple[Path, str]]:
+    """Every document as it should be."""
+    whole = {DOCS / name: page for name, page in PAGES.items()}
+    for path in documents():
+        if path not in whole:
+            text = path.read_text(encoding="utf-8")
+            check_marks(path, text, values)
+            yield path, filled(text, values)
+    for path, page in whole.items():
+        yield path, page()
+
+
+def check_marks(path: Path, text: str, values: dict[str, str]) -> None:
+    found = MARKED.findall(text)
+    unmarked = len(OPENED.findall(text)) - len(found)
+    named = {name for _, kind, name, _, _ in found if kind == "measured"}
+    if unmarked or named - values.keys():
+        unknown = sorted(named - values.keys())
+        raise SystemExit(f"{path.name}: {unmarked} values without an end, unknown: {unknown}")
 
 
 def main(args: list[str]) -> int:
-    measured = json.loads((DOCS / "measured.json").read_text())
     stale = []
-    for path in documents():
-        text = path.read_text(encoding="utf-8")
-        unmarked = text.count("<!-- measured:") - len(MARKED.findall(text))
-        missing = {name for _, name, _, _ in MARKED.findall(text)} - measured.keys()
-        if unmarked or missing:
-            print(f"{path.name}: {unmarked} values without an end, unknown: {sorted(missing)}")
-            return 1
-        if filled(text, measured) != text:
-            stale.append(path)
+    for path, text in fresh(measured()):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.relative_to(DOCS.parent).as_posix())
             if "--check" not in args:
-                path.write_text(filled(text, measured), encoding="utf-8")
+                path.write_text(text, encoding="utf-8")
     if stale and "--check" in args:
-        print(f"stale: {', '.join(path.name for path in stale)}; run python docs/generate.py")
+        print(f"stale: {', '.join(stale)}; run .venv/bin/python docs/generate.py")
         return 1
     return 0
 

@@ -1,0 +1,231 @@
+"""The public names of the package: signature, docstring, fields, methods, and the example."""
+
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nomadp
+from nomadp.analysis.metrics import Evaluation, Scores
+from nomadp.analysis.promise import Explanation
+from nomadp.analysis.worth import Calibration
+from nomadp.answers import Table
+from nomadp.answers.facts import Terms
+from nomadp.audit.loss import Measurement
+from nomadp.budget import Split
+from nomadp.client.ledger import Spending
+from nomadp.client.outbox import Receipt
+from nomadp.datasets.city import City
+from nomadp.engine.local import How
+from nomadp.formats.point_files import ReadSummary
+from nomadp.formats.presets import Reading
+from nomadp.mechanisms import MECHANISMS
+from nomadp.protocol.kit import Kit
+from nomadp.zones import Zones
+
+ABOUT = """# Python
+
+Every public name of `nomadp`, in the order the data flows; what is not here may change without
+notice. Units are in names: kilometres (`_km`), degrees in WGS84 (`lat`, `lng`). ε is exact: a
+number, its text or a fraction, of a whole trajectory. The tests run every example.
+"""
+
+GROUPS = {
+    "Data": "read_locations",
+    "Mechanisms": "as_epsilon",
+    "What a mechanism is worth": "explain",
+    "Reports and randomness": "Report",
+    "Devices and sets": "Client",
+    "What reports tell": "decode",
+    "Scores": "evaluate",
+    "Errors": "NomadpError",
+}
+"""Headings, by the public name each begins with."""
+
+OBJECTS = (
+    City, Reading, ReadSummary, Split, Zones, How, Explanation, Calibration, Measurement,
+    Kit, Receipt, Spending, Table, Terms, Evaluation, Scores,
+)  # fmt: skip
+"""What public names return or accept; they are not imported by name, as a rule."""
+
+OPTIONS = """What [`make_mechanism`](#make_mechanism) takes beside `epsilon` and
+`locations`, and `nomadp perturb` as `--option NAME=VALUE`.
+"""
+
+Definition = ast.FunctionDef | ast.ClassDef
+EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def public_names() -> list[str]:
+    return [name for name in nomadp.__all__ if name != "__version__"]
+
+
+@cache
+def parsed(module: ModuleType) -> ast.Module:
+    return ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+
+
+def definition(found: Any) -> Definition:
+    """Where a function or class is written, with its annotations as they were written."""
+    module = importlib.import_module(found.__module__)
+    for node in ast.walk(parsed(module)):
+        if isinstance(node, Definition) and node.name == found.__name__:
+            return node
+    raise LookupError(f"no definition of {found.__name__} in {found.__module__}")
+
+
+def signature(name: str, function: ast.FunctionDef) -> str:
+    """As it is written, on several lines if it is long."""
+    arguments = function.args
+    if arguments.args and arguments.args[0].arg in ("self", "cls"):
+        arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
+        arguments.args = arguments.args[1:]
+    returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    text = f"{name}({ast.unparse(arguments)}){returned}"
+    if len(text) <= 88:
+        return text
+    inner = ",\n    ".join(split_arguments(ast.unparse(arguments)))
+    return f"{name}(\n    {inner},\n){returned}"
+
+
+def split_arguments(text: str) -> list[str]:
+    """At the commas that are outside of every bracket."""
+    parts, depth, begin = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(text[begin:place].strip())
+            begin = place + 1
+    return [*parts, text[begin:].strip()]
+
+
+def linked(text: str) -> str:
+    """Prose of a docstring as Markdown: names as code, public ones as links."""
+    text = text.replace("``", "`")
+
+    def turn(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"[`{name}`](#{name.lower()})" if name in public_names() else found[0]
+
+    return re.sub(r"(?<!\[)`(\w+)`", turn, text)
+
+
+def prose(doc: str) -> str:
+    """A docstring as Markdown, its examples as what one would type and see."""
+    parts, place = [], 0
+    for example in EXAMPLE.finditer(doc):
+        parts.append(linked(doc[place : example.start()]))
+        parts.append(f"```pycon\n{example.group()}\n```")
+        place = example.end()
+    return "".join([*parts, linked(doc[place:])]).strip() + "\n"
+
+
+def of_class(found: type) -> str:
+    """Its fields and its methods, those of its bases too, if they are ours and public."""
+    lines = []
+    for base in reversed(found.__mro__):
+        if not base.__module__.startswith("nomadp"):
+            continue
+        body = definition(base).body
+        for node in body:
+            line = None
+            if isinstance(node, ast.AnnAssign):
+                line = field(node, said_after(node, body))
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                line = method(found, node)
+            if line and line not in lines:
+                lines.append(line)
+    return "\n\n".join(lines) + "\n" if lines else ""
+
+
+def said_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
+    """The text that stands below a field, which is how we document one."""
+    following = body[body.index(node) + 1 :][:1]
+    if following and isinstance(following[0], ast.Expr):
+        text = getattr(following[0].value, "value", "")
+        return inspect.cleandoc(text) if isinstance(text, str) else ""
+    return ""
+
+
+def field(node: ast.AnnAssign, said: str) -> str | None:
+    named = ast.unparse(node.target)
+    kind = ast.unparse(node.annotation)
+    if named.startswith("_") or kind.startswith("ClassVar"):
+        return None
+    default = f" = {ast.unparse(node.value)}" if node.value is not None else ""
+    if "field(" in default:
+        default = ""
+    return item(f"{named}: {kind}{default}", said)
+
+
+def item(shown: str, said: str) -> str:
+    """Of a list; indented by four, which both Markdown of forges and of the site understand."""
+    text = "\n\n" + textwrap.indent(linked(said.strip()), "    ") if said.strip() else ""
+    return f"- `{shown}`{text}"
+
+
+def method(owner: type, node: ast.FunctionDef) -> str | None:
+    said = inspect.getdoc(getattr(owner, node.name))
+    if not said and owner in OBJECTS:
+        return None
+    if not said:
+        raise LookupError(f"{owner.__name__}.{node.name} is public and has no docstring")
+    decorated = {ast.unparse(each) for each in node.decorator_list}
+    if decorated & {"property", "cached_property"}:
+        returned = ast.unparse(node.returns) if node.returns else "Any"
+        shown = f"{node.name}: {returned}"
+    else:
+        shown = re.sub(r"\s+", " ", signature(node.name, node))
+        shown = shown.replace("( ", "(").replace(", )", ")")
+    return item(shown, EXAMPLE.sub("", said))
+
+
+def of_object(found: type) -> str:
+    said = EXAMPLE.sub("", str(inspect.getdoc(found))).strip()
+    head = f"### {found.__name__}\n\nFrom `{found.__module__}`. "
+    return f"{head}{linked(said)}\n\n{of_class(found)}"
+
+
+def of_mechanism(kind: type[nomadp.Mechanism]) -> str:
+    """The options that `make_mechanism` takes for it, and their ranges."""
+    text = [f"### `{kind.name}`", linked(str(inspect.getdoc(kind)))]
+    for base in reversed(kind.__mro__):
+        if base.__module__.startswith("nomadp") and base is not nomadp.Mechanism:
+            body = definition(base).body
+            fields = [node for node in body if isinstance(node, ast.AnnAssign)]
+            text += filter(None, (field(node, said_after(node, body)) for node in fields))
+    return "\n\n".join(text) + "\n"
+
+
+def of_name(name: str) -> str:
+    found = getattr(nomadp, name)
+    text = [f"### {name}\n"]
+    if inspect.isfunction(found):
+        shown = signature(f"nomadp.{name}", definition(found))  # type: ignore[arg-type]
+        text.append(f"```python\n{shown}\n```\n")
+    elif issubclass(found, Exception):
+        bases = " and ".join(f"`{base.__name__}`" for base in found.__bases__)
+        text.append(f"An exception, also {bases}; its `code` is `{found.code}`.\n")
+    text.append(prose(str(inspect.getdoc(found))))
+    if inspect.isclass(found) and not issubclass(found, Exception):
+        text.append(of_class(found))
+    return "\n".join(filter(None, text))
+
+
+def page() -> str:
+    parts = [ABOUT]
+    begins = {first: heading for heading, first in GROUPS.items()}
+    for name in public_names():
+        if name in begins:
+            parts.append(f"## {begins[name]}\n")
+        parts.append(of_name(name))
+    parts += ["## Options of each mechanism\n", OPTIONS]
+    parts += [of_mechanism(kind) for kind in MECHANISMS.values()]
+    parts.append("## What these give and take\n")
+    parts += [of_object(found) for found in OBJECTS]
+    return "\n".join(parts)
