@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
 """NomaDP's own commands. They need Python 3.11 or newer and nothing else.
 
-    python3 dev.py demo [ARGS]     true and perturbed journeys on one page, in demo-output/
+    python3 dev.py demo [ARGS]     a collection in a simulated city: devices, dashboard, page
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
     python3 dev.py check           format, lint, types, layers, documentation
+    python3 dev.py docs [ARGS]     build the site of docs/, or show it: --serve
+    python3 dev.py web             build the client and the pages, if their sources changed
+    python3 dev.py screenshots     the pictures of the README, by the system's Chromium
     python3 dev.py cluster [ARGS]  the tests of Spark and of Sail, in an environment each
-    python3 dev.py bench [ARGS]    how fast everything is, against earlier runs
-    python3 dev.py lock [ARGS]     renew requirements*.lock; arguments go to uv
+    python3 dev.py bench [ARGS]    how fast everything is; "bench collector": what it withstands
+    python3 dev.py outside [ARGS]  what others' reviewers and auditors find
+    python3 dev.py release ARGS    build, check, install and try what is published; --help
+    python3 dev.py lock [ARGS]     renew every lock; arguments go to uv
 
 The first call makes .venv from requirements.lock (with uv if there is one, else with pip);
-later calls find it ready by its stamp. The clusters' environments, .venv-spark and .venv-sail,
-see all of .venv and hold only what their own locks add to it.
+later calls find it ready by its stamp. .venv-spark, .venv-sail and .venv-outside see all of it
+and hold only what their own locks add. Where there is no Node, web gets
+one into .venv-web; web/build.py says how.
 """
 
 import compileall
 import hashlib
 import importlib.util
 import os
-import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -36,6 +42,9 @@ ROOT = Path(__file__).resolve().parent
 LOCK = ROOT / "requirements.lock"
 PYPROJECT = ROOT / "pyproject.toml"
 DOCS_CHECK = ROOT / "docs" / "generate.py"
+DOCS_BUILD = ROOT / "docs" / "build.py"
+WEB_BUILD = ROOT / "web" / "build.py"
+RELEASE = ROOT / "release"
 # The interpreter behind a virtual environment: .venv must not be rebuilt from itself.
 BASE_PYTHON = getattr(sys, "_base_executable", None) or sys.executable
 
@@ -69,13 +78,17 @@ CLUSTERS = {
     extra: Environment(ROOT / f".venv-{extra}", [LOCK, ROOT / f"requirements-{extra}.lock"])
     for extra in ("spark", "sail")
 }
+# Reviewers and auditors that others wrote; it adds to .venv, too.
+OUTSIDE = Environment(ROOT / ".venv-outside", [LOCK, ROOT / "requirements-outside.lock"])
+NODE = Environment(ROOT / ".venv-web", [ROOT / "requirements-web.lock"])
 
 
 def demo(args: list[str]) -> int:
-    """Write the demonstration page."""
+    """Hold the demonstration, with the dashboard if it can be built here."""
+    prepare_web()
     chosen = any(arg.split("=")[0] == "--out" for arg in args)
     where = [] if chosen else ["--out", ROOT / "demo-output"]
-    return run([MAIN.bin / "nomadp", "demo", *where, *args])
+    return become([MAIN.bin / "nomadp", "demo", *where, *args])
 
 
 def test(args: list[str]) -> int:
@@ -95,12 +108,26 @@ def check(args: list[str]) -> int:
         "types": [MAIN.python, "-m", "mypy", "--strict", "src"],
         "layers": [MAIN.bin / "lint-imports", "--no-logo"],
     }
-    if DOCS_CHECK.exists():
-        checks["documentation"] = [MAIN.python, DOCS_CHECK, "--check"]
-    failed = [name for name, command in checks.items() if run(command, cwd=ROOT) != 0]
-    names, verdict = (failed, "failed") if failed else (checks, "passed")
-    print(f"check: {', '.join(names)} {verdict}")
-    return 1 if failed else 0
+    checks["documentation"] = [MAIN.python, DOCS_CHECK, "--check"]
+    if shutil.which("node") or NODE.stamp.exists():
+        checks["web"] = [MAIN.python, WEB_BUILD, "check"]
+    return run_all("check", checks)
+
+
+def docs(args: list[str]) -> int:
+    """Build the site; docs/build.py says what it takes."""
+    return run([MAIN.python, DOCS_BUILD, *args])
+
+
+def web(args: list[str]) -> int:
+    """Build what runs in a browser."""
+    return run([MAIN.python, WEB_BUILD, "build", *args])
+
+
+def screenshots(args: list[str]) -> int:
+    """Take them of the demo as it runs; arguments name some of them."""
+    prepare_web()
+    return become([MAIN.python, ROOT / "docs" / "screenshots.py", *args])
 
 
 def cluster(args: list[str]) -> int:
@@ -110,7 +137,7 @@ def cluster(args: list[str]) -> int:
         if extra == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
             print("cluster: spark skipped, because it needs java and there is none here")
             continue
-        prepare_cluster(environment)
+        prepare_further(environment)
         # The last -m wins over pyproject's "not slow".
         command = [environment.python, "-m", "pytest", "-m", "", "tests/cluster", *args]
         if run(command, cwd=ROOT) != 0:
@@ -120,44 +147,49 @@ def cluster(args: list[str]) -> int:
 
 
 def bench(args: list[str]) -> int:
-    """Measure the speed of every mechanism; benchmarks/speed.py says what else it takes."""
-    return run([MAIN.python, ROOT / "benchmarks" / "speed.py", *args])
+    """Measure the mechanisms (benchmarks/speed.py) or, if that comes first, the collector."""
+    name, rest = ("collector", args[1:]) if args[:1] == ["collector"] else ("speed", args)
+    return run([MAIN.python, ROOT / "benchmarks" / f"{name}.py", *rest])
+
+
+def release(args: list[str]) -> int:
+    """Rehearse or make a release; release/prepare.py says what it takes."""
+    return run([MAIN.python, RELEASE / "prepare.py", *args])
 
 
 def lock(args: list[str]) -> int:
-    """Resolve pyproject.toml for every platform, with hashes and without addresses."""
-    uv = shutil.which("uv")
-    if uv is None:
-        sys.exit("dev.py lock needs uv on PATH; install it with: python3 -m pip install uv")
-    if resolve(uv, ["--extra", "dev", "-o", LOCK, *args]) != 0:
-        return 1
-    for extra, environment in CLUSTERS.items():
-        added = environment.locks[-1]
-        # The same versions of everything that both have.
-        agreed = ["--extra", "dev", "--extra", extra, "--constraint", LOCK]
-        if resolve(uv, [*agreed, "-o", added, *args]) != 0:
-            return 1
-        known = entries(LOCK.read_text())
-        new = [entry for entry in entries(added.read_text()) if entry not in known]
-        added.write_text("".join(new))
-    return 0
+    """Resolve pyproject.toml for every platform; release/lock.py says how."""
+    return run([BASE_PYTHON, RELEASE / "lock.py", *args])
 
 
-def resolve(uv: str, args: list[object]) -> int:
-    # fewest: the same versions on every Python, so that a result does not depend on it.
-    how = ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
-    plain = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-    hashed = ["--quiet", "--generate-hashes"]
-    return run([uv, "pip", "compile", PYPROJECT, *how, *plain, *hashed, *args])
+def outside(args: list[str]) -> int:
+    """Let others look at it; arguments go to the pytest of the independent auditors."""
+    prepare_further(OUTSIDE)
+    looks: dict[str, list[object]] = {
+        "repository": [OUTSIDE.bin / "repo-review", "."],
+        "workflows": [OUTSIDE.bin / "zizmor", "--offline", "--no-progress", ".github"],
+        # The last -m wins over pyproject's "not slow".
+        "auditors": [OUTSIDE.python, "-m", "pytest", "-m", "", "tests/outside", *args],
+    }
+    return run_all("outside", looks)
 
 
-def entries(text: str) -> list[str]:
-    """The requirements of a lock, each with its hashes."""
-    return re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
+def run_all(name: str, commands: dict[str, list[object]]) -> int:
+    """Run each of them, and say at the end which failed."""
+    failed = [each for each, command in commands.items() if run(command, cwd=ROOT) != 0]
+    names, verdict = (failed, "failed") if failed else (commands, "passed")
+    print(f"{name}: {', '.join(names)} {verdict}")
+    return 1 if failed else 0
 
 
 def run(command: list[object], cwd: Path | None = None) -> int:
     return subprocess.run([str(part) for part in command], cwd=cwd, check=False).returncode
+
+
+def become(command: list[object]) -> int:
+    """Run it in place of this process, so that whoever stops this one stops it."""
+    parts = [str(part) for part in command]
+    return run(command) if os.name == "nt" else os.execv(parts[0], parts)
 
 
 def stamps(environment: Environment) -> tuple[str, str]:
@@ -185,19 +217,26 @@ def prepare(environment: Environment) -> None:
     compileall.compile_dir(ROOT / "src", quiet=2)
 
 
-def prepare_cluster(environment: Environment) -> None:
-    """The same for an environment that adds to .venv, which must be ready."""
+def prepare_further(environment: Environment) -> None:
+    """The same for one without the package; if it adds to .venv, that must be ready."""
     made, _ = stamps(environment)
     stamp = environment.stamp
     if stamp.exists() and stamp.read_text() == made:
         return
     uv = shutil.which("uv")
     make_environment(environment, uv)
-    environment.packages.mkdir(parents=True, exist_ok=True)
-    seen = f"import site; site.addsitedir({str(MAIN.packages)!r})\n"
-    (environment.packages / "nomadp-main.pth").write_text(seen)
+    if LOCK in environment.locks:
+        environment.packages.mkdir(parents=True, exist_ok=True)
+        seen = f"import site; site.addsitedir({str(MAIN.packages)!r})\n"
+        (environment.packages / "nomadp-main.pth").write_text(seen)
     install(environment, uv, ["--no-deps", "--require-hashes", "-r", environment.locks[-1]])
     stamp.write_text(made)
+
+
+def prepare_web() -> None:
+    """Build what runs in a browser, unless it is there; where it cannot be, go on without."""
+    if web([]) != 0:
+        print("dev.py: no pages could be built (see above). Going on without.", file=sys.stderr)
 
 
 def make_environment(environment: Environment, uv: str | None) -> None:
@@ -232,8 +271,13 @@ COMMANDS = {
     "demo": demo,
     "test": test,
     "check": check,
+    "docs": docs,
+    "web": web,
+    "screenshots": screenshots,
     "cluster": cluster,
     "bench": bench,
+    "outside": outside,
+    "release": release,
     "lock": lock,
 }
 
@@ -249,6 +293,7 @@ def main(args: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

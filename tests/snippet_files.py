@@ -1,0 +1,83 @@
+"""Small files of the names that documents use, for the commands that read them."""
+
+import csv
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import nomadp
+
+__all__ = ["make_files"]
+
+IMPORTS = Path(__file__).resolve().parent / "imports"
+NEAR = (41.15, -8.65), (41.16, -8.6), (41.2, -8.55)
+"""Points of one journey, in the box that the documents take."""
+TIMES = tuple(f"2024-01-01T0{hour}:00:00Z" for hour in (8, 9, 9))
+
+
+def make_files(folder: Path) -> None:
+    """A city of ours as places and trips, and a journey in every form that is named."""
+    city = nomadp.synthetic_city(seed=1, places=60, trips=80)
+    nomadp.write_locations(folder / "places.csv", city.locations)
+    rows = [
+        (tid, seq, city.locations.ids[place])
+        for tid, trip in zip(city.trajectories.tids, city.trajectories, strict=True)
+        for seq, place in enumerate(trip)
+        if len(trip) > 1
+    ]
+    _table(folder / "trips.csv", ("tid", "seq", "location_id"), rows)
+    columns = dict(zip(("tid", "seq", "location_id"), zip(*rows, strict=True), strict=True))
+    pq.write_table(pa.table(columns), folder / "points.parquet")
+    nested: dict[str, list[str]] = {}
+    for tid, _, place in rows:
+        nested.setdefault(tid, []).append(place)
+    trips = {"tid": list(nested), "location_ids": list(nested.values())}
+    pq.write_table(pa.table(trips), folder / "trips.parquet")
+    (folder / "job.key").write_bytes(bytes(range(32)))
+    (folder / "job.key").chmod(0o600)
+    _journeys(folder)
+    _zones(folder / "boroughs.geojson")
+    for name, made in (("Timeline.json", "timeline-android.json"), ("takeout.zip",) * 2):
+        shutil.copyfile(IMPORTS / made, folder / name)
+
+
+def _journeys(folder: Path) -> None:
+    """The same journey as other programs write it."""
+    points = [(*place, time) for place, time in zip(NEAR, TIMES, strict=True)]
+    track = "".join(
+        f'<trkpt lat="{lat}" lon="{lng}"><time>{time}</time></trkpt>'
+        for lat, lng, time in points
+    )
+    gpx = f'<gpx version="1.1"><trk><trkseg>{track}</trkseg></trk></gpx>'
+    (folder / "tracks").mkdir(exist_ok=True)
+    for name in ("walk.gpx", "more.gpx", "tracks/monday.gpx"):
+        (folder / name).write_text(gpx, encoding="utf-8")
+    theirs = "user_id", "tracked_at", "longitude", "latitude"
+    _table(folder / "fixes.csv", theirs, [(1, time, lng, lat) for lat, lng, time in points])
+    plain = [(1, time[:-1], lat, lng) for lat, lng, time in points]
+    _table(folder / "positions.csv", ("who", "when", "lat", "lng"), plain)
+    _table(folder / "bus-stops.csv", ("stop_lat", "stop_lon"), NEAR)
+    line = json.dumps([[lng, lat] for lat, lng in NEAR])
+    porto = "TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE"
+    _table(folder / "train.csv", porto, [("T1", "7", "1372636858", "False", line)])
+
+
+def _zones(path: Path) -> None:
+    ring = [[-8.7, 41.1], [-8.5, 41.1], [-8.5, 41.25], [-8.7, 41.25], [-8.7, 41.1]]
+    shape = {"type": "Polygon", "coordinates": [ring]}
+    zones = [
+        {"type": "Feature", "properties": {"name": name}, "geometry": shape}
+        for name in ("one", "other")
+    ]
+    collection = {"type": "FeatureCollection", "features": zones}
+    path.write_text(json.dumps(collection), encoding="utf-8")
+
+
+def _table(path: Path, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
