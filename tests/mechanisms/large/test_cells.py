@@ -55,6 +55,14 @@ def test_cells_are_many_but_never_smaller_than_a_leaf(size, levels):
     assert sizes.sum() == size
 
 
+@pytest.mark.parametrize("size", [3, SIZE])
+def test_loops_are_compiled_for_one_layout_whatever_the_size(size):
+    known = ball_tree.sorted_places(scattered(size)).known
+    arrays = [each for each in known if isinstance(each, np.ndarray)]
+    assert len(arrays) == len(known) - 1  # all but the number of levels
+    assert all(each.flags.c_contiguous for each in arrays)
+
+
 @each_world
 def test_a_cell_is_a_node_of_the_tree_and_knows_its_locations(make):
     balls = ball_tree.sorted_places(make()).balls(4)

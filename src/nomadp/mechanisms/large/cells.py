@@ -87,7 +87,8 @@ def cells_around(ball: Floats) -> tuple[Floats, Bits]:
     nearest = _nearest(ball)
     ends = np.arange(1, _DISCS + 1) * len(ball) // _DISCS
     last = np.maximum(ends, 1) - 1
-    sizes = np.partition(nearest, np.unique(last), axis=1)[:, last]
+    # Row by row in memory, however many cells there are: loops are compiled for one layout.
+    sizes = np.ascontiguousarray(np.partition(nearest, np.unique(last), axis=1)[:, last])
     sizes[:, -1] = 2.0
     return sizes, np.stack([_packed(nearest <= size[:, None]) for size in sizes.T], axis=1)
 
