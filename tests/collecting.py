@@ -5,6 +5,7 @@ import base64
 import http.client
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -155,7 +156,7 @@ class Address(NamedTuple):
 
     def counters(self, kit: Kit | None, reason: str, at_least: int = 1) -> int:
         """What the operator sees; waits a moment, as counts of refusals may come late."""
-        deadline_s = time.monotonic() + 5
+        deadline_s = time.monotonic() + 60
         while True:
             seen = self.ask("GET", "/operator/tasks", role="operator").json
             of = (
@@ -201,13 +202,13 @@ def collector(
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert ready.wait(30)
+    assert ready.wait(60)
     try:
         yield address
     finally:
         if stop and not failed:
             stop[0]()
-        thread.join(30)
+        thread.join(60)
         listeners.close()
         assert not failed, failed
         assert not thread.is_alive()
@@ -221,10 +222,30 @@ def prepared(store: Store, *kits: Kit) -> None:
     connection.close()
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
+    """One that neither another test process nor an outgoing connection takes meanwhile.
+
+    Systems give those that ask for any port one from 32768 on, outgoing connections too.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 12_000 + worker % 20 * 1000
+    for port in random.SystemRandom().sample(range(first, first + 1000), 1000):
+        if port not in _given and _is_free(port):
+            _given.add(port)
+            return port
+    raise AssertionError("there must be a free port on loopback")
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 class Process:
@@ -255,7 +276,7 @@ class Process:
             )
         while not self.is_ready():
             assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() - began_s < 30, self.log.read_text()
+            assert time.monotonic() - began_s < 120, self.log.read_text()
             time.sleep(0.02)
         return time.monotonic() - began_s
 
@@ -273,7 +294,7 @@ class Process:
     def end(self, number: int = signal.SIGTERM) -> int:
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def __enter__(self) -> "Process":
         self.start()

@@ -10,6 +10,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import NamedTuple
 
 from collecting import Address, report
+from processes import wait_until
 
 from nomadp.collector.messages import UPLOAD_TYPE, report_id_text
 from nomadp.collector.opened import opened
@@ -47,6 +48,11 @@ class Load:
         for thread in self._threads:
             thread.join()
 
+    def has_sent(self, more: int) -> bool:
+        """Waits until so many more were acknowledged, however slow the machine is."""
+        enough = len(self.acknowledged) + more
+        return wait_until(lambda: len(self.acknowledged) >= enough, 60)
+
     def _send(self) -> None:
         number, connection = 0, self._connection()
         while not self._is_over.is_set():
@@ -79,16 +85,17 @@ class Load:
 def killed_under_load(
     load: Load, times: int, kill: Callable[[], None], start: Callable[[], float | None]
 ) -> list[float]:
-    """Kill at random moments; how long it took to be ready again, each time."""
+    """Kill at random moments of its work; how long it took to be ready again, each time."""
     chance, ready_s = random.Random(1), []
     with load:
         for _ in range(times):
+            assert load.has_sent(10)
             time.sleep(chance.uniform(0.02, 0.3))
             kill()
             began_s = time.monotonic()
             start()
             ready_s.append(time.monotonic() - began_s)
-        time.sleep(0.3)
+        assert load.has_sent(10)
     return ready_s
 
 

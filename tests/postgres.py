@@ -91,9 +91,12 @@ class Postgres:
 
         address = f"postgresql://nomadp@127.0.0.1:{self.port}/postgres"
         with psycopg.connect(address, autocommit=True) as connection:
+            before = connection.execute("SELECT pg_conf_load_time()").fetchone()
             connection.execute(statement.encode())
             connection.execute("SELECT pg_reload_conf()")
-        time.sleep(0.3)  # every server process reads it at its next statement
+            # All are told at once; every server process reads it at its next statement.
+            while connection.execute("SELECT pg_conf_load_time()").fetchone() == before:
+                time.sleep(0.01)
 
     def kill(self) -> None:
         """As a power cut would: the server and all that it started."""

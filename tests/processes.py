@@ -1,13 +1,14 @@
 """Real processes: the command line as a terminal or a supervisor meets it."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["children", "is_gone", "start", "wait_until"]
+__all__ = ["catches_signals", "children", "is_gone", "start", "wait_until"]
 
 
 def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
@@ -38,6 +39,13 @@ def is_gone(process: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return True
     return state == "Z"
+
+
+def catches_signals(process: int) -> bool:
+    """Whether a command has begun; Python by itself leaves SIGTERM to the system."""
+    said = Path(f"/proc/{process}/status").read_text()
+    caught = int(said.partition("SigCgt:")[2].split()[0], 16)
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
 
 
 def children(process: int) -> list[int]:

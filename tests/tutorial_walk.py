@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import tomllib
@@ -196,7 +195,6 @@ def _environment(folder: Path) -> Path:
 
 
 def _free_ports() -> list[str]:
-    with socket.socket() as one, socket.socket() as other:
-        for each in (one, other):
-            each.bind(("127.0.0.1", 0))
-        return [str(each.getsockname()[1]) for each in (one, other)]
+    from collecting import free_port
+
+    return [str(free_port()) for _ in range(2)]

@@ -160,7 +160,8 @@ def test_a_report_is_due_at_a_random_time_that_the_task_bounds(tmp_path: Path) -
         client.join(collector.url, kit.task.id)
         now = int(time.time())
         due = [(client.report([1, 2, 3]).not_before or 0) - now for _ in range(20)]
-        assert all(0 <= each <= 7202 for each in due)
+        took_s = time.time() - now
+        assert all(0 <= each <= 7201 + took_s for each in due)
         assert len(set(due)) > 15
         assert collector.uploads == []
         assert client.next_due() == now + min(due)

@@ -5,9 +5,7 @@ import json
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
-from statistics import median
 
 import pytest
 from collecting import Process, kit_of, prepared, report
@@ -44,8 +42,7 @@ def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> 
     prepared(opened(place), kit)
     with Process(place, folder, **how) as running:
         load = Load(running.address, kit)
-        ready_s = killed_under_load(load, times, running.kill, running.start)
-    assert median(ready_s) < 5  # all of them, on a machine of its own: the benchmark says
+        killed_under_load(load, times, running.kill, running.start)
     return tally(place, kit, load.acknowledged)
 
 
@@ -115,7 +112,7 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
     prepared(opened(place), kit)
     with Process(place, tmp_path) as running:
         with Load(running.address, kit) as load:
-            time.sleep(0.3)
+            assert load.has_sent(20)
             assert running.end(number) == code
         acknowledged, lost, doubled = tally(place, kit, load.acknowledged)
     assert acknowledged > 10
@@ -169,7 +166,7 @@ def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path
             thread.join()
         assert replies == [b""] * 20
         with Load(running.address, kit, 16) as load:
-            time.sleep(1)
+            assert load.has_sent(200)
         assert running.end() == 143
     load.acknowledged[same["report_id"]] = same["value"]
     acknowledged, lost, doubled = tally(place, kit, load.acknowledged)

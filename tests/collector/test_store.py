@@ -168,7 +168,7 @@ def test_what_was_deleted_is_not_in_the_log_beside_the_store(
         assert address.send(kit, sent).body == b""
         now_s[0] += 60 * DAY_S
         connection = sqlite.connect()
-        deadline_s = time.monotonic() + 10
+        deadline_s = time.monotonic() + 60
         while connection.rows("SELECT 1 FROM report WHERE value IS NOT NULL") or (
             name in log.read_bytes()
         ):
@@ -247,7 +247,7 @@ def test_a_backup_holds_everything_and_can_be_restored(
 
 def test_a_backup_under_load_is_of_one_moment(store: Store, kit: Kit, tmp_path: Path) -> None:
     with collector(store, kit) as address, Load(address, kit) as load:
-        time.sleep(0.5)
+        assert load.has_sent(20)
         known = dict(load.acknowledged)
         place = str(tmp_path / "backup.sqlite")
         backed_up(store, Path(place))

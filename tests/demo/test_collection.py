@@ -80,7 +80,7 @@ def test_a_collector_leaves_with_a_starter_that_was_killed(tmp_path: Path) -> No
     collector = int(starter.stdout.readline())
     starter.kill()
     starter.communicate()
-    assert wait_until(lambda: is_gone(collector), 20), "an orphan is left"
+    assert wait_until(lambda: is_gone(collector), 60), "an orphan is left"
 
 
 @pytest.fixture
@@ -122,10 +122,10 @@ def test_a_demo_that_stays_is_ended_by_a_signal_with_all_it_started(
         os.killpg(demo.pid, number)
     else:
         demo.send_signal(number)
-    _, stderr = demo.communicate(timeout=30)
+    _, stderr = demo.communicate(timeout=60)
     assert demo.returncode == 128 + number
     assert "the collector has ended" in stderr
-    assert wait_until(lambda: all(map(is_gone, started)), 5), "an orphan is left"
+    assert wait_until(lambda: all(map(is_gone, started)), 30), "an orphan is left"
 
 
 @pytest.mark.slow

@@ -117,9 +117,9 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal as a terminal does")
 def test_ctrl_c_keeps_what_is_finished_and_says_so(data: Path, tmp_path: Path) -> None:
     process = start(data, tmp_path, 2)
-    assert wait_until(lambda: finished(tmp_path) >= 3, 60)
+    assert wait_until(lambda: finished(tmp_path) >= 3, 120)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "the same command goes on from there" in told
     assert finished(tmp_path) >= 3

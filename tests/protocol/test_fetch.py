@@ -22,7 +22,8 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.replies, self.asked, self.pause_s = {}, [], 0.0
+        self.replies, self.asked = {}, []
+        self.pause_s, self.piece = 0.0, 1
 
     @property
     def url(self):
@@ -44,8 +45,8 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
             return
         with suppress(OSError):  # the other side gave up
-            for byte in content:
-                self.wfile.write(bytes([byte]))
+            for k in range(0, len(content), self.server.piece):
+                self.wfile.write(content[k : k + self.server.piece])
                 time.sleep(self.server.pause_s)
 
     do_GET = do_POST = answer
@@ -142,7 +143,7 @@ def test_nobody_there_is_a_failure_and_no_refusal():
 
 def test_a_reply_in_pieces_is_read_to_its_end(server, zones_kit):
     url = serve(server, zones_kit)
-    server.pause_s = 0.0005  # after each byte; this server closes after each reply
+    server.pause_s, server.piece = 0.0005, 50  # this server closes after each reply
     assert fetched_from(url).task == zones_kit.task
 
 
@@ -153,7 +154,7 @@ def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
     began_s = time.monotonic()
     with pytest.raises(UploadFailed, match="TimeoutError"):
         fetched_from(url)
-    assert time.monotonic() - began_s < 5
+    assert time.monotonic() - began_s < 20
 
 
 def test_only_our_own_names_are_repeated_of_what_a_server_says(server):

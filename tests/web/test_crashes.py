@@ -68,7 +68,7 @@ def browser_in(kind: "BrowserType", profile: Path) -> Iterator[tuple["Page", int
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline_s = time.monotonic() + 30
+        deadline_s = time.monotonic() + 120
         while not port.exists() or not port.read_text():
             assert time.monotonic() < deadline_s
             time.sleep(0.02)

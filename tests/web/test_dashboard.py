@@ -120,11 +120,11 @@ def test_areas_become_smaller_as_the_map_is_zoomed_in(
         open_tab(page, "Density")
         assert page.get_by_text("Areas: 8 by 8").is_visible()
         page.get_by_role("button", name="Zoom in").click()
-        page.get_by_text("Areas: 16 by 16").wait_for(timeout=5_000)
+        page.get_by_text("Areas: 16 by 16").wait_for(timeout=60_000)
         page.get_by_role("button", name="Show everything").click()
-        page.get_by_text("Areas: 8 by 8").wait_for(timeout=5_000)
+        page.get_by_text("Areas: 8 by 8").wait_for(timeout=60_000)
         page.locator(".map canvas").press("-")
-        page.get_by_text("Areas: 4 by 4").wait_for(timeout=5_000)
+        page.get_by_text("Areas: 4 by 4").wait_for(timeout=60_000)
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_new_reports_are_counted_at_once_and_answered_when_asked_again(
         open_tab(page, "Hotspots")
         before = collection.address.ask("GET", task, role="analyst").json["reports"]
         collection.address.send(collection.trips, *[report(collection.trips) for _ in range(7)])
-        page.get_by_text("7 reports came in since").wait_for(timeout=10_000)
+        page.get_by_text("7 reports came in since").wait_for(timeout=60_000)
         assert page.locator("#reports").inner_text() == f"{before + 7:,}"
         page.get_by_role("button", name="Work it out again").click()
         told = page.locator(".facts dd").first
