@@ -56,18 +56,41 @@ def browser() -> Iterator["Browser"]:
 ROOMS = ("web", "demo", "paper")
 """Whose tests share what is slow to make: a collector, a browser, a whole run."""
 
+COMPILE = ("large", "fast", "pivot", "test_ranked")
+"""Folders and a file whose tests compile nearly every loop, which others then find compiled."""
+
+BEGUN_FIRST = (
+    *("kernels", "web"),
+    *("collector", "client"),  # which need no loop while those are being compiled
+    *("demo", "paper", "inference", "test_stream", "test_law_constants", "test_conformance"),
+)
+"""Groups, folders and files: begun last, a long one would run while other cores are idle."""
+
+LONG_TO_MAKE = frozenset({"browser", "paper", "web"})
+"""Fixtures that take so long that every test with one of them is left to CI."""
+
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "paper_data" in getattr(item, "fixturenames", ()):
+        wanted = getattr(item, "fixturenames", ())
+        if "paper_data" in wanted:
             item.add_marker("data")
+        if not LONG_TO_MAKE.isdisjoint(wanted):
+            item.add_marker("slow")
         item.add_marker(pytest.mark.xdist_group(_group(item.path)))
-    # The longest groups first: begun last, one would run while every other core is idle.
-    items.sort(key=lambda item: item.path.parent.name not in ROOMS)
+    items.sort(key=lambda item: _turn(item.path))
 
 
 def _group(path: Path) -> str:
     """Tests that one process runs: they share what their fixtures make, once."""
     room = path.parent.name
+    if room in COMPILE or path.stem in COMPILE:
+        return "kernels"
     return room if room in ROOMS else str(path)
+
+
+def _turn(path: Path) -> int:
+    names = (_group(path), path.parent.name, path.stem)
+    turns = [k for k, name in enumerate(BEGUN_FIRST) if name in names]
+    return min(turns, default=len(BEGUN_FIRST))

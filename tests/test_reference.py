@@ -48,6 +48,7 @@ def sections(name: str) -> dict[str, str]:
     return {head.strip("`"): text for head, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
+@pytest.mark.slow
 def test_pages_are_fresh_and_those_changed_by_hand_are_stale(
     generate: ModuleType, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 pytest.importorskip("zensical", reason="zensical, which builds the site, is not installed")
 
+pytestmark = pytest.mark.slow  # CI runs it
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "docs" / "build.py"
 
@@ -134,7 +136,6 @@ SERIOUS = """async () => (await axe.run(document, { resultTypes: ["violations"] 
 LOOKED_AT = ("index", "guides/mechanisms", "reference/python", "reference/http", "atlas")
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])

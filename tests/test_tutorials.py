@@ -12,13 +12,6 @@ from tutorial_walk import Walk
 from tutorials_maker import GUIDES, PAGES, VARIES, blocks, looks_like, walked
 
 ROOT = Path(__file__).resolve().parent.parent
-SLOW = {"choosing-epsilon", "comparing-mechanisms", "task-to-map"}
-"""That search, learn or sync for longer than a few seconds."""
-
-IN_THIS_ENVIRONMENT = [
-    pytest.param(page, marks=pytest.mark.slow if page.stem in SLOW else (), id=page.stem)
-    for page in PAGES
-]
 
 
 def changed(shown: str, printed: str) -> list[str]:
@@ -26,7 +19,8 @@ def changed(shown: str, printed: str) -> list[str]:
     return list(lines)
 
 
-@pytest.mark.parametrize("page", IN_THIS_ENVIRONMENT)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_prints_what_its_page_shows(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     with Walk(tmp_path) as walk:

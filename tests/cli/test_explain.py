@@ -104,8 +104,18 @@ def test_says_how_far_a_suspicion_can_grow_and_rounds_up(
     assert "Whatever somebody knew before" in text
 
 
-@pytest.mark.parametrize("mechanism", [*JOURNEYS, *EXPERIMENTAL])
-@pytest.mark.parametrize("length", ["1", "3"])
+@pytest.mark.parametrize(
+    ("length", "mechanism"),
+    [
+        *(("3", name) for name in (*JOURNEYS, *EXPERIMENTAL)),
+        ("1", "exp"),
+        *(
+            pytest.param("1", name, marks=pytest.mark.slow)
+            for name in (*JOURNEYS, *EXPERIMENTAL)
+            if name != "exp"
+        ),
+    ],
+)
 def test_tells_the_error_on_a_map_beside_the_constant(
     mechanism: str, length: str, run: Run
 ) -> None:

@@ -57,7 +57,10 @@ def test_the_second_time_nothing_is_computed(data: Path, tmp_path: Path) -> None
 
 def test_json_names_what_was_written(data: Path, tmp_path: Path) -> None:
     found = as_json(
-        run("table1", "directions", "--quick", "--data", data, "--out", tmp_path, "--json")
+        run(
+            *("table1", "directions", "--quick", "--data", data, "--out", tmp_path),
+            *("--jobs", 1, "--json"),
+        )
     )
     assert found["datasets"] == ["town"]
     assert found["simulated"] is False

@@ -33,7 +33,12 @@ def demo(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize(
-    ("number", "busy_s"), [(signal.SIGINT, 0.0), (signal.SIGTERM, 0.0), (signal.SIGINT, 2.0)]
+    ("number", "busy_s"),
+    [
+        (signal.SIGTERM, 0.0),
+        pytest.param(signal.SIGINT, 0.0, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_a_signal_ends_a_command_and_its_children_at_once(
     number: signal.Signals, busy_s: float, demo: "subprocess.Popen[str]"
@@ -54,6 +59,7 @@ def test_a_signal_ends_a_command_and_its_children_at_once(
     assert wait_until(lambda: all(map(is_gone, workers)), AT_ONCE_S), "an orphan is left"
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_killed_command(demo: "subprocess.Popen[str]") -> None:
     workers = children(demo.pid)
     demo.kill()
@@ -77,7 +83,10 @@ def test_a_command_that_ignores_interruptions_from_the_start_goes_on(tmp_path: P
     "arguments",
     [
         ["audit", "--thorough", "--mechanism", "atp"],
-        ["data", "build", "city", "--out", "city", "--trips", "3000000"],
+        pytest.param(
+            ["data", "build", "city", "--out", "city", "--trips", "3000000"],
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

@@ -67,12 +67,14 @@ def test_a_device_killed_while_it_sends_sends_the_same_bytes_again(tmp_path: Pat
     assert killed_while_sending(tmp_path, "right", 3) == []
 
 
+@pytest.mark.slow
 def test_a_device_that_perturbs_before_it_charges_is_found_out(tmp_path: Path) -> None:
     assert killed_while_sending(tmp_path / "whole", "perturb-first", 0) == []
     wrong = killed_while_sending(tmp_path / "killed", "perturb-first", 2)
     assert [each.split(" ", 1)[1] for each in wrong] == ["was not paid"] * 2
 
 
+@pytest.mark.slow
 def test_a_device_that_stores_after_it_sent_is_found_out(tmp_path: Path) -> None:
     assert killed_while_sending(tmp_path / "whole", "store-last", 0) == []
     wrong = killed_while_sending(tmp_path / "killed", "store-last", 2)

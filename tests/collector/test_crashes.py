@@ -46,8 +46,11 @@ def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> 
     return tally(place, kit, load.acknowledged)
 
 
+@pytest.mark.parametrize(
+    "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
 def test_a_killed_collector_loses_and_doubles_nothing(place: str, tmp_path: Path) -> None:
-    acknowledged, lost, doubled = killed_collector(place, tmp_path, 3)
+    acknowledged, lost, doubled = killed_collector(place, tmp_path, 2)
     assert acknowledged > 20
     assert (lost, doubled) == (0, 0)
 
@@ -60,6 +63,7 @@ def test_a_collector_killed_200_times_loses_and_doubles_nothing(tmp_path: Path) 
     assert (lost, doubled) == (0, 0)
 
 
+@pytest.mark.slow
 def test_acknowledging_before_the_commit_is_seen_to_lose(tmp_path: Path) -> None:
     place = str(tmp_path / "collector.sqlite")
     hasty = [sys.executable, "-c", HASTY]
@@ -96,6 +100,7 @@ def test_a_database_killed_50_times_loses_and_doubles_nothing(tmp_path: Path) ->
     assert (lost, doubled) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_killed_database_loses_and_doubles_nothing(tmp_path: Path) -> None:
     acknowledged, lost, doubled = killed_database(tmp_path, 2)
     assert acknowledged > 10
@@ -103,7 +108,11 @@ def test_a_killed_database_loses_and_doubles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
+    ("number", "code"),
+    [
+        pytest.param(signal.SIGTERM, 143, id="term"),
+        pytest.param(signal.SIGINT, 130, id="int", marks=pytest.mark.slow),
+    ],
 )
 def test_told_to_stop_it_answers_what_it_has_and_ends(
     tmp_path: Path, number: int, code: int
@@ -122,6 +131,7 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_workers_end_with_the_process_that_started_them(
     postgres: Postgres, tmp_path: Path
 ) -> None:
@@ -144,6 +154,7 @@ def writers(place: str) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path) -> None:
     kit, place = kit_of(), postgres.database()
     prepared(opened(place), kit)

@@ -32,6 +32,7 @@ def asked(address: str, path: str, token: str) -> dict[str, object]:
         return dict(json.loads(connection.getresponse().read()))
 
 
+@pytest.mark.slow
 def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> None:
     stages: list[tuple[str, int]] = []
     done: list[int] = []

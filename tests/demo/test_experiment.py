@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from nomadp.datasets.city import synthetic_city
 from nomadp.demo import render
@@ -12,6 +13,7 @@ def test_every_setting_of_the_plan_is_run_and_audited(findings: Findings) -> Non
     assert findings.audit.ok
 
 
+@pytest.mark.slow
 def test_two_cores_give_the_same_page_as_one(findings: Findings) -> None:
     assert render(explore(findings.study.plan, 2, lambda count: None)) == render(findings)
 

@@ -81,7 +81,13 @@ def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> Non
 
 
 @pytest.mark.parametrize("linked", [True, False])
-@pytest.mark.parametrize("name", [*MECHANISMS, "tracs-c"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("atp", "exp") else pytest.mark.slow)
+        for name in (*MECHANISMS, "tracs-c")
+    ],
+)
 def test_neither_workers_nor_pieces_change_a_report(
     name: str, linked: bool, job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +177,7 @@ def stop_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatc
     return monkeypatch
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_stopped_at_any_step_a_job_goes_on_to_the_same_file(
     jobs: int, job: MakeJob, tmp_path: Path
 ) -> None:

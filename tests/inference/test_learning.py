@@ -203,7 +203,9 @@ def test_a_spread_that_is_given_is_used(spread):
 
 
 @pytest.mark.parametrize("epsilon", [1, 3, 8])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2))]
+)
 def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     locations = scattered(40)
     rows = np.random.default_rng(seed).integers(0, 40, (1_000, 2))
@@ -214,6 +216,7 @@ def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     assert (learner.learn().scores == learner.alike().scores).all()
 
 
+@pytest.mark.slow
 def test_people_who_go_anywhere_but_to_one_place_take_no_steps_that_are_learned():
     """What steps reports of few journeys seem to tell of, they only tell of the public walk."""
     locations = scattered(200)
@@ -278,7 +281,7 @@ def everywhere(locations, count, length, seed=0):
 
 
 @pytest.mark.parametrize("people", [commuters, everywhere])
-@pytest.mark.parametrize("epsilon", ["0.1", 1, 4])
+@pytest.mark.parametrize("epsilon", [pytest.param("0.1", marks=pytest.mark.slow), 1, 4])
 def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people, epsilon):
     locations = scattered(40)
     mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=32)

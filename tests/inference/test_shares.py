@@ -74,7 +74,9 @@ def visit_errors(name, epsilon, seed=1):
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "exp"])
-@pytest.mark.parametrize("epsilon", ["0.1", 1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "epsilon", [1, *(pytest.param(each, marks=pytest.mark.slow) for each in ("0.1", 2))]
+)
 def test_visits_are_on_average_never_estimated_worse_than_flat(name, epsilon):
     errors = [visit_errors(name, epsilon, seed) for seed in range(3)]
     assert np.mean([estimated for estimated, _ in errors]) <= errors[0][1]
@@ -107,7 +109,9 @@ def test_visits_are_estimated_better_than_counted():
     assert squared_error(found.values, visits) < squared_error(counted, visits)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2))]
+)
 @pytest.mark.parametrize(("name", "epsilon"), [("atlas", 1), ("atlas", 6), ("brr", 1)])
 def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
     everywhere = np.random.default_rng(seed).integers(0, 40, (2000, 2))
@@ -119,7 +123,7 @@ def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
     assert (found.values == found.flat).all()
 
 
-@pytest.mark.parametrize("epsilon", [4, 8])
+@pytest.mark.parametrize("epsilon", [4, pytest.param(8, marks=pytest.mark.slow)])
 def test_trips_of_people_who_go_nearly_anywhere_are_not_estimated_worse_than_flat(epsilon):
     """They were made out to take steps that nobody takes: six times as wrong as flat.
 

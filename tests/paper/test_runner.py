@@ -115,6 +115,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal as a terminal does")
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished_and_says_so(data: Path, tmp_path: Path) -> None:
     process = start(data, tmp_path, 2)
     assert wait_until(lambda: finished(tmp_path) >= 3, 120)
