@@ -12,7 +12,6 @@ from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
 from nomadp.reports import Counts, counting, read_reports, write_simulated
-from nomadp.reports.count_files import read_counts, write_counts
 from nomadp.reports.counting import count_files
 from nomadp.reports.counts import possible
 from nomadp.reports.files import ABOUT
@@ -132,35 +131,6 @@ def test_ids_of_any_length_have_numbers_of_their_own():
     assert len(set(found.tolist())) == len(names)
     sliced = counting._number(pa.array(["zz", *names])[1:])
     assert np.array_equal(found, sliced)
-
-
-@pytest.mark.parametrize("suffix", ["json", "parquet"])
-def test_counts_are_kept_in_files_that_merge(suffix, tmp_path):
-    parts = [Counts.of(made(name), reports_of(made(name))) for name in ("atlas", "exp")]
-    paths = [tmp_path / f"{k}.{suffix}" for k in (0, 1)]
-    for path, part in zip(paths, parts, strict=True):
-        write_counts(path, part)
-    assert read_counts(paths[0]) == parts[0]
-    assert read_counts([*paths, paths[0]]) == parts[0] + parts[1] + parts[0]
-    assert read_counts(paths).only(made("exp")) == parts[1]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        '{"format": 2, "laws": [], "counts": []}',
-        '{"format": 1, "laws": ["a"], "counts": [[0, 1, 2]]}',
-        '{"format": 1, "laws": ["a"], "counts": [[0, 1, 2, -1]]}',
-        '{"format": 1, "laws": ["a"], "counts": [[0, 1, 2, 1.5]]}',
-        '{"format": 1, "laws": [], "counts": [[0, 1, 2, 3]]}',
-    ],
-)
-def test_a_file_of_something_else_is_refused(text, tmp_path):
-    (tmp_path / "counts.json").write_text(text)
-    with pytest.raises(SchemaError, match="must hold counts"):
-        read_counts(tmp_path / "counts.json")
 
 
 def test_the_hash_is_of_what_was_counted_in_whatever_order():
