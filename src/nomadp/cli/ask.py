@@ -21,7 +21,7 @@ from nomadp.cli.options import (
     rule_or_file,
     variant_option,
 )
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar
+from nomadp.cli.output import Answer, json_option, print_left_out, print_table, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.answers import Table
@@ -257,9 +257,7 @@ def _print(summary: dict[str, Any]) -> None:
             "more often than honest people make them",
             err=True,
         )
-    if summary["refused"]:
-        said = "; ".join(f"{count} since {why}" for why, count in summary["refused"].items())
-        click.echo(f"nomadp: reports were left out: {said}", err=True)
+    print_left_out(summary["refused"])
 
 
 def _print_flat(flat: dict[str, Any], level: float) -> None:

@@ -1,5 +1,6 @@
 """``nomadp collector``: what an operator does with a collector's store."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,9 +150,6 @@ def tokens(*, role: str, store: str) -> Answer:
     """
     from nomadp.collector.tokens import renew
 
-    connection = opened_store(store).connect()
-    try:
+    with closing(opened_store(store).connect()) as connection:
         token = renew(connection, role)
-    finally:
-        connection.close()
     return Answer({"role": role, "token": token}, f"{role} token, shown once: {token}")

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from contextlib import closing
 from typing import Any
 
 import click
@@ -54,12 +55,9 @@ def _found(store: str, url: str | None) -> dict[str, Any]:
     from nomadp.collector.held import read_task, task_rows
     from nomadp.collector.overview import overview
 
-    connection = opened_store(store).connect()
-    try:
+    with closing(opened_store(store).connect()) as connection:
         held = [read_task(connection, row.id) for row in task_rows(connection)]
         return overview(connection, [each for each in held if each is not None])
-    finally:
-        connection.close()
 
 
 def _asked(url: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from nomadp.cli.options import (
     locations_option,
     variant_options,
 )
-from nomadp.cli.output import Answer, json_option, progress_bar
+from nomadp.cli.output import Answer, json_option, print_left_out, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.inference import Estimate
@@ -81,9 +81,7 @@ def _print(summary: dict[str, Any]) -> None:
         f"radius holding {summary['level']:.0%} of the probability: "
         f"{summary['mean_radius_km']:.3f} km on average"
     )
-    if summary["refused"]:
-        said = "; ".join(f"{count} since {why}" for why, count in summary["refused"].items())
-        click.echo(f"nomadp: reports were left out: {said}", err=True)
+    print_left_out(summary["refused"])
     if summary["prior"] == "learned" and summary["prior_spread"] is None:
         click.echo("nomadp: the reports told nothing beyond chance; a public prior was used")
     if summary["prior_settled"] is False:

@@ -1,8 +1,8 @@
 """What the commands of a device share: where its ledger is, and how receipts are told."""
 
 import time
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from nomadp.client import Receipt, Spending
 
 __all__ = ["all_settled", "home_option", "receipt_said", "receipt_sentence", "spending_said"]
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 home_option = click.option(
     "--home",

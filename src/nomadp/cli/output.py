@@ -22,6 +22,7 @@ __all__ = [
     "Answer",
     "json_option",
     "print_json",
+    "print_left_out",
     "print_table",
     "progress_bar",
     "reading_notes",
@@ -78,6 +79,13 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             for cell, width, right in zip(line, widths, numeric, strict=True)
         )
         click.echo("  ".join(cells).rstrip())
+
+
+def print_left_out(refused: Mapping[str, int]) -> None:
+    """Of reports, how many for which reason, if any."""
+    if refused:
+        said = "; ".join(f"{count} since {why}" for why, count in refused.items())
+        click.echo(f"nomadp: reports were left out: {said}", err=True)
 
 
 @contextmanager

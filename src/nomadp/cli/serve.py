@@ -1,13 +1,16 @@
 """``nomadp serve``: the collector that devices report to."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
+from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.options import EXISTING, Whole, file_option
 from nomadp.cli.output import print_json
+from nomadp.extras import require
 
 __all__ = ["serve"]
 
@@ -16,14 +19,7 @@ LOOPBACK = "127.0.0.1"
 
 @click.command()
 @click.argument("folders", metavar="[FOLDER...]", type=EXISTING, nargs=-1)
-@click.option(
-    "--store",
-    default="collector.sqlite",
-    show_default=True,
-    metavar="STORE",
-    envvar="NOMADP_STORE",
-    help="A file, or postgresql://USER@HOST/DATABASE.",
-)
+@store_option
 @click.option("--host", default=LOOPBACK, show_default=True, help="For devices and analysts.")
 @click.option("--port", type=Whole(0, 65_535), default=8000, show_default=True)
 @click.option(
@@ -57,14 +53,11 @@ def serve(**options: Any) -> None:
       nomadp serve task --basemap city.pmtiles
       nomadp serve --store postgresql://nomadp@localhost/nomadp --workers 4 --port 8000
     """
-    from nomadp.extras import require
-
     require("collector")
     from nomadp.collector.basemap import checked_basemap
-    from nomadp.collector.opened import opened
 
     basemap = options["basemap"] and checked_basemap(options["basemap"])
-    store = opened(options["store"])
+    store = opened_store(options["store"], new=True)
     if options["workers"] > 1 and not store.shared:
         raise click.UsageError(
             "--workers above 1 needs a store that processes share; name one with --store "
@@ -84,16 +77,13 @@ def _prepared(store: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
     from nomadp.collector.tokens import first_tokens
     from nomadp.protocol.folder import read_task_folder
 
-    connection = store.connect()
-    try:
+    with closing(store.connect()) as connection:
         check_whole(connection)
         for kit in [read_task_folder(folder) for folder in folders]:
             add_task(connection, kit)
         made = first_tokens(connection)
         tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]
         return {"tokens": made, "tasks": tasks}
-    finally:
-        connection.close()
 
 
 def _run(options: dict[str, Any], store: Any) -> int:
