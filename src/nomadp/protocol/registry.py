@@ -11,9 +11,8 @@ from nomadp.budget import format_epsilon
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.promise import Promise
 
-__all__ = ["CURATOR_KINDS", "Curator", "registry_record", "registry_yaml"]
+__all__ = ["Curator", "registry_record", "registry_yaml"]
 
-CURATOR_KINDS = ("Government", "Industry", "Nonprofit")
 _DIGITS = 12
 
 
