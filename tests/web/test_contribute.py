@@ -265,6 +265,23 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
         assert found.answer({"ask": "flows"})["status"] == "done"
 
 
+def test_the_key_names_only_what_is_on_the_map(
+    chromium: "Browser", collector: Address
+) -> None:
+    places, own = ["public locations"], ["your journey, which stays here"]
+    told = ["what a report tells"]
+    with visit(chromium, collector, TRIPS) as found:
+        key = found.page.locator(".marks li:visible")
+        assert key.all_inner_texts() == places
+        found.draw()
+        assert key.all_inner_texts() == [*places, *own, "what is read of it"]
+        found.press("Use this journey")
+        found.press("See what would be sent")
+        found.step(4)
+        found.page.locator(".preview .says").wait_for()
+        assert key.all_inner_texts() == [*places, *own, *told]
+
+
 def test_previews_are_marked_and_none_is_sent(chromium: "Browser", collector: Address) -> None:
     with visit(chromium, collector) as found:
         found.to_preview()
@@ -477,12 +494,12 @@ def test_journeys_are_split_at_gaps_and_deleted(
         page.locator("#file").set_input_files(timeline(TRIPS, tmp_path))
         rows = page.locator(".journey")
         rows.nth(2).wait_for()
-        page.get_by_label("A new journey begins after a gap of").fill("12")
+        page.get_by_label("New journey after a gap of").fill("12")
         page.keyboard.press("Tab")
         page.get_by_text("2 journeys found").wait_for()
         found.press("Delete Tuesday, May 7, 2024")
         page.get_by_text("1 journey left").wait_for()
-        page.get_by_label("A new journey begins after a gap of").fill("3")
+        page.get_by_label("New journey after a gap of").fill("3")
         page.keyboard.press("Tab")
         page.get_by_text("2 journeys found").wait_for()  # what is deleted stays so
         assert page.locator(".day legend").all_inner_texts() == ["Monday, May 6, 2024"]

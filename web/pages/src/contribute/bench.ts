@@ -4,6 +4,7 @@ import type { Position } from "../api";
 import type { Account } from "./account";
 import { Explaining } from "./explained";
 import type { Fit, JourneyMap, Marks } from "./journey_map";
+import { MapKey } from "./map_key";
 import { Reading } from "./reading";
 import { Telling } from "./telling";
 
@@ -30,6 +31,7 @@ export interface Step {
 export class Bench {
   readonly kit: Kit;
   readonly reading = new Reading();
+  readonly key = new MapKey();
   readonly telling: Telling;
   readonly explaining: Explaining;
   /** Whether a preview of the chosen journey was seen. */
@@ -89,6 +91,7 @@ export class Bench {
 
   draw(marks: Marks, fit?: Fit): void {
     this.shown = [marks, fit];
+    this.key.show(marks);
     this.map?.show(marks, fit);
   }
 

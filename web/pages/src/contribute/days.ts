@@ -40,7 +40,7 @@ export class Days implements Step {
     this.split = h(
       "p",
       { class: "field inline" },
-      h("label", { for: "hours" }, "A new journey begins after a gap of"),
+      h("label", { for: "hours" }, "New journey after a gap of"),
       this.hours,
       h("span", {}, "hours"),
     );
@@ -209,8 +209,10 @@ function nameOf({ date, begins, key }: Summary): string {
 
 function rowWords({ key, begins, ends, points, km: distance }: Summary): string {
   if (key < 0) return `Drawn on the map · ${plural(points, "point")}`;
-  const when = begins ? `${begins} – ${ends} · ` : "";
-  return `${when}${km(distance)} · ${plural(points, "point")}`;
+  const when = begins ? [`${begins} – ${ends}`] : [];
+  const parts = [...when, km(distance), plural(points, "point")];
+  // A line may end between parts, and within none.
+  return parts.map((each) => each.replaceAll(" ", "\u00a0")).join(" · ");
 }
 
 /** Its shape, to know it again. */

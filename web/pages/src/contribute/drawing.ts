@@ -4,6 +4,7 @@ import type { Position } from "../api";
 import { h, show } from "../dom";
 import type { Bench } from "./bench";
 import type { Days } from "./days";
+import { inOrder } from "./numbered";
 import { km } from "./words";
 
 const FOUND_MOST = 6;
@@ -113,7 +114,7 @@ export class Drawing {
     this.points = points;
     const along: Position[] = points.map(({ lat, lng }) => [lng, lat]);
     const said = `A journey of ${points.length} points is being drawn.`;
-    this.bench.draw({ track: along, snapped: along, said });
+    this.bench.draw({ track: along, snapped: inOrder(along), said });
     show(
       this.list,
       ...points.map((point, k) => {

@@ -168,7 +168,7 @@ export class Flow {
       h(
         "div",
         { class: "bench" },
-        h("figure", {}, this.mapPlace, legend()),
+        h("figure", {}, this.mapPlace, this.bench.key.element),
         h("div", { class: "step-head" }, this.heading, this.says),
         this.panel,
       ),
@@ -190,21 +190,4 @@ export class Flow {
       band("check", "Check it yourself", checking(kit, fetched.base)),
     ];
   }
-}
-
-function legend(): HTMLElement {
-  const mark = (kind: string, words: string) =>
-    h("li", {}, h("span", { class: `mark-${kind}`, "aria-hidden": "true" }), words);
-  return h(
-    "figcaption",
-    {},
-    h(
-      "ul",
-      { class: "marks" },
-      mark("place", "public locations"),
-      mark("track", "your journey, which stays here"),
-      mark("snapped", "what is read of it"),
-      mark("report", "what a report tells"),
-    ),
-  );
 }

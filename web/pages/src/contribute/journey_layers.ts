@@ -89,7 +89,7 @@ function snappedLayers(ink: string, ground: string): LayerSpecification[] {
       type: "circle",
       source: "snapped",
       paint: {
-        "circle-radius": 8.5,
+        "circle-radius": ["case", [">", ["length", ["get", "number"]], 2], 14, 10],
         "circle-color": ground,
         "circle-stroke-color": ink,
         "circle-stroke-width": 1.8,

@@ -6,12 +6,13 @@ import { h } from "../dom";
 import { boundsOf, collection } from "../features";
 import { MapFrame, PADDING_PX } from "../map_frame";
 import { journeyLayers, type Source, SOURCES } from "./journey_layers";
+import type { Numbered } from "./numbered";
 
 export interface Marks {
   /** The journey as it was, which stays here. */
   readonly track?: readonly Position[];
-  /** The locations that stand for it, in order. */
-  readonly snapped?: readonly Position[];
+  /** The locations that stand for it, each with its place in the journey. */
+  readonly snapped?: readonly Numbered[];
   /** Lines that a report tells. */
   readonly report?: readonly (readonly Position[])[];
   /** Places that a report tells. */
@@ -27,6 +28,10 @@ export type Fit = "near" | "all";
 
 const NOTHING: Marks = { said: "The public locations of the task." };
 const MANY_LINES = 12;
+/** So much nearer than everything a single journey is shown: a short one is seen among streets. */
+const NEARER = 4.5;
+/** What is closer to the edge is under a button or the scale. */
+const EDGE_PX = 24;
 
 export class JourneyMap extends MapFrame<Source> {
   protected readonly sources = SOURCES;
@@ -39,12 +44,11 @@ export class JourneyMap extends MapFrame<Source> {
     this.element.dataset.drawn = "no";
     this.tell(`${marks.said}${this.placed ? " Enter adds the point in the middle." : ""}`);
     if (this.isReady) this.setData();
-    const own = [...(marks.track ?? []), ...(marks.snapped ?? [])];
+    const own = [...(marks.track ?? []), ...(marks.snapped ?? []).map(({ at }) => at)];
     const told = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];
     const all = [...own, ...told];
-    const bounds = this.map.getBounds();
     if (fit === "near" && own.length) this.near(own);
-    else if (fit === "all" && all.some((at) => !bounds.contains(at))) this.near(all);
+    else if (fit === "all" && all.some((at) => !this.isSeen(at))) this.near(all);
   }
 
   /** Let points be placed, by a click or by Enter in the middle; nothing ends it. */
@@ -108,29 +112,35 @@ export class JourneyMap extends MapFrame<Source> {
     );
   }
 
+  private isSeen(at: Position): boolean {
+    const { x, y } = this.map.project(at);
+    const { clientWidth, clientHeight } = this.map.getCanvas();
+    const isWithin = (px: number, full: number) => px >= EDGE_PX && px <= full - EDGE_PX;
+    return isWithin(x, clientWidth) && isWithin(y, clientHeight);
+  }
+
   private near(points: readonly Position[]): void {
     this.wasMoved = true;
     const box = boundsOf([...points]);
     this.map.fitBounds(box, {
       padding: 2 * PADDING_PX,
-      maxZoom: this.homeZoom + 2.5,
+      maxZoom: this.homeZoom + NEARER,
       animate: false,
     });
   }
 }
 
 /** Positions at one place share one mark. */
-function numbered(snapped: readonly Position[]): Feature[] {
+function numbered(snapped: readonly Numbered[]): Feature[] {
   const places = new Map<string, { at: Position; numbers: number[] }>();
-  snapped.forEach((at, k) => {
+  snapped.forEach(({ at, number }) => {
     const found = places.get(String(at)) ?? { at, numbers: [] };
-    found.numbers.push(k + 1);
+    found.numbers.push(number);
     places.set(String(at), found);
   });
-  return [...places.values()].map(({ at, numbers }) => {
-    const [first, last] = [numbers[0]!, numbers.at(-1)!];
-    return point(at, { number: first === last ? `${first}` : `${first}+` });
-  });
+  return [...places.values()].map(({ at, numbers }) =>
+    point(at, { number: numbers.length > 2 ? `${numbers[0]} …` : numbers.join(", ") }),
+  );
 }
 
 function point(at: Position, properties: Record<string, unknown> = {}): Feature {

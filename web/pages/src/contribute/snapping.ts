@@ -1,7 +1,9 @@
 /** Step 3: the journey as the task reads it: public locations, or the answer to its question. */
 import { broughtToLength, HOURS, Question, Trips, Visits, WHEN } from "nomadp-client";
 import { count, h, plural, show } from "../dom";
+import type { Position } from "../api";
 import type { Bench, Step } from "./bench";
+import { inOrder, type Numbered } from "./numbered";
 import { km } from "./words";
 
 const FAR_KM = 50;
@@ -9,7 +11,7 @@ const ROWS_MOST = 60;
 const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 export class Snapping implements Step {
-  readonly title = "Snapped";
+  readonly title = "What is read of it";
   readonly says =
     "This is all of the journey that a report can be about. It is still only in this tab.";
   readonly body = h("div", {});
@@ -44,10 +46,11 @@ export class Snapping implements Step {
   }
 
   /** A question reads every point: of a long journey only its ends are marked. */
-  private marked<Place>(snapped: Place[]): Place[] {
+  private marked(snapped: Position[]): Numbered[] {
+    const all = inOrder(snapped);
     return this.bench.kit.task.asks && !(this.bench.kit.mechanism instanceof Visits)
-      ? [snapped[0]!, snapped.at(-1)!]
-      : snapped;
+      ? [all[0]!, ...all.slice(1).slice(-1)]
+      : all;
   }
 
   private summary(length: number): string {
