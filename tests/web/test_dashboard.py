@@ -15,7 +15,7 @@ from nomadp.look import look
 from nomadp.pages import POLICY, built_pages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -112,6 +112,32 @@ def test_every_picture_of_journeys_has_its_table(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("is_apart", "said"), [(True, "told apart"), (False, "may be chance")])
+def test_a_row_claims_no_more_than_the_answer_as_a_whole(
+    chromium: "Browser", collection: Collection, is_apart: bool, said: str
+) -> None:
+    def answer(route: "Route") -> None:
+        reply = route.fetch()
+        if reply.status == 200 and reply.json()["answer"]["kind"] == "hotspots":
+            told = reply.json()
+            told["answer"]["about"]["flat"]["is_told_apart"] = is_apart
+            first = told["answer"]["drawn"]["rows"][0]["row"]
+            apart = told["answer"]["columns"]["told_apart"]
+            told["answer"]["columns"]["told_apart"] = [k == first for k in range(len(apart))]
+            route.fulfill(response=reply, json=told)
+        else:
+            route.fulfill(response=reply)
+
+    with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", answer)
+        sign_in(page, TRIPS)
+        open_tab(page, "Hotspots")
+        first, *others = page.locator(".rows tbody tr td:last-child").all_inner_texts()
+        assert first == said
+        assert set(others) == {"not told apart"}
+
+
+@pytest.mark.slow
 def test_areas_become_smaller_as_the_map_is_zoomed_in(
     chromium: "Browser", collection: Collection
 ) -> None:
@@ -135,7 +161,7 @@ def test_it_says_what_fakes_could_do_what_was_refused_and_what_was_promised(
         sign_in(page, ATLAS)
         open_tab(page, "Density")
         facts = page.locator(".facts").inner_text()
-        assert re.search(r"if 1 % of all were fakes, they could raise a share by", facts)
+        assert re.search(r"if 1\s% of all were fakes, they could raise a share by", facts)
         refused = page.locator("#refused tbody tr")
         assert refused.count() == 1
         assert "From the future" in refused.first.inner_text()

@@ -48,3 +48,8 @@ export function count(number: number): string {
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
+
+/** No line ends between a number and its percent sign. */
+export function unbroken<Text extends string | undefined>(text: Text): Text {
+  return text?.replaceAll(/(\d) %/g, "$1\u00a0%") as Text;
+}

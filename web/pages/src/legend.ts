@@ -10,7 +10,17 @@ export function legend(drawn: Drawn): HTMLElement | null {
   if (drawn.curves?.length) return h("div", { class: "legend" }, ...flows());
   if (!(drawn.areas?.length || drawn.dots?.length)) return null;
   const size = drawn.areas?.length ? null : h("div", {}, "Larger dots are larger shares.");
-  return h("div", { class: "legend" }, values(drawn.edges ?? []), nothing(), size);
+  return h(
+    "div",
+    { class: "legend" },
+    values(drawn.edges ?? []),
+    isHatched(drawn) ? nothing() : null,
+    size,
+  );
+}
+
+function isHatched({ areas = [], dots = [] }: Drawn): boolean {
+  return [...areas, ...dots].some(({ step }) => step === HATCHED);
 }
 
 function drawing(width: number, height: number, ...inside: SVGElement[]): SVGElement {

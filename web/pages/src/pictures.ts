@@ -1,8 +1,9 @@
 /** One answer at a time: its map, the table beside it, and what is to be known about it. */
 import type { Answers } from "./answers";
 import type { Drawn, Position, Question, Result } from "./api";
+import { toldApart } from "./apart";
 import type { Basemap } from "./basemap";
-import { count, h, show } from "./dom";
+import { count, h, show, unbroken } from "./dom";
 import { legend } from "./legend";
 import { AnswerMap } from "./map";
 import { saving } from "./saving";
@@ -90,8 +91,8 @@ export class Pictures {
 
   private draw(): void {
     const result = this.answers().of(this.question);
-    const drawn = result?.status === "done" ? result.answer.drawn : undefined;
-    this.summary.textContent = drawn?.summary ?? wordsOf(result, this.pending);
+    const drawn = result?.status === "done" ? toldApart(result.answer) : undefined;
+    this.summary.textContent = unbroken(drawn?.summary) ?? wordsOf(result, this.pending);
     this.summary.classList.toggle("waiting", result === undefined);
     this.map?.show(drawn);
     this.table = drawn?.rows.length
@@ -107,7 +108,7 @@ export class Pictures {
     show(
       this.below,
       drawn && legend(drawn),
-      h("div", { class: "filter" }, h("p", {}, drawn?.filter ?? "")),
+      h("div", { class: "filter" }, h("p", {}, unbroken(drawn?.filter) ?? "")),
       this.view.questions.length > 1 ? this.fineness : null,
     );
     this.choose(firstOf(drawn));
@@ -146,7 +147,7 @@ function finenessOf(view: View, question: Question): string {
 
 function factsOf(drawn: Drawn): HTMLElement {
   const each = drawn.facts.map(([name, said]) =>
-    h("div", {}, h("dt", {}, name), h("dd", {}, said)),
+    h("div", {}, h("dt", {}, name), h("dd", {}, unbroken(said))),
   );
   return h("dl", { class: "facts" }, ...each);
 }
