@@ -67,7 +67,8 @@ def table(caption: str, columns: Sequence[Cell], rows: Iterable[Sequence[Cell]])
         for name, *cells in rows
     )
     return (
-        f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f"<table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
