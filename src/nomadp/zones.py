@@ -6,8 +6,8 @@ the same on every machine: the hash names the partition itself, whatever made it
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 
@@ -47,6 +47,8 @@ class Zones:
     names: tuple[str, ...]
     rule: str
     """What made it: grid:16, h3:8, or polygons: and the hash of the partition."""
+    polygons: Mapping[str, Sequence[Polygon]] = field(default_factory=dict)
+    """Those of each zone that was made by them, to be drawn; no part of what is hashed."""
 
     def __post_init__(self) -> None:
         of = np.array(self.of, dtype=np.int64)
@@ -160,7 +162,11 @@ def polygon_zones(
     zone = np.array([position.get(name, -1) for name in (*names, ELSEWHERE)])
     of = zone[found]
     sha256 = _partition_sha256(locations, of, tuple(kept))
-    return Zones(locations, of, tuple(kept), f"polygons:{sha256}")
+    drawn: dict[str, list[Polygon]] = {}
+    for name, polygon in zip(names, polygons, strict=True):
+        if name in kept:
+            drawn.setdefault(name, []).append(polygon)
+    return Zones(locations, of, tuple(kept), f"polygons:{sha256}", drawn)
 
 
 def _parsed(rule: str) -> tuple[str, int]:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from nomadp.answers import Table
+from nomadp.answers.geometry import geometries
 from nomadp.answers.picture import render
-from nomadp.answers.shapes import outlines_of, shapes_of
-from nomadp.formats.zone_files import read_outlines, read_zones
+from nomadp.answers.shapes import shapes_of
+from nomadp.formats.zone_files import read_zones
 from nomadp.locations import LocationSet
-from nomadp.zones import Zones, zones_of
+from nomadp.zones import Zones, polygon_zones, zones_of
 
 
 def holds(zones: Zones, name: str, ring: np.ndarray) -> bool:
@@ -63,10 +64,20 @@ def test_zones_of_a_file_are_drawn_with_its_polygons(
     path = tmp_path / "zones.geojson"
     path.write_text(json.dumps({"type": "FeatureCollection", "features": listed}))
     zones = read_zones(path, places)
-    assert outlines_of(zones) == {}
-    shapes = shapes_of(zones, read_outlines(path))
+    shapes = shapes_of(zones)
     assert shapes.outlines["west"][0][0].tolist() == west[0]
     lat, lng = zip(*shapes.places.values(), strict=True)
     column = {"zone": zones.names, "lat": lat, "lng": lng, "share": [0.4, 0.6]}
     text = render(Table("density", column, {}, shapes), places)
     assert text.count('<path class="mark') == 2
+
+
+def test_the_parts_of_one_zone_are_drawn_together_and_elsewhere_is_not() -> None:
+    three = LocationSet.from_columns(["a", "b", "c"], [0.5, 0.5, 9.0], [0.5, 5.5, 9.0])
+    parts = [[[(x, 0), (x + 1, 0), (x + 1, 1), (x, 1)]] for x in (0, 5)]
+    column = {"lat": [0.5, 9.0], "lng": [3.0, 9.0], "share": [0.6, 0.4]}
+    zones = polygon_zones(three, parts, ["both", "both"])
+    table = Table("density", {"zone": zones.names, **column}, {}, shapes_of(zones))
+    whole, rest = geometries(table)
+    assert whole is not None
+    assert (whole.kind, len(whole.coordinates), rest) == ("MultiPolygon", 2, None)

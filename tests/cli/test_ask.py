@@ -157,6 +157,10 @@ def test_polygons_are_asked_about_with_their_file(folder: Path, perturb: Run, as
     found = by_zone(folder)
     assert set(found) == {"west", "elsewhere"}
     assert found["west"] == pytest.approx(0.75, abs=0.1)
+    mapped = ask("hotspots", "--zones", "west.geojson", "--out", "west.shares.geojson")
+    assert mapped.exit_code == 0, mapped.stderr
+    drawn = json.loads((folder / "west.shares.geojson").read_text(encoding="utf-8"))
+    assert [each["geometry"] for each in drawn["features"]] == [shape, None]
 
 
 @pytest.mark.parametrize(

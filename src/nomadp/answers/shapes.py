@@ -4,7 +4,7 @@ An area has an outline, so a row that names it is drawn as one; a flow goes from
 a small gazetteer to another. Both are public: they come from location sets and zones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -67,15 +67,8 @@ def _place(name: str, place: Any) -> Place:
     return lat, lng
 
 
-def shapes_of(
-    zones: Zones, polygons: Mapping[str, Sequence[Sequence[Any]]] | None = None
-) -> Shapes:
-    """The zones' outlines, and as places the middles of their locations.
-
-    A partition by polygons does not hold them: hand them in, by name. Others are computed.
-    """
-    outlines = outlines_of(zones) if polygons is None else polygons
-    known = {name: outlines[name] for name in zones.names if name in outlines}
+def shapes_of(zones: Zones) -> Shapes:
+    """The zones' outlines, and as places the middles of their locations."""
     count = np.bincount(zones.of)
     lat, lng = (
         np.bincount(zones.of, weights=column) / count
@@ -83,7 +76,8 @@ def shapes_of(
     )
     lng = (lng + 180.0) % 360.0 - 180.0
     middle = zip(lat.tolist(), lng.tolist(), strict=True)
-    return Shapes(known, dict(zip(zones.names, middle, strict=True)))  # type: ignore[arg-type]
+    places = dict(zip(zones.names, middle, strict=True))
+    return Shapes(outlines_of(zones), places)
 
 
 def _unbroken(lng: Floats) -> Floats:
@@ -93,7 +87,10 @@ def _unbroken(lng: Floats) -> Floats:
 
 
 def outlines_of(zones: Zones) -> dict[str, Outline]:
-    """Of the cells of a grid or of H3, by name; none of polygons: a partition forgets them."""
+    """Of the cells of a grid or of H3, or the polygons that zones were made by, by name.
+
+    The partition of a task is without its polygons, and what is elsewhere has none.
+    """
     kind, _, number = zones.rule.partition(":")
     if kind == "grid":
         return _grid_outlines(zones, int(number))
@@ -101,7 +98,7 @@ def outlines_of(zones: Zones) -> dict[str, Outline]:
         require("h3")
         boundary = import_module("h3").cell_to_boundary
         return {name: ((_eastward(boundary(name)),),) for name in zones.names}
-    return {}
+    return {name: _outline(name, each) for name, each in zones.polygons.items()}
 
 
 def _eastward(boundary: Any) -> Floats:

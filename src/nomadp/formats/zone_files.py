@@ -16,7 +16,7 @@ from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.zones import Zones, polygon_zones, zones_of
 
-__all__ = ["GEOJSON", "read_outlines", "read_polygons", "read_zones", "zones_by"]
+__all__ = ["GEOJSON", "read_polygons", "read_zones", "zones_by"]
 
 log = logging.getLogger(__name__)
 
@@ -35,14 +35,6 @@ def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -
     zones = polygon_zones(locations, polygons, names)
     log.info(f"{path}: {len(set(names))} areas make {len(zones)} zones with a location")
     return zones
-
-
-def read_outlines(path: AnyPath, name: str | None = None) -> dict[str, list[list[Floats]]]:
-    """The polygons of each name, to be drawn: a partition of locations forgets them."""
-    found: dict[str, list[list[Floats]]] = {}
-    for polygon, called in zip(*read_polygons(path, name), strict=True):
-        found.setdefault(called, []).append(polygon)
-    return found
 
 
 def read_polygons(
