@@ -14,6 +14,15 @@ from nomadp.protocol.kit import Kit
 ATLAS, QUESTION = "atlas", "starts"
 
 
+@pytest.hookimpl(tryfirst=True)  # before slow ones are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What two kinds of stores do differently is in test_store.py; the rest of it is CI's."""
+    for item in items:
+        asked = getattr(getattr(item, "callspec", None), "params", {})
+        if asked.get("place") == "postgresql" and item.path.stem != "test_store":
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     if program("initdb") is None or program("postgres") is None:

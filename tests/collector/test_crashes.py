@@ -46,9 +46,6 @@ def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> 
     return tally(place, kit, load.acknowledged)
 
 
-@pytest.mark.parametrize(
-    "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
-)
 def test_a_killed_collector_loses_and_doubles_nothing(place: str, tmp_path: Path) -> None:
     acknowledged, lost, doubled = killed_collector(place, tmp_path, 2)
     assert acknowledged > 20

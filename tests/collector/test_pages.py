@@ -105,6 +105,7 @@ def test_what_a_task_promises_is_told_to_everybody(address: Address, kit: Kit) -
     assert "immutable" in reply.headers["cache-control"]
 
 
+@pytest.mark.slow
 def test_questions_asked_together_are_learned_for_once(
     sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
