@@ -220,10 +220,14 @@ def test_another_constant_is_another_answer(home, name, change, where):
 
 
 @pytest.mark.parametrize("change", ["type({})(({}) / 2)", DOUBLE], ids=["half", "double"])
-@pytest.mark.parametrize("where", AT_THE_LIMITS)
-def test_no_answer_depends_on_what_no_law_reads(where, change):
+def test_no_answer_depends_on_what_no_law_reads(change):
     with loaded_with(*((home, name, change) for home, name in READ_BY_NO_LAW)) as answers:
-        assert not any(differs(answers, *one) for one in cases_of(where))
+        changed = {
+            where
+            for where in AT_THE_LIMITS
+            if any(differs(answers, *one) for one in cases_of(where))
+        }
+    assert changed == set()
 
 
 def cases_of(where):
