@@ -25,11 +25,13 @@ print(receipt.state, *sorted({name.split(".")[0] for name in sys.modules}))
 @pytest.mark.parametrize(
     "kit",
     [
-        atlas_kit("light"),
-        *(question_kit(name, name) for name in ("trips", "starts", "ends", "visits")),
-        question_kit("trips", "when", when="day-part"),
+        pytest.param(atlas_kit("light"), id="atlas"),
+        pytest.param(question_kit("trips", "when", when="day-part"), id="trips, when"),
+        *(
+            pytest.param(question_kit(name, name), id=name, marks=pytest.mark.slow)
+            for name in ("trips", "starts", "ends", "visits")
+        ),
     ],
-    ids=lambda kit: kit.task.mechanism,
 )
 def test_a_report_needs_nothing_heavy(tmp_path: Path, kit: Kit) -> None:
     with collecting(kit) as collector:
