@@ -222,7 +222,10 @@ def test_a_failure_while_writing_leaves_the_old_reports_and_nothing_else(
 MANY = [f"t{k},{seq},{PLACES[k * seq % 9]}" for k in range(150) for seq in range(2 + k % 3)]
 
 
-@pytest.mark.parametrize("mechanism", ["exp", "tp", "atp"])
+@pytest.mark.parametrize(
+    "mechanism",
+    ["atp", *(pytest.param(name, marks=pytest.mark.slow) for name in ("exp", "tp"))],
+)
 def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores(
     mechanism: str, folder: Path
 ) -> None:
