@@ -5,16 +5,29 @@ else: no fractions, no null. What is read must be those very bytes, so that nobo
 difference between two people's tasks in the way they are written.
 """
 
+import base64
 import json
 from typing import Any
 
 from nomadp.errors import SchemaError
 
-__all__ = ["INTEGER_MAX", "canonical_bytes", "parse_canonical", "parse_object"]
+__all__ = [
+    "INTEGER_MAX",
+    "base64url",
+    "canonical_bytes",
+    "named_once",
+    "parse_canonical",
+    "parse_object",
+]
 
 INTEGER_MAX = 2**53 - 1
 """Beyond, other languages' numbers round."""
 DEPTH_MAX = 8
+
+
+def base64url(content: bytes) -> str:
+    """As bytes travel inside of text: without padding."""
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def canonical_bytes(value: Any) -> bytes:
@@ -38,7 +51,7 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     if len(content) > most:
         raise SchemaError(f"{what} must have at most {most} bytes, got {len(content)}")
     try:
-        value = json.loads(content.decode(), object_pairs_hook=_object, parse_float=_refused)
+        value = json.loads(content.decode(), object_pairs_hook=named_once, parse_float=_refused)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -50,7 +63,8 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, refused (`ValueError`) if a name stands in it twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name stands twice")

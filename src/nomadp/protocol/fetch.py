@@ -1,6 +1,5 @@
 """What operators and analysts ask of a collector: bounded, and no redirect is followed."""
 
-import base64
 import json
 import urllib.error
 import urllib.request
@@ -9,7 +8,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from nomadp.errors import SchemaError, TaskRefused, UploadFailed
-from nomadp.protocol.canonical import canonical_bytes
+from nomadp.protocol.canonical import base64url, canonical_bytes
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import is_task_id
@@ -51,9 +50,9 @@ class Operator:
         return self._call("POST", f"/{_checked(task_id)}/close", b"")
 
     def publish(self, kit: Kit) -> Any:
-        files = {name: _text(content) for name, content in kit.files.items()}
+        files = {name: base64url(content) for name, content in kit.files.items()}
         return self._call(
-            "POST", "", canonical_bytes({"task": _text(kit.task.content), "files": files})
+            "POST", "", canonical_bytes({"task": base64url(kit.task.content), "files": files})
         )
 
     def _call(self, method: str, path: str, body: bytes | None = None) -> Any:
@@ -89,10 +88,6 @@ def _checked(task_id: str) -> str:
     if not is_task_id(task_id):
         raise TaskRefused("a task's id must be 43 characters that stand for 32 bytes")
     return task_id
-
-
-def _text(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def _address(url: str) -> str:

@@ -1,12 +1,11 @@
 """What a device sends: one JSON object with reports, of one size for every journey."""
 
-import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nomadp.errors import ReportRefused
-from nomadp.protocol.canonical import INTEGER_MAX, canonical_bytes
+from nomadp.protocol.canonical import INTEGER_MAX, base64url, canonical_bytes
 from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX, UPLOAD_REPORTS_MAX
 
 __all__ = ["ID_BYTES", "UPLOAD_TYPE", "SentReport", "is_report_id", "report_id", "upload_bytes"]
@@ -30,7 +29,7 @@ def report_id(random: bytes) -> str:
     """The 22 characters of 16 random bytes."""
     if len(random) != ID_BYTES:
         raise ValueError(f"a report's id must be of {ID_BYTES} bytes, got {len(random)}")
-    return base64.urlsafe_b64encode(random).decode().rstrip("=")
+    return base64url(random)
 
 
 def is_report_id(text: str) -> bool:

@@ -17,6 +17,7 @@ from nomadp.laws import Ints, LabelLaw
 from nomadp.laws.selection import SubsetSelection
 from nomadp.mechanisms import Mechanism, Report
 from nomadp.mechanisms.questions import Question
+from nomadp.protocol.canonical import base64url
 
 __all__ = ["ValueCode"]
 
@@ -66,7 +67,7 @@ class ValueCode:
 
     def text(self, numbers: tuple[int, ...]) -> str:
         """As it travels."""
-        return base64.urlsafe_b64encode(self.raw(numbers)).decode().rstrip("=")
+        return base64url(self.raw(numbers))
 
     def raw(self, numbers: tuple[int, ...]) -> bytes:
         if self.bits:
@@ -84,7 +85,7 @@ class ValueCode:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             raise ReportRefused(_REFUSED) from None
-        if base64.urlsafe_b64encode(raw).decode().rstrip("=") != text:
+        if base64url(raw) != text:
             raise ReportRefused(_REFUSED)
         return raw
 

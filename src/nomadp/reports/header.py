@@ -18,6 +18,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas.pinned import PinnedAtlases
 from nomadp.mechanisms.base import MOST
+from nomadp.protocol.canonical import named_once
 from nomadp.randomness import KeyedWords, Words
 
 __all__ = ["FORMAT", "Header", "check_locations", "parsed"]
@@ -197,19 +198,12 @@ def parsed(content: bytes) -> dict[str, Any]:
             f"the metadata of reports must have at most {BYTES_MAX} bytes, got {len(content)}"
         )
     try:
-        said = json.loads(content, object_pairs_hook=_object, parse_constant=_refused)
+        said = json.loads(content, object_pairs_hook=named_once, parse_constant=_refused)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise SchemaError("the metadata of reports must be a readable JSON object, and is not")
     return said
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
-    return found
 
 
 def _refused(text: str) -> None:
