@@ -7,6 +7,7 @@ and checks it on its own, import by import.
 import ast
 import re
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,30 @@ def test_imports_only_point_backwards(module: Path) -> None:
     here = top_name(module)
     forward = {name for name in imported_names(module) - {here} if LAYER[name] >= LAYER[here]}
     assert not forward, f"{here} may not import {', '.join(sorted(forward))}"
+
+
+def graph_inside(package: str) -> dict[str, set[str]]:
+    """Which module of a package imports which other, also inside functions and for types."""
+    modules = {
+        ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module
+        for module in (PACKAGE / package).rglob("*.py")
+        if module.name != "__init__.py"
+    }
+    graph: dict[str, set[str]] = {}
+    for name, module in modules.items():
+        nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        found = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        graph[name] = {other for other in found if other in modules}
+    return graph
+
+
+# A table shows itself, and a service has routes: both by functions that take it as an argument.
+FOR_TYPES = {"answers", "collector"}
+
+
+@pytest.mark.parametrize("package", sorted(LAYER.keys() - FOR_TYPES))
+def test_no_module_needs_itself_not_even_for_types(package: str) -> None:
+    TopologicalSorter(graph_inside(package)).prepare()
 
 
 def test_every_module_has_its_place() -> None:

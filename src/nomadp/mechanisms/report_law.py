@@ -1,8 +1,8 @@
-"""How reports are read back: what each one says was released, and by which law."""
+"""What reports are, and how they are read back: what each says was released, by which law."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,16 @@ from nomadp.errors import DomainError
 from nomadp.laws import Channel, Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["PointLaw", "ReportLaw"]
+__all__ = ["PointLaw", "ReportLaw", "Reported"]
+
+
+class Reported(NamedTuple):
+    """What several trajectories report, one after the other."""
+
+    locations: Ints
+    """Or labels, of a direct question."""
+    numbers: Ints | None
+    """One for each report, where a mechanism releases one (see `report_number`)."""
 
 
 class ReportLaw(ABC):

@@ -1,9 +1,10 @@
-"""Every line that a task must keep to: what a device checks before it takes part."""
+"""What a task says, and every line it must keep to: a device checks it before it takes part."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nomadp.errors import TaskRefused
 from nomadp.mechanisms import kind_of
@@ -22,10 +23,7 @@ from nomadp.protocol.ceilings import (
     TASK_MAX_S,
 )
 
-if TYPE_CHECKING:
-    from nomadp.protocol.task import Task
-
-__all__ = ["ATLAS", "QUESTIONS", "check_task", "check_text"]
+__all__ = ["ATLAS", "QUESTIONS", "Parameters", "check_text"]
 
 ATLAS = "atlas"
 QUESTIONS = ("trips", "starts", "ends", "visits")
@@ -36,8 +34,53 @@ _OPTIONS = {ATLAS: (), **dict.fromkeys(QUESTIONS, ("zones", "when"))}
 _RULE = re.compile("(grid|h3):(0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64}")
 
 
-def check_task(task: "Task") -> None:
-    """Refuse (`TaskRefused`) a task that is beyond what any may ask."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Parameters:
+    """All that fixes a collection; what it may not be is refused by `TaskRefused`."""
+
+    purpose: str
+    """A sentence that a contributor reads."""
+    mechanism: str
+    version: int
+    params: Mapping[str, str] = field(default_factory=dict)
+    epsilon: Fraction
+    """Of one report."""
+    length: int | None = None
+    """Of every journey reported to ATLAS; a direct question has none."""
+    locations_sha256: str
+    book_sha256: str
+    """Of the atlas, or of the zones of a direct question."""
+    time_precision: int = 86_400
+    """Seconds: times are counted in these, since 1970, and never told finer."""
+    start: int
+    end: int
+    """From the first time to before the last."""
+    send_within: int = 0
+    """Seconds: reports are sent after a random delay of at most so many."""
+    reports_per_contributor: int = 1
+    min_batch_size: int = 100
+    """Fewer reports than that are not analysed."""
+    retention: int
+    """For how many times a report is kept after its own."""
+    salt: str
+    """22 characters: two tasks that are alike otherwise are two."""
+
+    def __post_init__(self) -> None:
+        _check(self)
+        object.__setattr__(self, "params", dict(self.params))
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a direct question."""
+        return self.mechanism != ATLAS
+
+    @property
+    def epsilon_in_all(self) -> Fraction:
+        """That one person may spend here."""
+        return self.epsilon * self.reports_per_contributor
+
+
+def _check(task: Parameters) -> None:
     _check_texts(task)
     _check_mechanism(task)
     _check_params(task)
@@ -51,7 +94,7 @@ def check_text(name: str, value: Any) -> None:
         raise TaskRefused(f"{name} must be text, and is not")
 
 
-def _check_texts(task: "Task") -> None:
+def _check_texts(task: Parameters) -> None:
     for name in ("purpose", "locations_sha256", "book_sha256", "salt"):
         check_text(name, getattr(task, name))
     purpose = task.purpose
@@ -70,7 +113,7 @@ def _check_texts(task: "Task") -> None:
         raise TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not")
 
 
-def _check_mechanism(task: "Task") -> None:
+def _check_mechanism(task: Parameters) -> None:
     names = (ATLAS, *QUESTIONS)
     if task.mechanism not in names:
         raise TaskRefused(
@@ -89,7 +132,7 @@ def _check_mechanism(task: "Task") -> None:
         _within("length", task.length, 1, LENGTH_MAX)
 
 
-def _check_params(task: "Task") -> None:
+def _check_params(task: Parameters) -> None:
     params: Any = task.params
     known = _OPTIONS[task.mechanism]
     if (
@@ -116,7 +159,7 @@ def _check_params(task: "Task") -> None:
         raise TaskRefused(f"when must be {' or '.join(WHEN)}, or left out, and is not")
 
 
-def _check_budget(task: "Task") -> None:
+def _check_budget(task: Parameters) -> None:
     epsilon: Any = task.epsilon
     if not isinstance(epsilon, Fraction) or not 0 < epsilon <= EPSILON_REPORT_MAX:
         raise TaskRefused(
@@ -131,7 +174,7 @@ def _check_budget(task: "Task") -> None:
         )
 
 
-def _check_times(task: "Task") -> None:
+def _check_times(task: Parameters) -> None:
     low, high = PRECISION_RANGE_S
     _within("time_precision", task.time_precision, low, high)
     for name in ("start", "end", "retention"):

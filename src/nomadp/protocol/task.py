@@ -5,25 +5,21 @@ giving each another location set would need another id for each, which they can 
 device checks every line here before it takes part.
 """
 
-import base64
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nomadp.budget import as_epsilon
 from nomadp.errors import NomadpError, TaskRefused
-from nomadp.protocol.canonical import canonical_bytes, parse_canonical
+from nomadp.protocol.canonical import base64url, canonical_bytes, parse_canonical
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
-from nomadp.protocol.rules import ATLAS, QUESTIONS, check_task, check_text
+from nomadp.protocol.rules import ATLAS, QUESTIONS, Parameters, check_text
 
-__all__ = ["ATLAS", "ID_CHARACTERS", "QUESTIONS", "WIRE_VERSION", "Task", "is_task_id"]
+__all__ = ["ATLAS", "QUESTIONS", "WIRE_VERSION", "Task", "is_task_id"]
 
 WIRE_VERSION = 1
-ID_CHARACTERS = 43
 _TAG = hashlib.sha256(b"nomadp task v1").digest()
 _ID = re.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _TEXTS = ("purpose", "epsilon", "locations_sha256", "salt")
@@ -44,49 +40,8 @@ def is_task_id(text: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task:
-    """All that fixes a collection; what it may not be is refused by `TaskRefused`."""
-
-    purpose: str
-    """A sentence that a contributor reads."""
-    mechanism: str
-    version: int
-    params: Mapping[str, str] = field(default_factory=dict)
-    epsilon: Fraction
-    """Of one report."""
-    length: int | None = None
-    """Of every journey reported to ATLAS; a direct question has none."""
-    locations_sha256: str
-    book_sha256: str
-    """Of the atlas, or of the zones of a direct question."""
-    time_precision: int = 86_400
-    """Seconds: times are counted in these, since 1970, and never told finer."""
-    start: int
-    end: int
-    """From the first time to before the last."""
-    send_within: int = 0
-    """Seconds: reports are sent after a random delay of at most so many."""
-    reports_per_contributor: int = 1
-    min_batch_size: int = 100
-    """Fewer reports than that are not analysed."""
-    retention: int
-    """For how many times a report is kept after its own."""
-    salt: str
-    """22 characters: two tasks that are alike otherwise are two."""
-
-    def __post_init__(self) -> None:
-        check_task(self)
-        object.__setattr__(self, "params", dict(self.params))
-
-    @property
-    def asks(self) -> bool:
-        """Whether it is a direct question."""
-        return self.mechanism != ATLAS
-
-    @property
-    def epsilon_in_all(self) -> Fraction:
-        """That one person may spend here."""
-        return self.epsilon * self.reports_per_contributor
+class Task(Parameters):
+    """The parameters of a collection as they travel, under the id that is their hash."""
 
     def as_dict(self) -> dict[str, Any]:
         book = "zones_sha256" if self.asks else "atlas_sha256"
@@ -104,8 +59,7 @@ class Task:
     @cached_property
     def id(self) -> str:
         """base64url(SHA-256(SHA-256("nomadp task v1") || canonical bytes))."""
-        digest = hashlib.sha256(_TAG + self.content).digest()
-        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        return base64url(hashlib.sha256(_TAG + self.content).digest())
 
     @classmethod
     def from_bytes(cls, content: bytes, expected_id: str | None = None) -> "Task":
