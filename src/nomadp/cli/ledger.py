@@ -41,8 +41,7 @@ def show(*, home: Path | None) -> Answer:
       nomadp ledger show --json
     """
     from nomadp.client import Client
-    from nomadp.client.home import default_home
-    from nomadp.client.ledger_file import LEDGER, has_begun
+    from nomadp.client.ledger_file import LEDGER, default_home, has_begun
 
     folder = default_home() if home is None else home
     if not (folder / LEDGER).exists() and not has_begun(folder):

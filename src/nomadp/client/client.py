@@ -11,12 +11,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from nomadp.client.body import upload_body
-from nomadp.client.home import default_home
 from nomadp.client.http import Address
 from nomadp.client.journey import PrivateJourney
 from nomadp.client.kits import fetched, is_address, one_id
 from nomadp.client.ledger import Ledger, Spending
-from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime
+from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
 from nomadp.client.sending import send_waiting
 from nomadp.errors import ReportRefused, TaskRefused

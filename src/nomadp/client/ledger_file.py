@@ -8,13 +8,15 @@ beginning anew would spend again what was spent. One process writes at a time; t
 import os
 import re
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from nomadp.errors import LedgerRefused
+from nomadp.errors import LedgerRefused, OutputError
+from nomadp.formats.atomic import written_whole
 from nomadp.protocol.ceilings import EPSILON_LIFETIME_DEFAULT, EPSILON_LIFETIME_MAX
 from nomadp.protocol.upload import ID_BYTES, report_id
 from nomadp.randomness import new_key
@@ -26,6 +28,7 @@ __all__ = [
     "TASKS",
     "LedgerFile",
     "as_lifetime",
+    "default_home",
     "fresh_id",
     "has_begun",
 ]
@@ -75,6 +78,17 @@ def as_lifetime(value: Any) -> Fraction:
             f"{EPSILON_LIFETIME_MAX}, got {str(value)[:40]}"
         )
     return cap
+
+
+def default_home() -> Path:
+    """``NOMADP_HOME``, or the folder that the platform has for a person's data."""
+    if chosen := os.environ.get("NOMADP_HOME"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "nomadp"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/nomadp"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "nomadp"
 
 
 def has_begun(home: Path) -> bool:
@@ -197,25 +211,9 @@ class LedgerFile:
                     )
                 return
             # A ledger of which the marker was not written yet: nothing was charged before.
-            part = marker.with_name(f".part-{fresh_id()}")
-            handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(token.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(marker)
-            self._flush_folder()
-        except OSError as error:
+            written_whole({marker: lambda part: part.write_bytes(token.encode())}, [marker])
+        except (OSError, OutputError) as error:
             raise _unwritable(self._home, error) from error
-
-    def _flush_folder(self) -> None:
-        # A folder can be flushed on POSIX only; elsewhere the move itself is durable enough.
-        with suppress(OSError):
-            handle = os.open(self._home, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
 
     def _lower(self, lifetime: Fraction | None) -> None:
         if lifetime is None or lifetime == (now := self.lifetime):

@@ -17,12 +17,11 @@ from nomadp.client.body import upload_body
 from nomadp.client.http import Address
 from nomadp.client.journey import PrivateJourney
 from nomadp.client.kits import fetched
+from nomadp.client.ledger_file import fresh_id
 from nomadp.client.sending import Outcome, pause_s, tried_once
 from nomadp.engine.workers import run_all
 from nomadp.errors import UploadFailed
 from nomadp.protocol import Kit
-from nomadp.protocol.upload import ID_BYTES, report_id
-from nomadp.randomness import new_key
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Crowd", "report_all"]
@@ -89,7 +88,7 @@ def _joined(address: str, task_id: str) -> Kit:
 def _reported(kit: Kit, crowd: Crowd, k: int) -> Outcome:
     address, _ = Address.parse(crowd.address)
     private = PrivateJourney.of(crowd.journeys[k], kit, None)
-    name = report_id(new_key()[:ID_BYTES])
+    name = fresh_id()
     body = upload_body(kit, private, name, kit.task.epoch(time.time()))
     deadline_s, attempts = time.monotonic() + PATIENCE_S, 0
     while True:
