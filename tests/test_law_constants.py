@@ -93,6 +93,7 @@ READ_BY_NO_LAW = [
     ("lloyd", "_AT_ONCE"),
     ("long", "_POINTS_AT_ONCE"),
     ("labels", "_DIGITS"),
+    ("geometry", "DEGREE_KM"),
     ("geometry", "MAX_GRANULARITY"),
     ("geometry", "_AT_HAND"),
     ("geometry", "_PAIRS_AT_HAND"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 __all__ = [
+    "DEGREE_KM",
     "EARTH_RADIUS_KM",
     "MAX_GRANULARITY",
     "Floats",
@@ -41,6 +42,7 @@ Floats = NDArray[np.float64]
 Sectors = NDArray[np.uint8]
 
 EARTH_RADIUS_KM = 6371.0088
+DEGREE_KM = math.radians(1.0) * EARTH_RADIUS_KM  # along a meridian
 MAX_GRANULARITY = 256
 _AT_HAND = 2**14  # places at a time
 _PAIRS_AT_HAND = 2**20

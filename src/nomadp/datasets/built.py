@@ -21,7 +21,7 @@ from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, point_columns, read_locations
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.geometry import DEGREE_KM, Floats
 from nomadp.locations import LocationSet
 from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
@@ -96,9 +96,8 @@ def degrees_of(
     centre: tuple[float, float], east_km: Floats, north_km: Floats
 ) -> tuple[Floats, Floats]:
     """Latitudes and longitudes of points so far from the centre."""
-    degree_km = np.radians(1.0) * EARTH_RADIUS_KM
-    lat = centre[0] + north_km / degree_km
-    lng = centre[1] + east_km / (degree_km * np.cos(np.radians(centre[0])))
+    lat = centre[0] + north_km / DEGREE_KM
+    lng = centre[1] + east_km / (DEGREE_KM * np.cos(np.radians(centre[0])))
     return lat, lng
 
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.geometry import DEGREE_KM, Floats
 from nomadp.locations import LocationSet
 
 __all__ = ["Flat"]
-
-DEGREE_KM = float(np.radians(1.0)) * EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nomadp.formats.columns import BadValue, decimals
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.geometry import DEGREE_KM, Floats
 
 __all__ = ["Box"]
 
@@ -53,10 +53,9 @@ class Box:
     @property
     def size_km(self) -> tuple[float, float]:
         """Width where it is widest, and height."""
-        degree_km = math.radians(1.0) * EARTH_RADIUS_KM
         nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
         widest = math.cos(math.radians(nearest))
-        return self.width_degrees * degree_km * widest, (self.north - self.south) * degree_km
+        return self.width_degrees * DEGREE_KM * widest, (self.north - self.south) * DEGREE_KM
 
     def contains(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
         lat_deg, lng_deg = np.asarray(lat), np.asarray(lng)
