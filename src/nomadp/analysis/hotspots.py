@@ -6,11 +6,10 @@ A trip goes from the first to the last point of a trajectory, a step from one po
 next; trajectories of one point have neither.
 """
 
-import math
-
 import numpy as np
 
 from nomadp.analysis.metrics import check_same_shape
+from nomadp.datasets.popular import most_visited
 from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.geometry import Floats
@@ -54,14 +53,14 @@ def count_difference(
     check_same_shape(true, reported)
     count = visit_counts(locations, true)
     difference = np.abs(count - visit_counts(locations, reported))
-    return float(difference[_most_visited(count, share)].mean())
+    return float(difference[most_visited(count, share)].mean())
 
 
 def flat_count_difference(locations: LocationSet, true: TrajectorySet, share: float) -> float:
     """The floor of estimating every location's count as the number of points over m."""
     count = visit_counts(locations, true)
     flat = count.sum() / len(locations)
-    return float(np.abs(count - flat)[_most_visited(count, share)].mean())
+    return float(np.abs(count - flat)[most_visited(count, share)].mean())
 
 
 def uniform_count_difference(
@@ -70,7 +69,7 @@ def uniform_count_difference(
     """The exact expectation of ACD when every answer is a uniformly random location."""
     count = visit_counts(locations, true)
     expected = expected_deviation(count, int(count.sum()), np.array(1 / len(locations)))
-    return float(expected[_most_visited(count, share)].mean())
+    return float(expected[most_visited(count, share)].mean())
 
 
 def hotspot_recall(
@@ -106,14 +105,6 @@ def expected_deviation(count: Ints, draws: int, chance: Floats) -> Floats:
     mean = draws * chance
     below = count * at_most(count, draws) - mean * at_most(count - 1, max(draws - 1, 0))
     return np.asarray(mean - count + 2 * below)
-
-
-def _most_visited(count: Ints, share: float) -> Ints:
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
-    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
-    kept = math.ceil(round(share * len(count), 9))
-    return np.argsort(-count, kind="stable")[:kept]
 
 
 def _hotspots(locations: LocationSet, true: TrajectorySet, k: int) -> Ints:

@@ -26,6 +26,7 @@ __all__ = [
     "error_km_each",
     "evaluate",
     "matched_by_tid",
+    "normalised",
     "normalised_error",
     "range_query",
     "scores",
@@ -121,7 +122,7 @@ def scores(
 
 def normalised_error(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
     """NE: the mean error of a trajectory, as a share of the largest distance in the set."""
-    return _normalised(locations, float(error_km_each(locations, true, reported).mean()))
+    return normalised(locations, float(error_km_each(locations, true, reported).mean()))
 
 
 def range_query(
@@ -188,7 +189,7 @@ def _scores(
     error_km = float(_mean_per_trajectory(true, distance_km).mean())
     hits = (_mean_per_trajectory(true, np.asarray(each, np.float64)) for each in within)
     range_query = tuple(100 * float(each.mean()) for each in hits)
-    return Scores(error_km, _normalised(locations, error_km), range_query)
+    return Scores(error_km, normalised(locations, error_km), range_query)
 
 
 def _point_errors_km(
@@ -204,7 +205,8 @@ def _mean_per_trajectory(true: TrajectorySet, per_point: Floats) -> Floats:
     return means
 
 
-def _normalised(locations: LocationSet, error_km: float) -> float:
+def normalised(locations: LocationSet, error_km: float) -> float:
+    """As a share of the largest distance in the set."""
     # A set whose locations all coincide has no largest distance, and no error either.
     return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nomadp.analysis.metrics import error_km_each, within_percent_each
+from nomadp.analysis.metrics import error_km_each, normalised, within_percent_each
 from nomadp.budget import MAX_EPSILON
 from nomadp.errors import DomainError
 from nomadp.inference import can_decode, decode
@@ -262,11 +262,10 @@ def _quality(
     answer = TrajectorySet(true.offsets, there, true.tids)
     error_km = error_km_each(locations, true, answer)
     within = [within_percent_each(locations, true, answer, radius) for radius in radii_km]
-    widest_km = locations.diameter_km
     return Quality(
         float(error_km.mean()),
         _deviation(error_km),
-        float(error_km.mean()) / widest_km if widest_km else 0.0,
+        normalised(locations, float(error_km.mean())),
         tuple(float(each.mean()) for each in within),
         tuple(map(_deviation, within)),
     )

@@ -6,11 +6,21 @@ import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
+from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["most_popular"]
+__all__ = ["most_popular", "most_visited"]
 
 SHORTEST = 2
+
+
+def most_visited(visits: Indices, share: float, least: int = 1) -> Indices:
+    """The most visited `share` of the locations, but at least so many; the first in a tie."""
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
+    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
+    count = max(least, math.ceil(round(share * len(visits), 9)))
+    return np.argsort(-visits, kind="stable")[:count]
 
 
 def most_popular(
@@ -22,13 +32,9 @@ def most_popular(
     are dropped, then trajectories of fewer than 2 points. Depends on the trajectories: for
     experiments, not for a set that protects anybody.
     """
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
     trajectories.check_size(len(locations))
-    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
-    count = max(2, math.ceil(round(share * len(locations), 9)))
     visits = np.bincount(trajectories.locations, minlength=len(locations))
-    kept = np.sort(np.argsort(-visits, kind="stable")[:count])
+    kept = np.sort(most_visited(visits, share, least=2))
     index = np.full(len(locations), -1, dtype=np.int64)
     index[kept] = np.arange(len(kept))
     location = index[trajectories.locations]

@@ -4,6 +4,7 @@ The numbers are those of the data as they are. They are not private: they are fo
 holds the data and wants to know whether another set resembles it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from nomadp.geometry import Floats, chord_to_km, unit_vectors
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["Description", "describe"]
+__all__ = ["Description", "describe", "quantiles"]
 
 QUANTILES = (0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.0)
 TOP_SHARES = (0.01, 0.05, 0.10, 0.25)
@@ -64,8 +65,8 @@ def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description
         diameter_km=diameter_km,
         visited_share=float(np.mean(visits > 0)),
         stay_share=float(np.mean(here == there)) if len(steps_km) else None,
-        step=_quantiles(steps_km / diameter_km) if len(steps_km) else None,
-        gyration=_quantiles(_gyration_km(locations, trajectories) / diameter_km),
+        step=quantiles(QUANTILES, steps_km / diameter_km) if len(steps_km) else None,
+        gyration=quantiles(QUANTILES, _gyration_km(locations, trajectories) / diameter_km),
         top_visits=_top(np.sort(visits)[::-1]),
         length=_lengths(trajectories.lengths),
     )
@@ -83,9 +84,10 @@ def _gyration_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
     return np.asarray(np.sqrt(square / lengths))
 
 
-def _quantiles(values: Floats) -> dict[str, float]:
-    found = np.quantile(values, QUANTILES)
-    return {f"{q:.0%}": float(value) for q, value in zip(QUANTILES, found, strict=True)}
+def quantiles(shares: Sequence[float], values: NDArray[Any]) -> dict[str, float]:
+    """By their shares in percent."""
+    found = np.quantile(values, shares)
+    return {f"{q:.0%}": float(value) for q, value in zip(shares, found, strict=True)}
 
 
 def _top(visits: NDArray[np.int64]) -> dict[str, float]:

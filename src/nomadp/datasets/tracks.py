@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.datasets.statistics import quantiles
 from nomadp.formats.points import HOUR_US, Points
-from nomadp.geometry import Floats, haversine_km
 
 __all__ = ["TrackDescription", "coarse_box", "describe_tracks"]
 
@@ -51,19 +51,13 @@ def describe_tracks(points: Points) -> TrackDescription:
     """The statistics of points in trajectories."""
     first, last = points.offsets[:-1], points.offsets[1:] - 1
     within = np.diff(points.owner) == 0
-    step_km = np.zeros(len(points))
-    if len(points) > 1:
-        moved_km = haversine_km(
-            points.lat[:-1], points.lng[:-1], points.lat[1:], points.lng[1:]
-        )
-        step_km[1:] = np.where(within, moved_km, 0.0)
     moment_us = points.moment_us
     days = hours = interval_s = gaps = None
     if moment_us is not None:
         days = int(moment_us.max() // DAY_US - moment_us.min() // DAY_US) + 1
-        hours = _quantiles((moment_us[last] - moment_us[first]) / HOUR_US)
+        hours = quantiles(QUANTILES, (moment_us[last] - moment_us[first]) / HOUR_US)
         waited_us = np.diff(moment_us)[within]
-        interval_s = _quantiles(waited_us / SECOND_US) if len(waited_us) else None
+        interval_s = quantiles(QUANTILES, waited_us / SECOND_US) if len(waited_us) else None
         gaps = int(np.count_nonzero(waited_us > GAP_HOURS * HOUR_US))
     return TrackDescription(
         trajectories=len(points.tids),
@@ -72,8 +66,8 @@ def describe_tracks(points: Points) -> TrackDescription:
         of_one_point=int(np.count_nonzero(points.lengths == 1)),
         timed=moment_us is not None,
         days=days,
-        points_each=_quantiles(points.lengths.astype(np.float64)),
-        way_km=_quantiles(np.add.reduceat(step_km, first)),
+        points_each=quantiles(QUANTILES, points.lengths),
+        way_km=quantiles(QUANTILES, np.add.reduceat(points.steps_km(), first)),
         hours=hours,
         interval_s=interval_s,
         gaps=gaps,
@@ -89,8 +83,3 @@ def coarse_box(points: Points) -> str:
         math.ceil(float(points.lat.max()) * TENTHS),
     )
     return ",".join(f"{side / TENTHS:g}" for side in sides)
-
-
-def _quantiles(values: Floats) -> dict[str, float]:
-    found = np.quantile(values, QUANTILES).tolist()
-    return {f"{share:.0%}": value for share, value in zip(QUANTILES, found, strict=True)}

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import nomadp
-from nomadp.analysis import Evaluation, Scores, evaluate
+from nomadp.analysis.metrics import Evaluation, Scores, evaluate, normalised
 from nomadp.engine.batches import perturb_batch
 from nomadp.errors import DomainError, NomadpError
 from nomadp.extras import version_of
@@ -246,6 +246,4 @@ def _flat(found: Evaluation) -> Any:
 
 def _scores(means: Any, locations: LocationSet) -> Scores:
     error_km, *within = means.tolist()
-    diameter_km = locations.diameter_km
-    normalised = error_km / diameter_km if diameter_km > 0 else 0.0
-    return Scores(error_km, normalised, tuple(within))
+    return Scores(error_km, normalised(locations, error_km), tuple(within))

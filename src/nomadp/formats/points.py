@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.geometry import Floats
+from nomadp.geometry import Floats, haversine_km
 from nomadp.sequences import Indices, Pieces
 from nomadp.trajectory import HOURS
 
@@ -91,6 +91,11 @@ class Points(Pieces):
         )
 
     __hash__ = None  # type: ignore[assignment]  # content-equal and too large to hash
+
+    def steps_km(self) -> Floats:
+        """How far each point is from the one before it; 0 where a trajectory begins."""
+        moved_km = haversine_km(self.lat[:-1], self.lng[:-1], self.lat[1:], self.lng[1:])
+        return np.append(0.0, np.where(np.diff(self.owner) == 0, moved_km, 0.0))
 
     def names(self) -> tuple[str, ...]:
         """The tids if they tell the trajectories apart, otherwise numbers. Never a uid."""

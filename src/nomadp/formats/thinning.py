@@ -12,7 +12,6 @@ import numpy as np
 from nomadp.errors import DomainError
 from nomadp.formats.points import Points
 from nomadp.formats.stops import StopRule, stops
-from nomadp.geometry import haversine_km
 
 __all__ = ["Thinning", "along", "every"]
 
@@ -86,14 +85,8 @@ def along(points: Points, count: int) -> Points:
 
     A journey that never moves is its place so many times. Places that had names lose them.
     """
-    owner, first, last = points.owner, points.offsets[:-1], points.offsets[1:] - 1
-    step_km = np.zeros(len(points))
-    if len(points) > 1:
-        moved_km = haversine_km(
-            points.lat[:-1], points.lng[:-1], points.lat[1:], points.lng[1:]
-        )
-        step_km[1:] = np.where(np.diff(owner) == 0, moved_km, 0.0)
-    way_km = np.cumsum(step_km)
+    first, last = points.offsets[:-1], points.offsets[1:] - 1
+    way_km = np.cumsum(points.steps_km())
     begin_km, whole_km = way_km[first], way_km[last] - way_km[first]
     share = np.linspace(0.0, 1.0, count)
     wanted = (begin_km[:, np.newaxis] + whole_km[:, np.newaxis] * share).ravel()
