@@ -19,7 +19,7 @@ from nomadp.formats.zone_files import GEOJSON, read_polygons
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["box_grid", "centroid", "read_pois", "zone_centres"]
+__all__ = ["box_grid", "centroid", "equal_cells", "read_pois", "zone_centres"]
 
 MOST_CELLS = 1024
 TABLES = (".csv", ".csv.gz", ".parquet", ".geoparquet")
@@ -30,10 +30,15 @@ def box_grid(box: Box, cells: int) -> LocationSet:
     """The centres of so many by so many equal cells of a box: r0_c0 is in the south-west."""
     if not 1 < cells <= MOST_CELLS:
         raise ValueError(f"a grid must have 2 to {MOST_CELLS} cells a side, got {cells}")
-    share = (np.arange(cells) + 0.5) / cells
-    ids = [f"r{row}_c{column}" for row in range(cells) for column in range(cells)]
-    lat, lng = np.repeat(box.lat_at(share), cells), np.tile(box.lng_at(share), cells)
-    return LocationSet.from_columns(ids, lat, lng)
+    return equal_cells(box, cells, cells)
+
+
+def equal_cells(box: Box, rows: int, columns: int) -> LocationSet:
+    """The centres of the cells that fill a box, named by row and column."""
+    lat = box.lat_at((np.arange(rows) + 0.5) / rows)
+    lng = box.lng_at((np.arange(columns) + 0.5) / columns)
+    ids = [f"r{row}_c{column}" for row in range(rows) for column in range(columns)]
+    return LocationSet.from_columns(ids, np.repeat(lat, columns), np.tile(lng, rows))
 
 
 def zone_centres(path: AnyPath, name: str | None = None) -> LocationSet:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.datasets.built import BuiltData, made
+from nomadp.datasets.places import equal_cells
 from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.formats.box import Box
@@ -117,10 +118,7 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
     columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
     rows = max(1, math.ceil(min(height_km / cell_km, 1e9) - 1e-9))
     _check_count(rows * columns, "use larger cells or a smaller box")
-    lat = box.lat_at((np.arange(rows) + 0.5) / rows)
-    lng = box.lng_at((np.arange(columns) + 0.5) / columns)
-    ids = [f"r{row}_c{column}" for row in range(rows) for column in range(columns)]
-    return LocationSet.from_columns(ids, np.repeat(lat, columns), np.tile(lng, rows))
+    return equal_cells(box, rows, columns)
 
 
 def h3_cells(box: Box, resolution: int) -> LocationSet:
