@@ -15,7 +15,16 @@ from nomadp.formats.measured_file import AnyPath
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrowObject", "Frame", "Source", "arrow_table", "called", "framed", "name_of"]
+__all__ = [
+    "ArrowObject",
+    "Frame",
+    "Source",
+    "arrow_table",
+    "called",
+    "framed",
+    "is_wgs84",
+    "name_of",
+]
 
 
 @runtime_checkable
@@ -108,13 +117,19 @@ def _plain(kind: Any) -> Any:
     return kind
 
 
+def is_wgs84(crs: Any) -> bool:
+    """Whether a coordinate system (PROJJSON) is longitude and latitude."""
+    known = crs.get("id") if isinstance(crs, dict) else None
+    said = known if isinstance(known, dict) else {}
+    return (str(said.get("authority")), str(said.get("code"))) in WGS84
+
+
 def _check_crs(name: str, metadata: bytes) -> None:
     try:
         crs = json.loads(metadata or b"{}").get("crs")
-        known = crs.get("id", {}) if isinstance(crs, dict) else {}
     except (ValueError, AttributeError):
-        crs, known = None, {}
-    if crs is not None and (str(known.get("authority")), str(known.get("code"))) not in WGS84:
+        crs = None
+    if crs is not None and not is_wgs84(crs):
         raise SchemaError(
             f"{name} must be in longitude and latitude (EPSG:4326); transform it first, with "
             "frame.to_crs(4326)"

@@ -21,6 +21,7 @@ __all__ = [
     "Instant",
     "Place",
     "e7_place",
+    "fixed",
     "history",
     "instant",
     "number",
@@ -65,6 +66,11 @@ class Fix(NamedTuple):
     at: Instant
     lat: float
     lng: float
+
+
+def fixed(at: Instant | None, where: Place | None) -> Fix | None:
+    """None where the one or the other was not understood."""
+    return None if at is None or where is None else Fix(at, *where)
 
 
 def number(value: Any) -> float | None:

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import Any
 
-from nomadp.formats.fixes import Fix, Instant, Place, e7_place, instant, since_1970, spread
+from nomadp.formats.fixes import (
+    Fix,
+    Instant,
+    Place,
+    e7_place,
+    fixed,
+    instant,
+    since_1970,
+    spread,
+)
 from nomadp.formats.json_stream import JsonStream
 
 __all__ = ["month_fixes", "object_fixes", "record_fix", "record_fixes"]
@@ -25,9 +34,7 @@ def record_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix
 
 
 def record_fix(record: Any, zone: tzinfo | None = None) -> Fix | None:
-    where = _where(record)
-    at = _when(record, "timestamp", zone)
-    return None if where is None or at is None else Fix(at, *where)
+    return fixed(_when(record, "timestamp", zone), _where(record))
 
 
 def month_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
@@ -62,11 +69,8 @@ def object_fixes(each: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
 
 def _path(activity: Mapping[str, Any], zone: tzinfo | None) -> list[Fix | None]:
     """The points of the simplified raw path, which have times of their own."""
-    found: list[Fix | None] = []
-    for point in _listed(_child(activity, "simplifiedRawPath"), "points"):
-        where, at = _where(point), _when(point, "timestamp", zone)
-        found.append(None if where is None or at is None else Fix(at, *where))
-    return found
+    points = _listed(_child(activity, "simplifiedRawPath"), "points")
+    return [record_fix(point, zone) for point in points]
 
 
 def _waypoints(activity: Mapping[str, Any]) -> list[Place | None]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
-from nomadp.formats.arrow_objects import Frame
+from nomadp.formats.arrow_objects import Frame, is_wgs84
 from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates
@@ -20,7 +20,6 @@ from nomadp.locations import LocationSet
 __all__ = ["points_of", "read_table_points", "write_table_points"]
 
 GEO_KEY = b"geo"
-WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
 
 
 def read_table_points(
@@ -152,9 +151,7 @@ def _geometry_column(path: Path) -> str | None:
         raise SchemaError(f"{path} has geo metadata that GeoParquet does not allow")
     if encoding != "WKB":
         raise SchemaError(f"{path}: geometry must be encoded as WKB, got {encoding}")
-    name = crs.get("id", {}) if isinstance(crs, dict) else {}
-    authority = str(name.get("authority")), str(name.get("code"))
-    if crs != "absent" and authority not in WGS84:
+    if crs != "absent" and not is_wgs84(crs):
         raise SchemaError(
             f"{path} must be in longitude and latitude (OGC:CRS84); transform it first, for "
             "example with GeoPandas: frame.to_crs(4326)"

@@ -13,6 +13,7 @@ from nomadp.formats.fixes import (
     Fix,
     Instant,
     Place,
+    fixed,
     instant,
     number,
     spread,
@@ -76,9 +77,7 @@ def raw_fixes(signal: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
     """Positions only; scans for networks and guesses of activity are passed over."""
     position = signal.get("position") if _is_map(signal) else None
     if _is_map(position):
-        where = _where(position)
-        at = instant(position.get("timestamp"), zone)
-        yield None if where is None or at is None else Fix(at, *where)
+        yield fixed(instant(position.get("timestamp"), zone), _where(position))
 
 
 def _path_fix(
@@ -87,7 +86,6 @@ def _path_fix(
     """At its own time if it has a valid one, otherwise so many minutes after the beginning."""
     if not _is_map(point):
         return None
-    where = text_place(point.get("point"))
     at = instant(point.get("time"), zone)
     if at is not None and begin is not None:
         at = Instant(
@@ -95,7 +93,7 @@ def _path_fix(
         )
     if at is None:
         at = _after(begin, end, point.get("durationMinutesOffsetFromStartTime"))
-    return None if where is None or at is None else Fix(at, *where)
+    return fixed(at, text_place(point.get("point")))
 
 
 def _shown(at: Instant, begin: Instant) -> int:
