@@ -24,6 +24,7 @@ from nomadp.reports.rows import (
     VALUES,
     Public,
     Rows,
+    nested_column,
     readable,
     transcript_of,
 )
@@ -86,7 +87,7 @@ class Columns(NamedTuple):
 def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
     """The reports of a batch that can be read, in its order; transcripts are passed over."""
     batch, empty = _there(batch, public)
-    offsets, items = flat(batch[_nested(public)])
+    offsets, items = flat(batch[nested_column(public)])
     found = _found(items, public)
     numbers, wrong = _numbers(batch)
     tid, refused = as_text("tid", batch["tid"]), {NOTHING: empty} if empty else {}
@@ -107,7 +108,7 @@ def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
 def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     """The reports of a batch that can be read, in its order."""
     batch, empty = _there(batch, public)
-    offsets, items = flat(batch[_nested(public)])
+    offsets, items = flat(batch[nested_column(public)])
     found = _found(items, public)
     names = tuple(as_text("tid", batch["tid"]).to_pylist())
     numbers, bad = _numbers(batch)
@@ -119,13 +120,9 @@ def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     return rows._replace(refused=refused)
 
 
-def _nested(public: Public) -> str:
-    return VALUES if isinstance(public, int) else "location_ids"
-
-
 def _there(batch: pa.RecordBatch, public: Public) -> tuple[pa.RecordBatch, int]:
     """The rows that have an id and report something, and how many have not."""
-    column = _nested(public)
+    column = nested_column(public)
     for name in ("tid", column):
         if batch.schema.names.count(name) != 1:
             raise SchemaError(f"reports must have one column {name}")

@@ -26,7 +26,7 @@ from nomadp.reports.batches import Columns, columns_of
 from nomadp.reports.counts import IMPOSSIBLE, REFUSED, Cell, Counts, check_readable
 from nomadp.reports.files import header_of, parts_of
 from nomadp.reports.point_rows import rows_by_point
-from nomadp.reports.rows import SAME_ID, VALUES, Rows, public_of
+from nomadp.reports.rows import SAME_ID, Rows, nested_column, public_of
 
 __all__ = ["Counted", "count_files"]
 
@@ -99,7 +99,7 @@ class _Source(NamedTuple):
             yield Columns.of(self.rows)
             return
         public = public_of(self.mechanism)
-        for batch in self._batches(["tid", _nested(self.mechanism), "number"]):
+        for batch in self._batches(["tid", nested_column(public), "number"]):
             yield columns_of(batch, public)
 
     def _batches(self, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -115,18 +115,14 @@ class _Source(NamedTuple):
         raise damaged(self.path)
 
 
-def _nested(mechanism: Mechanism) -> str:
-    return VALUES if mechanism.asks else "location_ids"
-
-
 def _sources(mechanism: Mechanism, path: Path) -> list[_Source]:
     header = header_of(path)
     if header is not None:
         header.check_made_by(mechanism)
-    found = []
+    found, public = [], public_of(mechanism)
     for part in parts_of(path):
-        streamed = is_parquet(part) and _nested(mechanism) in _names(part)
-        rows = None if streamed else rows_by_point(part, public_of(mechanism))
+        streamed = is_parquet(part) and nested_column(public) in _names(part)
+        rows = None if streamed else rows_by_point(part, public)
         found.append(_Source(part, mechanism, rows))
     return found
 

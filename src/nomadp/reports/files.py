@@ -32,6 +32,7 @@ from nomadp.reports.rows import (
     Public,
     Rows,
     concatenated,
+    nested_column,
     unique,
 )
 from nomadp.reports.table import AnyReports, Reports, reports_as
@@ -217,7 +218,7 @@ def _found(source: Source) -> Path | Frame:
 
 
 def _rows(path: Path | Frame, public: Public) -> Rows:
-    nested = VALUES if isinstance(public, int) else "location_ids"
+    nested = nested_column(public)
     if isinstance(path, Frame) or path.is_dir() or is_parquet(path):
         tables = [_table(file) for file in parts_of(path)]
         if all(nested in table.schema.names for table in tables):

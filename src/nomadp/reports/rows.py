@@ -22,6 +22,7 @@ __all__ = [
     "Public",
     "Rows",
     "concatenated",
+    "nested_column",
     "public_of",
     "readable",
     "transcript_of",
@@ -57,6 +58,11 @@ class Rows(NamedTuple):
 def public_of(mechanism: Mechanism) -> Public:
     """What this mechanism's reports are made of."""
     return mechanism.report_size if mechanism.asks else mechanism.locations
+
+
+def nested_column(public: Public) -> str:
+    """Where a table of one row to a report has what it reports, as lists."""
+    return VALUES if isinstance(public, int) else "location_ids"
 
 
 def readable(
