@@ -24,6 +24,7 @@ from nomadp.collector.retention import swept
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Store, StoreRefused
 from nomadp.collector.tokens import TokenRefused, first_tokens, is_token, renew
+from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
 from nomadp.protocol.kit import Kit
 from nomadp.reports.counts import Counts
@@ -65,6 +66,15 @@ def test_what_is_committed_is_flushed(store: Store) -> None:
     else:
         assert connection.rows("SHOW synchronous_commit") == [("on",)]
     connection.close()
+
+
+def test_a_commit_is_not_slowed_by_a_large_cache(sqlite: Store) -> None:
+    """SQLite walks over all of it whenever a page was split, which is in nearly every commit."""
+    connection = sqlite.connect(writes=True)
+    ((kibibytes,),) = connection.rows("PRAGMA cache_size")
+    ((page_bytes,),) = connection.rows("PRAGMA page_size")
+    connection.close()
+    assert COMMIT_REPORTS < -kibibytes * 1024 / page_bytes <= 16_384
 
 
 def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:
