@@ -17,6 +17,7 @@ from nomadp.answers.picture import (
     write_png,
 )
 from nomadp.answers.scene import scene_of
+from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, percent, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
 from nomadp.formats.atomic import written_whole
@@ -238,10 +239,41 @@ def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
 
 def test_the_summary_names_nothing_that_chance_alone_would_tell_apart(hotspots: Table) -> None:
     assert hotspots["told_apart"].any()
-    for is_told, words in ((True, "Most is at"), (False, "than chance alone would")):
+    for is_told, words in ((True, "Most is at"), (False, "On the whole this is not told")):
         flat = {"told_apart": 3, "expected_by_chance": 6.0, "is_told_apart": is_told}
         found = replace(hotspots, about={**hotspots.about, "flat": flat})
-        assert words in summary(found, scene_of(found, None))
+        scene = scene_of(found, None)
+        assert words in summary(found, scene)
+        assert ("so many may be chance" in filter_words(found, scene)) is not is_told
+        told = dict(facts(found))["Told apart"]
+        assert ("more than the 6 that chance" in told, "may be chance" in told) == (
+            is_told,
+            not is_told,
+        )
+
+
+def test_one_interval_is_one(hotspots: Table) -> None:
+    flat = {"told_apart": 1, "expected_by_chance": 0.3, "is_told_apart": False}
+    told = dict(facts(replace(hotspots, about={"flat": flat})))["Told apart"]
+    assert told.startswith("1 interval leaves out the flat share; chance alone would make 0.3")
+
+
+def test_rows_say_how_well_they_are_known_not_that_they_are_findings(hotspots: Table) -> None:
+    told = rows_told(hotspots, scene_of(hotspots, None))
+    assert told["head"][-1]["name"] == "How well known"
+    known = {each["cells"][-1] for each in told["rows"]}
+    assert known <= {"well", "fairly", "hardly", "too little to say"}
+
+
+def test_a_page_of_one_answer_shows_its_title_once(hotspots: Table, density: Table) -> None:
+    assert '<h2 id="answer-0-title" class="unseen">' in render(hotspots)
+    assert 'title" class="unseen">' not in render([hotspots, density])
+
+
+def test_the_lead_says_how_many_reports(hotspots: Table) -> None:
+    assert "estimated from 5,000 reports that devices sent at ε" in render(hotspots)
+    unknown = replace(hotspots, about={})
+    assert "estimated from what devices sent." in render(unknown)
 
 
 @pytest.mark.parametrize(

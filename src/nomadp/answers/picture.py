@@ -77,7 +77,8 @@ def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = No
     told = [facts(each) for each in several]
     shared = [each for each in told[0] if all(each in others for others in told)]
     sections = [
-        section(each, locations, f"answer-{k}", shared) for k, each in enumerate(several)
+        section(each, locations, f"answer-{k}", shared, alone=len(several) == 1)
+        for k, each in enumerate(several)
     ]
     about = first.about
     text = {
@@ -104,11 +105,11 @@ def _several(tables: "Table | Sequence[Table]") -> "list[Table]":
 def _lead(several: "list[Table]") -> str:
     kinds = listed(list(dict.fromkeys(each.kind for each in several)))
     about = several[0].about
-    of = f" of {about['reports']:,} reports" if "reports" in about else ""
+    of = f"{about['reports']:,} reports that" if "reports" in about else "what"
     at = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
     return (
-        f"{kinds.capitalize()}, estimated from what devices sent{of}{at}. Colour is shown only "
-        "as far as it can be trusted."
+        f"{kinds.capitalize()}, estimated from {of} devices sent{at}. Colour is shown only as "
+        "far as it can be trusted."
     )
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fact_list", "listing", "rows_told", "section"]
 
-SURE = {"certain": "sure", "fair": "fairly", "unsure": "hardly", HATCHED: "too little to say"}
+KNOWN = {"certain": "well", "fair": "fairly", "unsure": "hardly", HATCHED: "too little to say"}
+"""By the width of the interval; whether a row differs from a flat map is another matter."""
 ZOOM = (
     '<div class="zoom" role="group" aria-label="Zoom the map">'
     '<button type="button" data-zoom="in" aria-label="Zoom in">+</button>'
@@ -29,17 +30,23 @@ ZOOM = (
 
 
 def section(
-    table: "Table", locations: LocationSet | None, key: str, shared: Sequence[Any] = ()
+    table: "Table",
+    locations: LocationSet | None,
+    key: str,
+    shared: Sequence[Any] = (),
+    *,
+    alone: bool = False,
 ) -> str:
-    """All but the facts that it shares with others."""
+    """All but the facts that it shares with others; alone, the page's title is its own."""
     scene = scene_of(table, locations)
     rows = f'<div class="rows">{listing(table, scene)}</div>'
     if scene is not None:
         rows = f'<div class="split">{_map(table, scene, key)}{rows}</div>'
     own = fact_list([each for each in facts(table) if each not in shared])
+    hidden = ' class="unseen"' if alone else ""
     return (
         f'<section class="band" aria-labelledby="{key}-title">'
-        f'<h2 id="{key}-title">{escape(headline(table))}</h2>'
+        f'<h2 id="{key}-title"{hidden}>{escape(headline(table))}</h2>'
         f'<p class="summary">{escape(summary(table, scene))}</p>'
         f"{rows}{own}</section>"
     )
@@ -139,7 +146,7 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
             ("Interval", True, lambda k: f"{_number(low[k])} to {percent(float(high[k]))}")
         )
     if step:
-        found.append(("How sure", False, lambda k: SURE[step[k].partition("-")[0]]))
+        found.append(("How well known", False, lambda k: KNOWN[step[k].partition("-")[0]]))
     return found
 
 

@@ -58,14 +58,13 @@ def summary(table: "Table", scene: "Scene | None") -> str:
         return f"There are too few reports to say anything: {about['missing']:,} are missing."
     if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
         return f"{len(table):,} rows."
-    apart, flat = table.columns.get("told_apart"), about.get("flat")
+    apart = table.columns.get("told_apart")
     nothing = apart is not None and not apart.any()
-    by_chance = isinstance(flat, dict) and flat.get("is_told_apart") is False
-    if nothing or by_chance:
-        what = "any of this" if nothing else "more of this than chance alone would"
+    if nothing or _may_be_chance(about):
+        what = "Nothing here is" if nothing else "On the whole this is not"
         return (
-            f"Reports do not tell {what} from what anybody would say without them: ask for "
-            "larger areas, or wait for more reports."
+            f"{what} told apart from a flat map, what anybody would draw without reports: ask "
+            "for larger areas, or wait for more reports."
         )
     if table.kind != "flows":
         return f"Most is at {row_name(table, scene.shown[0])}."
@@ -76,15 +75,23 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     return f"Of those that leave their area, most go from {row_name(table, away)}."
 
 
+def _may_be_chance(about: Mapping[str, Any]) -> bool:
+    """Whether no more rows are told apart than chance alone may make."""
+    flat = about.get("flat")
+    return isinstance(flat, dict) and flat.get("is_told_apart") is False
+
+
 def filter_words(table: "Table", scene: "Scene | None") -> str:
     """Which rows are drawn, and what became of the others."""
     count: Mapping[str, Any] = {} if scene is None else scene.counts
     times = " All times together; a file has each." if "when" in table.columns else ""
     if "hatched" in count:
         hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
+        chance = count["apart"] and _may_be_chance(table.about)
         return (
             f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
-            f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
+            f"anybody would draw without reports{'; so many may be chance' if chance else ''}. "
+            f"{hidden if count['hatched'] else ''}{times}"
         ).strip()
     if "held" in count:
         return (
@@ -163,13 +170,13 @@ def _flat(about: Mapping[str, Any]) -> Fact:
         return None
     if "told_apart" not in flat:
         return None
-    expected = flat.get("expected_by_chance", 0)
-    verdict = "more than" if flat.get("is_told_apart") else "no more than"
-    return (
-        "Told apart",
-        f"{flat['told_apart']:,} intervals leave out the flat share; that is {verdict} the "
-        f"{expected:.3g} that chance alone would make",
-    )
+    apart, expected = flat["told_apart"], flat.get("expected_by_chance", 0)
+    said = f"{apart:,} interval{' leaves' if apart == 1 else 's leave'} out the flat share; "
+    if flat.get("is_told_apart"):
+        said += f"that is more than the {expected:.3g} that chance alone would make"
+    else:
+        said += f"chance alone would make {expected:.3g}, give or take, so it may be chance"
+    return "Told apart", said
 
 
 def _fakes(about: Mapping[str, Any]) -> Fact:

@@ -261,11 +261,13 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _print_flat(flat: dict[str, Any], level: float) -> None:
-    told = "told apart" if flat["is_told_apart"] else "not told apart"
+    is_told, apart = flat["is_told_apart"], flat["told_apart"]
     click.echo(
-        f"{told} from what somebody without reports would say (flat): {flat['told_apart']} "
-        f"intervals of {level:.0%} leave flat out, chance alone would make "
+        f"{'' if is_told else 'not '}told apart from what somebody without reports would say "
+        f"(flat): {apart} interval{'' if apart == 1 else 's'} of {level:.0%} "
+        f"leave{'s' if apart == 1 else ''} flat out, chance alone would make "
         f"{flat['expected_by_chance']:.1f}"
+        f"{'' if is_told or not apart else ', give or take: a yes above may be chance'}"
     )
 
 
