@@ -1,6 +1,7 @@
 """Small files of the names that documents use, for the commands that read them."""
 
 import csv
+import gzip
 import json
 import shutil
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ __all__ = ["make_files"]
 IMPORTS = Path(__file__).resolve().parent / "imports"
 NEAR = (41.15, -8.65), (41.16, -8.6), (41.2, -8.55)
 """Points of one journey, in the box that the documents take."""
+BOXES = {"chicago": (41.8, -87.7), "portland": (45.5, -122.6), "london": (51.5, -0.1)}
+"""A place in each of the boxes whose check-ins the documents take."""
 TIMES = tuple(f"2024-01-01T0{hour}:00:00Z" for hour in (8, 9, 9))
 
 
@@ -41,7 +44,9 @@ def make_files(folder: Path) -> None:
     (folder / "job.key").write_bytes(bytes(range(32)))
     (folder / "job.key").chmod(0o600)
     _journeys(folder)
-    _zones(folder / "boroughs.geojson")
+    _downloads(folder)
+    _zones(folder / "boroughs.geojson", "name", NEAR[0])
+    _zones(folder / "areas.geojson", "borough", BOXES["chicago"])
     for name, made in (("Timeline.json", "timeline-android.json"), ("takeout.zip",) * 2):
         shutil.copyfile(IMPORTS / made, folder / name)
 
@@ -67,14 +72,55 @@ def _journeys(folder: Path) -> None:
     _table(folder / "train.csv", porto, [("T1", "7", "1372636858", "False", line)])
 
 
-def _zones(path: Path) -> None:
-    ring = [[-8.7, 41.1], [-8.5, 41.1], [-8.5, 41.25], [-8.7, 41.25], [-8.7, 41.1]]
-    shape = {"type": "Polygon", "coordinates": [ring]}
-    zones = [
-        {"type": "Feature", "properties": {"name": name}, "geometry": shape}
-        for name in ("one", "other")
+def _downloads(folder: Path) -> None:
+    """Files of the names and forms that others publish, with two journeys in each."""
+    visits = [(user, hour) for user in ("7", "8") for hour in range(4)]
+    rows = [
+        f"{user}\t2010-06-0{day}T{hour:02}:10:00Z\t{lat + hour / 100}\t{lng}\t{city}{hour}\n"
+        for day, (city, (lat, lng)) in enumerate(BOXES.items(), 1)
+        for user, hour in visits
     ]
-    collection = {"type": "FeatureCollection", "features": zones}
+    (folder / "loc-gowalla_totalCheckins.txt.gz").write_bytes(
+        gzip.compress("".join(rows).encode())
+    )
+    (folder / "FILE").write_text("".join(rows), encoding="utf-8")
+    venues = [
+        f"{user}\tv{hour}\tc\tCaf\u00e9\t{40.7 + hour / 100}\t-74.0\t-240\t"
+        f"Tue Apr 03 {hour + 10}:00:09 +0000 2012\n"
+        for user, hour in visits
+    ]
+    tsmc = folder / "dataset_TSMC2014_NYC.txt"
+    tsmc.write_text("".join(venues), encoding="latin-1")
+    buildings = [(49.26 + k / 1000, -123.25 + k / 1000) for k in range(12)]
+    _polygons(
+        folder / "ubcv_buildings.geojson",
+        [
+            (
+                {"BLDG_ID": str(k)},
+                [[lng, lat], [lng, lat + 1e-4], [lng + 1e-4, lat], [lng, lat]],
+            )
+            for k, (lat, lng) in enumerate(buildings)
+        ],
+    )
+
+
+def _zones(path: Path, key: str, place: tuple[float, float]) -> None:
+    """Two polygons of one shape, around a place."""
+    (south, west), (north, east) = ([each + by for each in place] for by in (-0.15, 0.15))
+    ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
+    _polygons(path, [({key: name}, ring) for name in ("one", "other")])
+
+
+def _polygons(path: Path, shapes: Sequence[tuple[dict[str, str], Any]]) -> None:
+    features = [
+        {
+            "type": "Feature",
+            "properties": properties,
+            "geometry": {"type": "Polygon", "coordinates": [ring]},
+        }
+        for properties, ring in shapes
+    ]
+    collection = {"type": "FeatureCollection", "features": features}
     path.write_text(json.dumps(collection), encoding="utf-8")
 
 

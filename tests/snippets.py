@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DOCUMENTS", "ROOT", "Snippet", "commands", "named", "snippets", "spans"]
+__all__ = ["DOCUMENTS", "ROOT", "Snippet", "block_of", "commands", "named", "snippets", "spans"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
@@ -37,7 +37,7 @@ class Snippet:
     @property
     def is_typed(self) -> bool:
         """Whether it is something that a reader would run."""
-        written = self.note.startswith(("source:", "shown:"))
+        written = self.note.startswith(("source:", "shown:", "picture:"))
         return not (self.kind in SHOWN or written or self.page.endswith("/typescript.md"))
 
     @property
@@ -45,6 +45,12 @@ class Snippet:
         """Why it is not run, if the page says so: <!-- not run: WHY --> stands before it."""
         found = re.fullmatch(r"not run: (.{10,})", self.note)
         return found[1] if found else None
+
+    @property
+    def runner(self) -> Path | None:
+        """The test that runs it, if the page names one: <!-- run by: tests/FILE -->."""
+        found = re.fullmatch(r"run by: (tests/[\w/]+\.py)", self.note)
+        return ROOT / found[1] if found else None
 
 
 def named(page: Path) -> str:
@@ -56,6 +62,12 @@ def snippets(page: Path) -> Iterator[Snippet]:
     for found in FENCE.finditer(text):
         line = text.count("\n", 0, found.start("text"))
         yield Snippet(named(page), line, found["kind"], found["note"] or "", found["text"])
+
+
+def block_of(page: str, start: str) -> str:
+    """The only block of a page that begins so."""
+    (found,) = (each for each in snippets(ROOT / page) if each.text.startswith(start))
+    return found.text
 
 
 def commands(text: str) -> Iterator[list[str]]:

@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import re
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -24,6 +26,17 @@ WALKED = {named(page) for page in (*PAGES, *GUIDES)}
 """Tutorials and guides, by test_tutorials.py."""
 HERE = ("docs/index.md", "docs/answers.md", "docs/data.md", "docs/scale.md")
 TYPED = ("", "bash", "console", "sh")
+UNRUN = {
+    "README.md": 2,  # dev.py itself, and an installation from the index
+    "CONTRIBUTING.md": 1,  # what runs the tests
+    "docs/answers.md": 1,  # hours, and the paper's sets
+    "docs/cluster.md": 3,  # installations, YARN, benchmarks
+    "docs/demo.md": 1,  # stays until it is stopped
+    "docs/experiments.md": 1,  # hours
+    "docs/reproduction.md": 1,  # hours, and the paper's sets
+    "web/client/README.md": 1,  # a browser
+}
+"""How many blocks of a page nothing runs as they are: one more is added here on purpose."""
 
 
 def parsed(words: list[str]) -> str:
@@ -57,10 +70,40 @@ def test_every_command_that_is_shown_exists_with_its_options(page: Path) -> None
 def test_every_block_is_run_or_says_why_not(page: Path) -> None:
     name = named(page)
     for snippet in snippets(page):
-        if snippet.is_typed and snippet.reason is None:
+        if snippet.is_typed and snippet.reason is None and snippet.runner is None:
             is_python = snippet.kind in ("python", "pycon")
             run = name in ELSEWHERE and (is_python or name == "docs/analyst.md")
             assert run or name in WALKED or name in HERE, f"{name}:{snippet.line} is not run"
+
+
+def every_block() -> list[Snippet]:
+    return [snippet for page in DOCUMENTS for snippet in snippets(page)]
+
+
+def test_a_test_that_is_said_to_run_a_block_is_there_and_reads_its_page() -> None:
+    for snippet in every_block():
+        assert snippet.runner or not snippet.note.startswith("run by:"), snippet
+        if snippet.runner is not None:
+            text = snippet.runner.read_text(encoding="utf-8")
+            assert f'"{snippet.page}"' in text, f"{snippet.page}:{snippet.line}"
+
+
+def test_what_a_reason_names_is_there() -> None:
+    for snippet in every_block():
+        for name in re.findall(r"\b(?:tests|examples|benchmarks)/[\w/.]*\w", snippet.note):
+            assert (ROOT / name).exists(), f"{snippet.page}:{snippet.line} names {name}"
+
+
+def test_what_is_not_run_is_known() -> None:
+    unrun = Counter(each.page for each in every_block() if each.is_typed and each.reason)
+    assert unrun == UNRUN
+
+
+def test_every_command_of_the_clone_that_is_shown_exists() -> None:
+    known = re.findall(r'^    "(\w+)": \w+,$', (ROOT / "dev.py").read_text("utf-8"), re.M)
+    assert "release" in known
+    shown = re.findall(r"python3 dev\.py (\w+)", "".join(each.text for each in every_block()))
+    assert set(shown) - set(known) == set()
 
 
 @pytest.mark.parametrize("module", sorted(set(ELSEWHERE.values())))
@@ -99,7 +142,8 @@ def test_the_blocks_of_a_page_run_in_their_order(
     ran = 0
     for snippet in snippets(ROOT / name):
         elsewhere = name in ELSEWHERE and snippet.kind == "python"
-        if snippet.is_typed and snippet.reason is None and not elsewhere:
+        left = snippet.reason is not None or snippet.runner is not None or elsewhere
+        if snippet.is_typed and not left:
             make_files(tmp_path)  # each block finds its inputs, whatever another wrote
             run(snippet, names)
             ran += 1

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from snippets import block_of, commands
 
 from nomadp.analysis import evaluate
 from nomadp.datasets.city import synthetic_city
@@ -370,3 +371,40 @@ def test_scores_need_a_report_for_every_trajectory(frame, city) -> None:
         cluster.evaluate(frame, some, city.locations)
     with pytest.raises(DomainError, match="0 trajectories have no report and 1 reports"):
         cluster.evaluate(some, frame, city.locations)
+
+
+PAGE = "docs/cluster.md"
+
+
+def test_the_code_of_the_page_runs(spark, city, stored, tmp_path, capsys) -> None:
+    """With folders that every worker finds."""
+    places = {"trips": stored, "reports": tmp_path / "reports", "estimates": tmp_path / "out"}
+    block = block_of(PAGE, "import nomadp.inference")
+    for name, path in places.items():
+        assert f'"{name}"' in block
+        block = block.replace(f'"{name}"', repr(str(path)))
+    names = {
+        "spark": spark,
+        "key": KEY,
+        "experiment_words": KeyedWords(KEY).bound_to("experiment"),
+        "mechanism": mechanism_of("atlas", city),
+        "locations": city.locations,
+    }
+    exec(compile(block, PAGE, "exec"), names)
+    assert spark.read.parquet(str(places["estimates"])).count() == len(city.trajectories)
+    assert "normalised_error" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_command_of_the_page_runs(master, city, stored, tmp_path) -> None:
+    write_locations(tmp_path / "places.csv", city.locations)
+    create_key(tmp_path / "job.key")
+    shutil.copyfile(stored, tmp_path / "trips.parquet")
+    block = block_of(PAGE, "nomadp perturb")
+    assert "--master local[8]" in block
+    block = block.replace("local[8]", master if ON_SAIL else "local[2]")
+    for name in ("trips.parquet", "places.csv", "job.key", "reports.parquet"):
+        block = block.replace(name, str(tmp_path / name))
+    for words in commands(block):
+        subprocess.run([sys.executable, "-m", "nomadp", *words], check=True)
+    assert (tmp_path / "reports.parquet" / "_nomadp.json").is_file()
