@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from collecting import Address, collector, kit_of, prepared, report, today
 from crashes import Load, tally
@@ -22,7 +23,7 @@ from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.opened import opened
 from nomadp.collector.retention import swept
 from nomadp.collector.sqlite_store import SqliteStore
-from nomadp.collector.store import Store, StoreRefused
+from nomadp.collector.store import Arrivals, Store, StoreRefused
 from nomadp.collector.tokens import TokenRefused, first_tokens, is_token, renew
 from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
@@ -69,12 +70,24 @@ def test_what_is_committed_is_flushed(store: Store) -> None:
 
 
 def test_a_commit_is_not_slowed_by_a_large_cache(sqlite: Store) -> None:
-    """SQLite walks over all of it whenever a page was split, which is in nearly every commit."""
+    """SQLite walks over all of it when a page was split, which nearly every commit does."""
     connection = sqlite.connect(writes=True)
     ((kibibytes,),) = connection.rows("PRAGMA cache_size")
     ((page_bytes,),) = connection.rows("PRAGMA page_size")
     connection.close()
     assert COMMIT_REPORTS < -kibibytes * 1024 / page_bytes <= 16_384
+
+
+def test_a_commit_that_would_leave_out_a_new_report_is_refused(sqlite: Store) -> None:
+    connection = sqlite.connect(writes=True)
+    good, broken = [b"a" * 16, b"b" * 16], [b"c" * 16]
+    arrivals = Arrivals(1, good, [7, 7], [b"x", b"y"], np.array([0, 1]))
+    assert connection.add(arrivals) == {}
+    assert set(connection.add(arrivals)) == set(good)
+    # A row without an epoch is ignored by SQLite, as one that is known would be.
+    with pytest.raises(StoreRefused, match="none is acknowledged"):
+        connection.add(Arrivals(1, broken, [None], [b"z"], np.array([0])))  # type: ignore[list-item]
+    connection.close()
 
 
 def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:

@@ -15,9 +15,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.mark.skipif(not AXE.is_file(), reason="axe is not here; python3 dev.py web brings it")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-def test_nobody_is_kept_out(browser: "Browser", page_file: Path, theme: str, screen: Any) -> None:
+def test_nobody_is_kept_out(
+    browser: "Browser", page_file: Path, theme: str, screen: Any
+) -> None:
     with seen(browser, page_file.as_uri(), viewport=screen, color_scheme=theme) as page:
-        page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
         assert serious(page) == []
         assert too_small(page) == []
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -265,9 +265,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
         assert found.answer({"ask": "flows"})["status"] == "done"
 
 
-def test_the_key_names_only_what_is_on_the_map(
-    chromium: "Browser", collector: Address
-) -> None:
+def test_the_key_names_only_what_is_on_the_map(chromium: "Browser", collector: Address) -> None:
     places, own = ["public locations"], ["your journey, which stays here"]
     told = ["what a report tells"]
     with visit(chromium, collector, TRIPS) as found:

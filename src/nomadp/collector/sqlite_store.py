@@ -46,8 +46,8 @@ PRAGMAS = (
 )
 
 _IDS = f"substr(?2, 1 + {ID_BYTES} * j.key, {ID_BYTES})"
-# Not ON CONFLICT: then a row could fail for other reasons, and SQLite would keep a copy of every
-# page that the statement changes.
+# Not ON CONFLICT: then a row could fail for other reasons, and SQLite would keep a copy of
+# every page that the statement changes.
 _ADD = f"""
     INSERT OR IGNORE INTO report (task, id, epoch, value)
     SELECT ?1, {_IDS}, j.value, substr(?4, 1 + ?5 * j.key, ?5) FROM json_each(?3) AS j
@@ -158,7 +158,13 @@ class SqliteConnection(Connection):
         known = self.known(arrivals.task, arrivals.ids)
         packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
         values = b"".join(arrivals.values)
-        self.run(_ADD, *packed, values, len(values) // max(1, len(arrivals.ids)))
+        added = self.run(_ADD, *packed, values, len(values) // max(1, len(arrivals.ids)))
+        # What is ignored must be known: anything else would be acknowledged and lost.
+        if added + len(known) != len(arrivals.ids):
+            raise StoreRefused(
+                f"a commit must store all of its {len(arrivals.ids)} reports that are not "
+                f"known, got {added} of {len(arrivals.ids) - len(known)}; none is acknowledged"
+            )
         return known
 
     def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
