@@ -5,11 +5,11 @@ from known_answers import FOLDER, answer, load, same
 from law_homes import MECHANISMS
 from vectors_maker import check_unchanged
 
-FILES = sorted(path.stem for path in FOLDER.glob("*.json"))
+FILES = {path.stem: load(path.stem) for path in sorted(FOLDER.glob("*.json"))}
 CASES = [
     pytest.param(name, k, id=f"{name}-{case['kind']}-{k}")
-    for name in FILES
-    for k, case in enumerate(load(name)["cases"])
+    for name, file in FILES.items()
+    for k, case in enumerate(file["cases"])
 ]
 
 
@@ -20,7 +20,7 @@ def test_every_version_of_a_mechanism_has_known_answers(kind):
 
 @pytest.mark.parametrize(("name", "k"), CASES)
 def test_the_answer_is_the_known_one(name, k):
-    file = load(name)
+    file = FILES[name]
     case = file["cases"][k]
     if case["kind"] == "many" and case["ask"]["mechanism"] in ("tp", "atp"):
         pytest.importorskip("numba", reason="without it, words are spent otherwise")

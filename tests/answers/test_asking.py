@@ -54,11 +54,20 @@ def journeys():
     return mechanism, reports_of(mechanism)
 
 
+@pytest.fixture(scope="module")
+def learned(journeys):
+    """From the journeys, once for all who do not ask how."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shares_module, "REPEATS", 3)
+        return learn(*journeys)
+
+
 @pytest.mark.parametrize("kind", EVERY)
-def test_every_answer_says_what_it_is_worth(kind, journeys):
+def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
     mechanism, reports = journeys
     counts = Counts.of(mechanism, reports)
-    table = ask(mechanism, counts, {"ask": kind}, task="a-task", min_batch_size=300)
+    told = {"task": "a-task", "min_batch_size": 300, "learned": learned}
+    table = ask(mechanism, counts, {"ask": kind}, **told)
     assert table.about.keys() >= FACTS
     said = json.loads(json.dumps(dict(table.about)))
     assert (said["reports"], said["task"], said["epsilon"]) == (300, "a-task", "6")
@@ -81,9 +90,8 @@ def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journ
     assert {"reports", "refused", "counts_sha256", "fakes", "kept"}.isdisjoint(table.about)
 
 
-def test_hotspots_are_the_shares_that_were_learned(journeys):
+def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
     mechanism, reports = journeys
-    learned = learn(mechanism, reports)
     table = ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
     wanted = visit_shares(learned)
     assert (
@@ -99,8 +107,8 @@ def test_hotspots_are_the_shares_that_were_learned(journeys):
     assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
 
 
-def test_a_zone_is_where_its_locations_are_on_average(journeys):
-    table = ask(*journeys, {"ask": "density", "areas": "grid:2"})
+def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
+    table = ask(*journeys, {"ask": "density", "areas": "grid:2"}, learned=learned)
     zones = zones_of(LOCATIONS, "grid:2")
     assert tuple(table["zone"]) == zones.names
     for k in range(len(zones)):
@@ -108,9 +116,8 @@ def test_a_zone_is_where_its_locations_are_on_average(journeys):
         assert table["lng"][k] == pytest.approx(LOCATIONS.lng[zones.of == k].mean())
 
 
-def test_flows_go_from_every_area_to_every_area(journeys):
+def test_flows_go_from_every_area_to_every_area(journeys, learned):
     mechanism, reports = journeys
-    learned = learn(mechanism, reports)
     table = ask(mechanism, reports, {"ask": "flows", "areas": "grid:2"}, learned=learned)
     names = zones_of(LOCATIONS, "grid:2").names
     pairs = list(zip(table["origin"], table["destination"], strict=True))
