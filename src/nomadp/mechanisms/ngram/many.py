@@ -14,6 +14,7 @@ from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, leading
 from nomadp.mechanisms.ngram.mechanism import Ngram
 from nomadp.randomness import Words as Source
+from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
@@ -31,9 +32,8 @@ class Grams(NamedTuple):
 
 def draw_many(mechanism: Ngram, trajectories: TrajectorySet, words: Source) -> Reported:
     reported = np.empty(len(trajectories.locations), dtype=np.int64)
-    region, lengths = mechanism.regions.of[trajectories.locations], trajectories.lengths
-    for length in np.unique(lengths).tolist():
-        these = np.flatnonzero(lengths == length)
+    region = mechanism.regions.of[trajectories.locations]
+    for length, these in by_length(trajectories):
         where = trajectories.offsets[these][:, None] + np.arange(length)
         rows = words.rows(these, 3 * length + 1)  # regions, coins, locations
         reported[where] = _points(region[where], rows, _grams(mechanism, length))

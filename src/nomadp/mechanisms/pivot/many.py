@@ -18,6 +18,7 @@ from nomadp.mechanisms.pivot.merge import merge_many
 from nomadp.mechanisms.pivot.radii import radii_km
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.randomness import Words
+from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many", "pivot_plan", "sample_copies"]
@@ -91,9 +92,7 @@ def _radii_km(mechanism: PivotSampling, batch: Batch, anchors: Ints, used: Ints)
 def _mean_locations(locations: LocationSet, trajectories: TrajectorySet) -> Ints:
     """The location nearest to each trajectory's mean, from which ATP draws its anchors."""
     means = np.empty(len(trajectories), dtype=np.int64)
-    lengths = trajectories.lengths
-    for length in np.unique(lengths):
-        these = np.flatnonzero(lengths == length)
+    for length, these in by_length(trajectories):
         points = trajectories.locations[
             trajectories.offsets[these] + np.arange(length)[:, None]
         ]
