@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Part
@@ -192,13 +191,6 @@ class Question(Mechanism):
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
         found = self.support_of(np.array(values), np.ones(len(values), dtype=np.int64))
         return tuple(self.label_name(k) for k in np.flatnonzero(found).tolist())
-
-    def true_shares(self, trajectories: TrajectorySet) -> NDArray[np.float64]:
-        """What everybody would answer without any privacy: for experiments."""
-        first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
-        zones = self.partition.of[trajectories.locations[np.stack([first, last])]]
-        labels = self.labels_at(zones, self.hours_of(trajectories))
-        return np.bincount(labels, minlength=self.label_count) / len(labels)
 
     def hours_of(self, trajectories: TrajectorySet) -> Ints | None:
         """Their hours if the question reads them; refused where nobody knows."""

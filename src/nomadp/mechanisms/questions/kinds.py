@@ -4,15 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints, Uniform
 from nomadp.mechanisms.base import Trajectory
 from nomadp.mechanisms.questions.base import Question
-from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones
 
 __all__ = ["Ends", "Starts", "Trips", "Visits"]
@@ -96,11 +92,3 @@ class Visits(OneZone):
         point = choose("point", Uniform(length), None)
         rows = [point, length] if self.timed else [point]
         return self._report(self._labels(read[rows]), choose)
-
-    def true_shares(self, trajectories: TrajectorySet) -> NDArray[np.float64]:
-        """Every point of a journey counts, and every journey once."""
-        hours, owner = self.hours_of(trajectories), trajectories.owner
-        zones = self.partition.of[trajectories.locations][None]
-        labels = self.labels_at(zones, None if hours is None else hours[owner])
-        weight = 1 / trajectories.lengths[owner]
-        return np.bincount(labels, weight, minlength=self.label_count) / len(trajectories)
