@@ -11,7 +11,7 @@ from nomadp.audit.maps import family_map
 from nomadp.budget import as_epsilon
 from nomadp.drawing import draw_many
 from nomadp.extras import require
-from nomadp.randomness import SimulatedWords, Words
+from nomadp.randomness import SimulatedWords
 
 __all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
 
@@ -70,14 +70,12 @@ def specimens() -> dict[str, tuple[laws.Channel, int]]:
     }
 
 
-def check_sampler(
-    name: str, channel: laws.Channel, secret: int, draws: int, words: Words | None = None
-) -> SamplerRow:
+def check_sampler(name: str, channel: laws.Channel, secret: int, draws: int) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
     require("analysis")
     from scipy import stats  # slow to import, and few mechanisms' audits need it
 
-    stream = (words or SimulatedWords(0)).bound_to(name).stream(0)
+    stream = SimulatedWords(0).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):

@@ -126,7 +126,7 @@ def _within_reach(
     return there
 
 
-def read_buildings(path: AnyPath, key: str = BUILDING_KEY) -> tuple[LocationSet, int]:
+def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
     """Buildings of a GeoJSON file at the first vertex of their outer ring, in its order.
 
     A building in several parts is where its first part is; the others are counted.
@@ -134,12 +134,12 @@ def read_buildings(path: AnyPath, key: str = BUILDING_KEY) -> tuple[LocationSet,
     first: dict[str, tuple[float, float]] = {}
     listed = features(path)
     for k, feature in enumerate(listed):
-        name = feature["properties"].get(key)
+        name = feature["properties"].get(BUILDING_KEY)
         place = first_vertex(feature, DEPTH)
         if name in (None, "") or place is None:
             raise SchemaError(
-                f"{fspath(path)}: feature {k + 1} must have the property {key} and be a Point, "
-                "Polygon or MultiPolygon with coordinates in degrees"
+                f"{fspath(path)}: feature {k + 1} must have the property {BUILDING_KEY} and be "
+                "a Point, Polygon or MultiPolygon with coordinates in degrees"
             )
         first.setdefault(str(name), place)
     lng, lat = zip(*first.values(), strict=True)
