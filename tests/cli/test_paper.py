@@ -64,7 +64,6 @@ def test_json_names_what_was_written(data: Path, tmp_path: Path) -> None:
     )
     assert found["datasets"] == ["town"]
     assert found["simulated"] is False
-    assert found["left_out"] == []
     assert all(Path(path).is_file() for path in found["files"])
     assert len(found["files"]) == 1 + 2 * 4
 

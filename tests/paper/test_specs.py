@@ -9,7 +9,7 @@ from nomadp.paper import lines
 from nomadp.paper.cells import Audit, Cell, Floors, Setting
 from nomadp.paper.datasets import CAMPUS, Catalogue, SetKey, load
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, DECODED
-from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
+from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Plan
 
 ROWS = "ne prq radius directions granularity locations length reach table1 table2 frontier"
 
@@ -117,13 +117,6 @@ def test_what_claims_privacy_is_audited_and_so_is_the_published_form() -> None:
     audits = EXPERIMENTS["frontier"].audits(Plan(audited_epsilons=("1",)))
     private = {*MECHANISMS} & {*COMPARED}
     assert {audit.mechanism for audit in audits} == private | {*AS_PUBLISHED}
-
-
-def test_a_mechanism_that_is_not_there_is_left_out_and_named(catalogue: Catalogue) -> None:
-    future = Experiment("ne", "", "", lines=lines.mechanisms("exp", "atlas-of-tomorrow"))
-    assert future.unregistered(catalogue) == ["atlas-of-tomorrow"]
-    assert {each.setting.mechanism for each in future.place(catalogue, QUICK)} == {"exp"}
-    assert EXPERIMENTS["ne"].unregistered(catalogue) == []
 
 
 def test_names_can_be_files_anchors_and_arguments() -> None:

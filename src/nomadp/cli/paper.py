@@ -52,7 +52,6 @@ def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer
         "files": [str(path) for path in written],
         "datasets": list(planned.catalogue.names),
         "simulated": planned.catalogue.simulated,
-        "left_out": planned.unregistered,
     }
     return Answer(outcome, f"{written[0]} (open it in a browser; it needs no network)")
 
@@ -71,7 +70,8 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
 
 
 def _compute(planned: "Paper", jobs: int) -> None:
-    _note(planned)
+    if planned.catalogue.simulated:
+        click.echo("no --data: a simulated city and campus stand in", err=True)
     todo = planned.missing()
     done = len(planned.works) - len(todo)
     kept = f", {done} kept from an earlier run" if done else ""
@@ -85,12 +85,3 @@ def _compute(planned: "Paper", jobs: int) -> None:
                 f"what was finished is in {planned.out}; the same command goes on from there"
             )
             raise
-
-
-def _note(planned: "Paper") -> None:
-    """What the numbers will not be."""
-    if planned.catalogue.simulated:
-        click.echo("no --data: a simulated city and campus stand in", err=True)
-    if planned.unregistered:
-        missing = ", ".join(planned.unregistered)
-        click.echo(f"left out, because this build does not have them: {missing}", err=True)

@@ -107,12 +107,11 @@ class Experiment:
         return tuple(f"prq_{radius_km:g}km" for radius_km in yardstick.radii_km)
 
     def place(self, catalogue: Catalogue, plan: Plan) -> list[Placed]:
-        """All settings, of the mechanisms there are."""
+        """All settings."""
         return [
             Placed(base, series, x, series.setting(key, epsilon))
             for base in self.bases(catalogue)
             for series in self.lines(load(catalogue, SetKey(base)))
-            if series.mechanism in REGISTERED
             for x, key, epsilon in self._along(base, plan)
         ]
 
@@ -126,21 +125,12 @@ class Experiment:
     def audits(self, plan: Plan) -> list[Audit]:
         if not self.audited:
             return []
-        names = [name for name in COMPARED if name in REGISTERED and REGISTERED[name].private]
+        names = [name for name in COMPARED if REGISTERED[name].private]
         return [
             Audit(name, epsilon, plan.audited_length)
             for name in (*names, *plan.audited_published)
             for epsilon in plan.audited_epsilons
         ]
-
-    def unregistered(self, catalogue: Catalogue) -> list[str]:
-        """Mechanisms it names that this build does not have."""
-        named = {
-            series.mechanism: None
-            for base in self.bases(catalogue)
-            for series in self.lines(load(catalogue, SetKey(base)))
-        }
-        return [name for name in named if name not in REGISTERED]
 
     def _along(self, base: str, plan: Plan) -> list[tuple[str, SetKey, str]]:
         if not self.axis.variation:

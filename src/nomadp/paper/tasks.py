@@ -65,12 +65,6 @@ class Paper:
         """What no earlier run has left in the folder."""
         return missing(self.works, self.catalogue, self.store)
 
-    @property
-    def unregistered(self) -> list[str]:
-        """Mechanisms that the experiments name and this build does not have."""
-        named = (each.unregistered(self.catalogue) for each in self.experiments)
-        return list(dict.fromkeys(name for names in named for name in names))
-
     def compute(self, works: Sequence[Work], *, jobs: int, progress: Progress) -> None:
         """Do this work; killed at any moment, the next call finds what was finished."""
         self.out.mkdir(parents=True, exist_ok=True)
