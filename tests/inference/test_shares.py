@@ -145,6 +145,25 @@ def test_trips_of_people_who_go_nearly_anywhere_are_not_estimated_worse_than_fla
     assert np.abs(found.values - true).sum() < np.abs(found.flat - true).sum() + 0.02
 
 
+def test_two_journeys_tell_of_no_steps_however_many_report():
+    """One number was taken to prove the public walk, and trips were five times as wrong."""
+    places = scattered(300)
+    channel = make_mechanism("atlas", places, 1).channel(2)
+    assert channel.size == 2
+    rows = np.random.default_rng(1).integers(0, 300, (20_000, 2))
+    away = np.argsort(places.distances_km(int(channel.atlas.journeys[0, 0])))[-30:]
+    rows[::10, 1] = np.tile(away, 67)[:2000]
+    counts = drawn_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
+    evidence = JourneyEvidence(channel, possible_journeys(channel), np.arange(2))
+    asked = learned_from_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
+    assert asked.prior.spread is not None
+    assert asked.anywhere
+    cell = UnitSquare(places).cells(3)[rows]
+    true = np.bincount(9 * cell[:, 0] + cell[:, 1], minlength=81) / len(rows)
+    found = trip_shares(asked, 3)
+    assert np.abs(found.values - true).sum() < np.abs(found.flat - true).sum() + 0.02
+
+
 def test_people_in_one_spot_are_found_there():
     true = TrajectorySet.from_lists([[7, 7]] * 1000, size=40)
     asked = learned_from_groups(LOCATIONS, groups("brr", 4, true), fixed_rng())

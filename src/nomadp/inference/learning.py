@@ -8,12 +8,14 @@ places as popular as each other.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 
 import numpy as np
 
 from nomadp.inference.estimate import Floats
 from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
 from nomadp.inference.prior import Features, Prior
+from nomadp.inference.steps import log_odds_of_steps
 from nomadp.locations import LocationSet
 
 __all__ = ["Group", "Learner", "Progress", "learn"]
@@ -22,8 +24,8 @@ SPREADS = (0.0, 0.05, 0.1, 0.2)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
 SURE = 2.0
 """A bolder claim must foretell better by so many standard deviations."""
-MUCH_LESS = 0.5
-"""Of what the public walk does not explain of reports: what people anywhere may leave of it."""
+DEMANDED = 3.0
+"""Steps are believed if reports are so much likelier for them, as a logarithm: twenty times."""
 FEWEST = 30
 """Of fewer reports nobody can say what is beyond chance."""
 _SPLIT_SEED = 0  # which reports foretell which; a coin for each, the same in every run
@@ -66,7 +68,6 @@ class Learner:
         self._rows = [prepared(self._features, group.evidence) for group in groups]
         self._counts = [group.counts for group in groups]
         self.spread: float | None = spread
-        self.anywhere = False
         self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
 
     def learn(self, groups: Sequence[Group] | None = None) -> Prior:
@@ -76,13 +77,19 @@ class Learner:
             fit = self._fitted([group.counts for group in groups], self.spread, fit)
         return self._prior(fit, fit.scores)
 
-    def alike(self) -> Prior:
-        """The same with all places as popular as each other: only steps are learned.
+    @cached_property
+    def anywhere(self) -> bool:
+        """Whether reports do not demand steps: then people are taken to be anywhere.
 
-        Where people who may be ``anywhere`` explain reports much better than the public walk,
-        they are taken for such: reports of a few journeys tell of steps only how they differ
-        from the walk, and would make out steps that nobody takes.
+        What no report tells is not taken from the public walk, which they may not be on.
         """
+        moving = [row.evidence.support.shape[1] > 1 for row in self._rows]
+        if not any(moving):
+            return False
+        return log_odds_of_steps(self._rows, self._counts) < DEMANDED
+
+    def alike(self) -> Prior:
+        """The same with all places as popular as each other: only steps are learned, if any."""
         apart = at_random(self._rows, self._counts) if self.anywhere else self._fit
         return self._prior(self._fit, apart.ground)
 
@@ -96,7 +103,6 @@ class Learner:
         anywhere = at_random(self._rows, self._counts)
         if _better(found := self._foretold((anywhere, anywhere)), told, halves):
             best, told = anywhere, found
-            self.anywhere = self._unexplained(anywhere) < MUCH_LESS * self._unexplained(walk)
         starts: _Pair | None = None
         for spread in SPREADS:
             starts = self._by_halves(halves, spread, starts)
@@ -125,16 +131,6 @@ class Learner:
         return np.concatenate(
             [chances for fit in fits for chances in log_chances(self._rows, fit.scores)]
         )
-
-    def _unexplained(self, fit: Fit) -> float:
-        """How much likelier reports would be if each were as probable as it was frequent."""
-        left = 0.0
-        for counts, chances in zip(
-            self._counts, log_chances(self._rows, fit.scores), strict=True
-        ):
-            often = np.maximum(counts, 1.0) / counts.sum()  # none of 0 adds nothing
-            left += float(counts @ (np.log(often) - chances))
-        return left
 
     def _prior(self, fit: Fit, scores: Floats) -> Prior:
         centred = self._features.centred(scores)

@@ -1,0 +1,61 @@
+"""Steps are believed where reports demand them, and only there."""
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.analysis.crowds import drawn_reports
+from nomadp.inference import steps
+from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.fitting import prepared
+from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.learning import DEMANDED
+from nomadp.inference.prior import Features
+from nomadp.inference.steps import log_odds_of_steps
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.walks import public_walks
+
+PLACES = scattered(200)
+
+
+def odds(rows, people, **options):
+    """Of a crowd of so many, each on one of some journeys."""
+    channel = WholeJourney(locations=PLACES, **options).channel(rows.shape[1])
+    each = np.full(len(rows), people // len(rows))
+    counts = drawn_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
+    kinds = np.flatnonzero(counts)
+    evidence = JourneyEvidence(channel, possible_journeys(channel), kinds)
+    return log_odds_of_steps([prepared(Features(PLACES), evidence)], [counts[kinds]])
+
+
+def walkers():
+    """On the shorter ones of public walks, more of them in the south."""
+    walks = public_walks(PLACES, 2, 4000, "test").astype(np.int64)
+    near = walks[PLACES.distances_between_km(*walks.T) < PLACES.diameter_km / 4]
+    south = PLACES.lat[near[:, 0]] < np.median(PLACES.lat)
+    return np.concatenate([near, near[south]])
+
+
+def strollers():
+    """From anywhere to anywhere, more of them to the south."""
+    rows = np.random.default_rng(1).integers(0, 200, (2000, 2))
+    south = PLACES.lat[rows[:, 1]] < np.median(PLACES.lat)
+    return np.concatenate([rows, rows[south]])
+
+
+@pytest.mark.parametrize("people", [20_000, 2_000_000])
+@pytest.mark.parametrize("size", [8, 64])
+def test_walkers_demand_steps_and_people_anywhere_do_not(people, size):
+    assert odds(walkers(), people, epsilon=4, size=size) > DEMANDED
+    assert odds(strollers(), people, epsilon=4, size=size) < DEMANDED
+
+
+@pytest.mark.parametrize("crowd", [walkers, strollers])
+def test_one_number_never_demands_steps(crowd):
+    assert abs(odds(crowd(), 3_000_000, epsilon=1, size=2)) < DEMANDED
+
+
+def test_more_kinds_of_reports_than_can_be_looked_at_are_summed(monkeypatch):
+    monkeypatch.setattr(steps, "NUMBERS_MAX", 16)
+    assert odds(walkers(), 20_000, epsilon=4, size=64) > DEMANDED
+    assert odds(strollers(), 20_000, epsilon=4, size=64) < DEMANDED
