@@ -1,7 +1,7 @@
 """What asking is worth: error against the number of people, question by question.
 
 OPENBLAS_NUM_THREADS=1 python benchmarks/answers.py RESULTS [--data DIR] [--sets chi,city]
-        [--again atlas] [--quick]               a process for each core, one thread each
+        [--again atlas] [--only atlas] [--quick]    a process for each core, one thread each
 python benchmarks/answers_tables.py RESULTS     values into docs/measured.json, and the figure
 python docs/generate.py                         values into the documents
 
@@ -152,7 +152,8 @@ def done(name: str, epsilon: str, asked: argparse.Namespace) -> str:
     path = asked.results / f"{name}-{epsilon}.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     again = asked.again.split(",")
-    todo = [kind for kind in KINDS if kind not in known or kind in again]
+    only = asked.only.split(",")
+    todo = [kind for kind in only if kind not in known or kind in again]
     if not todo:
         return ""
     crowd = population(name, asked.data, quick=asked.quick)
@@ -175,6 +176,7 @@ def main(args: list[str]) -> int:
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
     parser.add_argument("--again", default="", help=f"of {', '.join(KINDS)}: what changed")
+    parser.add_argument("--only", default=",".join(KINDS), help="of the same: the others wait")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args(args)

@@ -209,3 +209,21 @@ def test_the_figure_shows_every_question_at_every_epsilon(tmp_path: Path) -> Non
     assert drawn.count(", ε = ") == 16
     assert "no privacy (sampling alone)" in drawn
     assert "dc:date" not in drawn
+
+
+def test_cells_measured_anew_replace_those_of_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, answers = script("answers_part"), script("answers")
+    questions = script("answers_questions").QUESTIONS
+    for k, name in enumerate(answers.SETS):
+        draws = [{question: 0.1 * k + much for question in questions} for much in (0.0, 0.1)]
+        kinds = {"atlas": {str(n): {"atlas estimated": draws} for n in answers.PEOPLE}}
+        (tmp_path / f"{name}-2.json").write_text(json.dumps(kinds))
+    shown = "\n| mean | ε = 1 | ε = 2 |\n| ATLAS estimated | .9 | .9 |\n| OUE | .9 | .9 |\n"
+    known = tmp_path / "measured.json"
+    known.write_text(json.dumps({f"answers-{question}": shown for question in questions}))
+    monkeypatch.setattr(part, "MEASURED", known)
+    assert part.main([str(tmp_path)]) == 0
+    (table,) = set(json.loads(known.read_text()).values())
+    assert table == shown.replace("| .9 | .9 |", "| .9 | .300 .300 .300 .300 |", 1)
