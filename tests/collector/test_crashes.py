@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -126,6 +128,41 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
     said = running.log.read_text()
     assert "what was acknowledged is on disk" in said
     assert "Traceback" not in said
+
+
+def test_a_start_does_not_wait_for_what_only_answers_need() -> None:
+    code = (
+        "import sys, nomadp.cli.serve, nomadp.collector.server, nomadp.collector.opened\n"
+        "print(*sorted(set(sys.modules) & {'pandas', 'scipy', 'matplotlib', 'numba', 'pyarrow',"
+        "'psycopg', 'nomadp.reports', 'nomadp.answers', 'nomadp.inference'}))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert found.stdout.split() == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
+    """How long it is until ready, on a machine of its own, the benchmark says."""
+    place = str(tmp_path / "collector.sqlite")
+    prepared(opened(place), kit_of())
+    with Process(place, tmp_path) as running:
+        assert running.process is not None
+        said = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
+        assert (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK") < 2
+
+
+def test_a_start_leaves_the_log_of_a_crash_for_later(tmp_path: Path) -> None:
+    kit, place = kit_of(), tmp_path / "collector.sqlite"
+    prepared(opened(str(place)), kit)
+    with Process(str(place), tmp_path) as running:
+        assert running.address.send(kit, report(kit)).body == b""
+        running.kill()
+    store = opened(str(place))
+    first = store.connect()
+    store.connect().close()  # not the last: it has nothing to empty
+    assert (tmp_path / "collector.sqlite-wal").stat().st_size > 0
+    first.close()
+    assert not (tmp_path / "collector.sqlite-wal").exists()
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """``nomadp serve``: the collector that devices report to."""
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,20 +69,19 @@ def serve(**options: Any) -> None:
         raise stopped
 
 
-def _prepared(store: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
+def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
     """Its tasks, and the tokens that were made."""
     from nomadp.collector.copying import check_whole
     from nomadp.collector.held import add_task, task_rows
     from nomadp.collector.tokens import first_tokens
     from nomadp.protocol.folder import read_task_folder
 
-    with closing(store.connect()) as connection:
-        check_whole(connection)
-        for kit in [read_task_folder(folder) for folder in folders]:
-            add_task(connection, kit)
-        made = first_tokens(connection)
-        tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]
-        return {"tokens": made, "tasks": tasks}
+    check_whole(connection)
+    for kit in [read_task_folder(folder) for folder in folders]:
+        add_task(connection, kit)
+    made = first_tokens(connection)
+    tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]
+    return {"tokens": made, "tasks": tasks}
 
 
 def _run(options: dict[str, Any], store: Any) -> int:
@@ -94,19 +92,23 @@ def _run(options: dict[str, Any], store: Any) -> int:
     operator = bound(options["operator_host"], options["operator_port"])
     listeners = Listeners(public, operator)
     names = [_address(each) for each in listeners]
+    connection = store.connect()
     try:
         addresses = {"devices and analysts": names[0], "the operator": names[1]}
-        found = _prepared(store, options["folders"])
+        found = _prepared(connection, options["folders"])
+        if store.shared:  # a file's is open to the end: its last close empties the log first
+            connection.close()
         if options["as_json"]:
             print_json({"addresses": addresses, **found})
         else:
             _say(addresses, found)
         if options["workers"] == 1:
-            return run_process(options["store"], listeners, names, options["basemap"])
+            return run_process(store, listeners, names, options["basemap"])
         from nomadp.collector.workers import run_workers
 
         return run_workers(options["store"], listeners, options["workers"], options["basemap"])
     finally:
+        connection.close()
         listeners.close()
 
 

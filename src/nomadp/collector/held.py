@@ -5,14 +5,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nomadp.collector.store import EVERY_TASK, Connection
 from nomadp.errors import TaskRefused
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
-from nomadp.reports.counts import Counts
+
+if TYPE_CHECKING:
+    from nomadp.reports.counts import Counts
 
 __all__ = [
     "HeldTask",
@@ -137,8 +139,10 @@ def totals_of(connection: Connection, held: HeldTask) -> dict[int, int]:
 
 def counts_of(
     connection: Connection, held: HeldTask, epochs: tuple[int, int] | None = None
-) -> Counts:
+) -> "Counts":
     """What was released how often, in all epochs or from the first to before the last."""
+    from nomadp.reports.counts import Counts  # a start must not wait for it
+
     low, high = epochs or (held.span[0], held.span[1])
     rows: list[tuple[Any, ...]] = connection.rows(
         "SELECT value, SUM(n) FROM cell WHERE task = ? AND epoch >= ? AND epoch < ? "

@@ -14,14 +14,16 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomadp.collector.held import HeldTask, counts_of, totals_of
 from nomadp.collector.logs import log
 from nomadp.collector.registry import Reading
 from nomadp.collector.store import Connection
 from nomadp.errors import NomadpError
-from nomadp.reports.counts import Counts
+
+if TYPE_CHECKING:
+    from nomadp.reports.counts import Counts
 
 __all__ = ["JOBS_MAX", "Jobs", "job_id"]
 

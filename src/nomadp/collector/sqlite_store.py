@@ -77,14 +77,21 @@ class SqliteStore(Store):
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise StoreRefused(f"{path} cannot be made: {error.strerror or error}") from error
-        connection = self.connect()
+        connection = SqliteConnection(path)
         try:
             connection.prepare()
-        finally:
+        except BaseException:
             connection.close()
+            raise
+        # Handed to the first who asks: closing the only one empties a log that a crash left,
+        # and a start would wait for that.
+        self._first = [connection]
 
     def connect(self, *, writes: bool = False) -> "SqliteConnection":
-        return SqliteConnection(self.path)
+        try:
+            return self._first.pop()
+        except IndexError:
+            return SqliteConnection(self.path)
 
     def free_bytes(self) -> int | None:
         return shutil.disk_usage(self.path.parent).free
