@@ -50,6 +50,33 @@ def test_files_are_fetched_once_and_kept(running: Address) -> None:
     assert "immutable" in first.headers["cache-control"]
     again = running.ask("GET", path, if_none_match=first.headers["etag"])
     assert (again.status, again.body) == (304, b"")
+    for tag in (f"W/{first.headers['etag']}", "*"):  # as proxies and caches ask
+        assert running.ask("GET", path, if_none_match=tag).status == 304
+    assert running.ask("GET", path, if_none_match='"another"').status == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz/", "/tasks/", f"/tasks/{kit_of().task.id}/"])
+def test_nobody_is_sent_to_the_host_that_they_name(running: Address, path: str) -> None:
+    reply = running.ask("GET", path, host="elsewhere.example")
+    assert "location" not in reply.headers
+    assert reply.problem in ("not_found", "unrecognized_task")
+
+
+@pytest.mark.parametrize(
+    ("method", "ending", "problem"),
+    [
+        ("POST", "/collection_jobs", "unsupported_media_type"),
+        ("GET", "/collection_jobs/x", "unrecognized_job"),
+        ("DELETE", "/locations", "method_not_allowed"),
+        ("GET", "/counts?start=x", "invalid_message"),
+    ],
+)
+def test_a_problem_names_the_task_it_is_of(
+    running: Address, method: str, ending: str, problem: str
+) -> None:
+    task_id = kit_of().task.id
+    reply = running.ask(method, f"/tasks/{task_id}{ending}", b"x", role="analyst")
+    assert (reply.problem, reply.json.get("taskid")) == (problem, task_id)
 
 
 def test_an_atlas_task_has_no_zones(running: Address) -> None:

@@ -41,14 +41,28 @@ def operator_app(service: "Service") -> Any:
 
 def made_app(service: "Service", routes: list[Route]) -> Starlette:
     """These routes and those that every listener has; refusals in one form."""
+
+    async def on_problem(request: Request, problem: Problem) -> Response:
+        return problem_reply(_of_task(service, request, problem))
+
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        problem = Problem(_BY_STATUS.get(error.status_code, "bad_request"))
+        reply = problem_reply(_of_task(service, request, problem))
+        for name, value in (error.headers or {}).items():  # which methods are allowed
+            reply.headers[name] = value
+        return reply
+
     handlers: dict[Any, Any] = {
-        Problem: _on_problem,
-        HTTPException: _on_http,
+        Problem: on_problem,
+        HTTPException: on_http,
         StoreFull: _on_full,
         StoreRefused: _on_store,
         Exception: _on_failure,
     }
-    return Starlette(routes=[*routes, *_health_routes(service)], exception_handlers=handlers)
+    app = Starlette(routes=[*routes, *_health_routes(service)], exception_handlers=handlers)
+    # It would name the host that the sender named: wherever that is, and an echo of input.
+    app.router.redirect_slashes = False
+    return app
 
 
 def _health_routes(service: "Service") -> list[Route]:
@@ -69,15 +83,12 @@ def _health_routes(service: "Service") -> list[Route]:
     return [Route(path, page, methods=["GET"]) for path, page in pages.items()]
 
 
-async def _on_problem(request: Request, problem: Problem) -> Response:
-    return problem_reply(problem)
-
-
-async def _on_http(request: Request, error: HTTPException) -> Response:
-    reply = problem_reply(Problem(_BY_STATUS.get(error.status_code, "bad_request")))
-    for name, value in (error.headers or {}).items():  # which methods are allowed
-        reply.headers[name] = value
-    return reply
+def _of_task(service: "Service", request: Request, problem: Problem) -> Problem:
+    """With the task that it concerns, if that is one of ours."""
+    named = service.registry.get(request.path_params.get("task", ""))
+    if named is not None:
+        problem.task_id = named.id
+    return problem
 
 
 async def _on_full(request: Request, error: Exception) -> Response:
