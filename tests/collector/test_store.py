@@ -300,6 +300,8 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
     with pytest.raises(StoreRefused, match="unfinished copy"):
         check_whole(connection)
     connection.close()
+    with pytest.raises(StoreRefused, match="unfinished copy"):
+        copied(target, opened(sqlite.name + ".third"))
     assert copied(source, target) == 60
     assert state(target) == state(source)
     with collector(target) as address:

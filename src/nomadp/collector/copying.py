@@ -58,6 +58,7 @@ def copied(source: Store, target: Store, progress: Progress | None = None) -> in
     one, other = source.connect(), target.connect()
     try:
         with one.snapshot():
+            check_whole(one)
             _begin(one, other)
             for table, columns in _SMALL.items():
                 _copy_small(one, other, table, columns)
@@ -84,8 +85,8 @@ def check_whole(connection: Connection) -> None:
     """Refuse a store that is part of a copy: it has reports that are not counted yet."""
     if connection.rows(_UNFINISHED):
         raise StoreRefused(
-            "a store must be whole to be served, and this one is an unfinished copy; run the "
-            "same restore or migrate again"
+            "a store must be whole to be served or copied, and this one is an unfinished copy; "
+            "run the same restore or migrate again"
         )
 
 
