@@ -58,6 +58,20 @@ def test_the_order_of_rows_tells_nothing_of_when_they_came(sqlite: Store, kit: K
     assert stored == sorted(names) != names
 
 
+def test_in_postgresql_reports_of_one_commit_lie_in_the_order_of_their_ids(
+    postgres: Postgres, kit: Kit
+) -> None:
+    store = opened(postgres.database())
+    sent = [report(kit) for _ in range(20)]
+    with collector(store, kit) as address:
+        assert address.send(kit, *sent).body == b""
+    connection = store.connect()
+    stored = [bytes(name) for (name,) in connection.rows("SELECT id FROM report ORDER BY ctid")]
+    connection.close()
+    names = [report_id_bytes(each["report_id"]) for each in sent]
+    assert stored == sorted(names) != names
+
+
 def test_what_is_committed_is_flushed(store: Store) -> None:
     connection = store.connect(writes=True)
     if isinstance(store, SqliteStore):
