@@ -81,6 +81,21 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
         assert said["flat"]["told_apart"] == table["told_apart"].sum()
 
 
+@pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])
+def test_no_estimate_lies_beyond_its_interval(kind, value):
+    mechanism = made("trips", epsilon=2)
+    counts = Counts.of(mechanism, reports_of(mechanism, 40))
+    beyond = visit_shares(learn(mechanism, counts), mechanism.partition, None)
+    assert (beyond.values > beyond.interval(0.5)[1]).any()  # so that there is something to see
+    table = ask(mechanism, counts, {"ask": kind, "level": 0.5})
+    assert (table["low"] <= table[value]).all()
+    assert (table[value] <= table["high"]).all()
+    if kind == "hotspots":
+        flat = beyond.flat
+        apart = (flat < table["low"]) | (table["high"] < flat)
+        assert table["told_apart"].tolist() == apart.tolist()
+
+
 @pytest.mark.parametrize("kind", EVERY)
 def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journeys):
     mechanism, reports = journeys

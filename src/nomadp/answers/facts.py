@@ -20,6 +20,7 @@ __all__ = [
     "Terms",
     "about",
     "apart_counts",
+    "interval_of",
     "is_apart",
     "missing",
     "number_columns",
@@ -91,9 +92,19 @@ def _terms(terms: Terms) -> dict[str, Any]:
     }
 
 
+def interval_of(shares: Shares, level: float) -> tuple[Any, Any]:
+    """From where to where each share may be, itself included.
+
+    Of a direct question the interval lies around what was counted, and the estimate, which is
+    drawn towards larger areas, may lie beyond it.
+    """
+    low, high = shares.interval(level)
+    return np.minimum(low, shares.values), np.maximum(high, shares.values)
+
+
 def is_apart(shares: Shares, level: float) -> Any:
     """Which intervals leave out what somebody without reports would say."""
-    low, high = shares.interval(level)
+    low, high = interval_of(shares, level)
     return (shares.flat < low) | (high < shares.flat)
 
 
@@ -115,7 +126,7 @@ def apart_counts(each: Any, level: float) -> dict[str, Any]:
 
 def number_columns(shares: Shares, level: float, name: str = "share") -> Mapping[str, Any]:
     """An estimate, how exact it is, and whether it is told apart from flat."""
-    low, high = shares.interval(level)
+    low, high = interval_of(shares, level)
     return {
         name: np.asarray(shares.values),
         "std": np.asarray(shares.deviation),
