@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -95,25 +97,54 @@ def test_geoparquet_has_geometry_and_crs_to_duckdb_itself(
     assert [bytes(each) for (each,) in found.fetchall()] == wanted
 
 
-def test_geoparquet_has_geometry_to_duckdb_spatial(density: Table, tmp_path: Path) -> None:
+@pytest.fixture(scope="session")
+def spatial() -> duckdb.DuckDBPyConnection:
+    """DuckDB with its extension, installed or as in the package duckdb-extension-spatial."""
     connection = duckdb.connect()
-    try:
-        connection.execute("load spatial")
-    except duckdb.Error:
-        pytest.skip("DuckDB's extension spatial is not installed, and nothing is downloaded")
-    density.write(tmp_path / "x.geoparquet")
-    table = f"read_parquet('{tmp_path / 'x.geoparquet'}')"
-    query = f"select st_geometrytype(geometry) from {table}"
-    assert {str(kind) for (kind,) in connection.sql(query).fetchall()} == {"POLYGON"}
+    package = find_spec("duckdb_extension_spatial")
+    folders = [] if package is None else package.submodule_search_locations or []
+    kept = [each for folder in folders for each in Path(folder).rglob("*.duckdb_extension")]
+    for name in ("spatial", *(f"'{each}'" for each in kept)):
+        with suppress(duckdb.Error):
+            return connection.execute(f"load {name}")
+    pytest.skip("DuckDB's extension spatial is not installed, and nothing is downloaded")
 
 
-def test_geoparquet_opens_in_gdal(density: Table, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", MAPPED)
+def test_geoparquet_has_geometry_and_crs_to_duckdb_spatial(
+    kind: str,
+    spatial: duckdb.DuckDBPyConnection,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    answer: Table = request.getfixturevalue(kind)
+    answer.write(tmp_path / "x.geoparquet")
+    table, wanted = f"read_parquet('{tmp_path / 'x.geoparquet'}')", answer.to_geopandas()
+    query = f"select st_geometrytype(geometry), st_aswkb(geometry) from {table}"
+    kinds, places = zip(*spatial.sql(query).fetchall(), strict=True)
+    assert {str(each).title() for each in kinds if each is not None} == {
+        each.title() for each in wanted.geom_type.dropna()
+    }
+    assert [each and bytes(each) for each in places] == wanted.geometry.to_wkb().tolist()
+    if [int(each) for each in duckdb.__version__.split(".")[:2]] >= [1, 5]:
+        crs = spatial.sql(f"select distinct st_crs(geometry) from {table}").fetchall()
+        assert ("OGC:CRS84",) in crs
+
+
+@pytest.mark.parametrize("kind", MAPPED)
+def test_geoparquet_opens_in_gdal(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     if "Parquet" not in pyogrio.list_drivers():
         pytest.skip("the GDAL in pyogrio's wheel has no driver for Parquet")
-    density.write(tmp_path / "x.parquet", geometry=True)
-    frame = pyogrio.read_dataframe(tmp_path / "x.parquet")
-    assert frame.crs.equals("OGC:CRS84")
-    assert set(frame.geom_type) == {"Polygon"}
+    answer: Table = request.getfixturevalue(kind)
+    answer.write(tmp_path / "x.parquet", geometry=True)
+    frame, wanted = pyogrio.read_dataframe(tmp_path / "x.parquet"), answer.to_geopandas()
+    assert frame.crs.equals("OGC:CRS84") or frame.crs.to_epsg() == 4326  # by GDAL's version
+    assert list(frame.columns) == list(wanted.columns)
+    assert frame.geometry.to_wkb().tolist() == wanted.geometry.to_wkb().tolist()
+    value = "flow" if kind == "flows" else "share"
+    assert frame[value].tolist() == answer[value].tolist()
 
 
 @pytest.mark.parametrize("kind", MAPPED)
