@@ -123,6 +123,16 @@ def test_a_store_that_is_not_there_is_not_made(command: str, tmp_path: Path) -> 
     assert not missing.exists()
 
 
+def test_workers_are_refused_where_no_listener_can_be_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nomadp.cli.serve.CAN_SHARE_LISTENERS", False)
+    done = run("serve", "--store", tmp_path / "c.sqlite", "--workers", 2)
+    assert done.exit_code == 2
+    assert "--workers must be 1 on this system, got 2" in done.output
+    assert not (tmp_path / "c.sqlite").exists()
+
+
 def test_workers_need_a_store_that_they_can_share(tmp_path: Path) -> None:
     done = run("serve", "--store", tmp_path / "c.sqlite", "--workers", 2)
     assert done.exit_code == 2

@@ -1,5 +1,6 @@
 """``nomadp serve``: the collector that devices report to."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from nomadp.extras import require
 __all__ = ["serve"]
 
 LOOPBACK = "127.0.0.1"
+CAN_SHARE_LISTENERS = os.name == "posix"
+"""Whether a process can be handed the sockets of another one as they are."""
 
 
 @click.command()
@@ -56,6 +59,11 @@ def serve(**options: Any) -> None:
     from nomadp.collector.basemap import checked_basemap
 
     basemap = options["basemap"] and checked_basemap(options["basemap"])
+    if options["workers"] > 1 and not CAN_SHARE_LISTENERS:
+        raise click.UsageError(
+            f"--workers must be 1 on this system, got {options['workers']}; several processes "
+            "cannot share a listener here"
+        )
     store = opened_store(options["store"], new=True)
     if options["workers"] > 1 and not store.shared:
         raise click.UsageError(
