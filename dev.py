@@ -93,8 +93,7 @@ def demo(args: list[str]) -> int:
 
 def test(args: list[str]) -> int:
     """Run the tests on every core."""
-    # Grouped and ordered as tests/conftest.py says, so that no two processes make the same
-    # fixtures, and none is left with a long group when all others are done.
+    # Grouped and ordered as tests/conftest.py says: fixtures are made once, long groups first.
     shared_out = ["-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder"]
     return run([MAIN.python, "-m", "pytest", *shared_out, *args], cwd=ROOT)
 
