@@ -28,7 +28,7 @@ __all__ = ["AtlasDecoder", "possible_journeys"]
 
 WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
 """Possible truths for each journey of the atlas, and in all."""
-TRUSTED = 0.5
+TRUSTED = 0.35
 """How much a learned prior is believed: it also tells apart truths that no report does."""
 _ROWS = 1024  # reports whose masses are held at a time
 
