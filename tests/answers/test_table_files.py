@@ -16,6 +16,7 @@ import pytest
 from same_answers import assert_same
 
 from nomadp.answers import Table
+from nomadp.answers.table_files import flowmap_writes, table_writes
 from nomadp.errors import OutputError, SchemaError
 
 MAPPED = ("hotspots", "density", "flows")
@@ -55,6 +56,16 @@ def test_csv_is_plain_and_its_facts_stand_beside(hotspots: Table, tmp_path: Path
     about = json.loads((tmp_path / "hot.csv.gz.meta.json").read_text())
     assert about["epsilon"] == "4"
     assert about["table"]["kind"] == "hotspots"
+
+
+def test_a_table_never_stands_without_saying_how_it_was_made(
+    hotspots: Table, flows: Table, tmp_path: Path
+) -> None:
+    for writes in (
+        table_writes(tmp_path / "x.csv", hotspots),
+        flowmap_writes(tmp_path / "x.csv", flows),
+    ):
+        assert next(iter(writes)) == tmp_path / "x.csv.meta.json"  # moved in this order
 
 
 @pytest.mark.parametrize("kind", MAPPED)

@@ -11,9 +11,9 @@ import pytest
 
 from nomadp.client import http
 from nomadp.client.kits import fetched_from
-from nomadp.errors import TaskRefused, UploadFailed
-from nomadp.protocol import Kit, Task
-from nomadp.protocol.fetch import Operator
+from nomadp.errors import SchemaError, TaskRefused, UploadFailed
+from nomadp.protocol import Kit, Task, fetch
+from nomadp.protocol.fetch import Operator, fetch_counts
 from tests.protocol.conftest import fields
 
 
@@ -173,6 +173,31 @@ def test_a_token_is_not_carried_elsewhere(server):
     with pytest.raises(UploadFailed, match="replied 302"):
         Operator(server.url, "secret").tasks()
     assert [path for _, path, _, _ in server.asked] == ["/operator/tasks"]
+
+
+@pytest.mark.parametrize(
+    "ask", [fetch_counts, lambda url, _, token: Operator(url, token).tasks()]
+)
+def test_a_token_is_sent_as_pasted_but_for_spaces_and_never_quoted(server, ask):
+    with suppress(UploadFailed):
+        ask(server.url, "A" * 43, " hidden-token\n")
+    (asked,) = server.asked
+    assert asked[2]["Authorization"] == "Bearer hidden-token"
+    for token in ("hidden\ntoken", "hidden-tökén", "hidden\x00token"):
+        with pytest.raises(SchemaError, match="its value is withheld") as refusal:
+            ask(server.url, "A" * 43, token)
+        assert "hidden" not in str(refusal.value)
+    assert len(server.asked) == 1
+
+
+def test_no_more_counts_are_read_than_there_may_be(server, monkeypatch):
+    monkeypatch.setattr(fetch, "_COUNTS_BYTES_MAX", 10)
+    path = f"/tasks/{'A' * 43}/counts"
+    server.replies[path] = (200, b'{"n": 1}')
+    assert fetch_counts(server.url, "A" * 43, "token") == {"n": 1}
+    server.replies[path] = (200, b'{"n": 1, "more": 2}')
+    with pytest.raises(UploadFailed, match="must reply in JSON"):
+        fetch_counts(server.url, "A" * 43, "token")
 
 
 def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
