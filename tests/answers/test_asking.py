@@ -293,3 +293,8 @@ def test_what_was_learned_of_other_reports_is_refused(journeys):
 def test_a_batch_has_at_least_one_report(journeys):
     with pytest.raises(DomainError, match="min_batch_size"):
         ask(*journeys, {"ask": "hotspots"}, min_batch_size=0)
+
+
+def test_a_level_written_at_length_is_refused():
+    with pytest.raises(SchemaError, match="level of a question must be"):
+        canonical_question({"ask": "hotspots", "level": "0." + "9" * 30})

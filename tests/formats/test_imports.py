@@ -17,6 +17,7 @@ from nomadp.errors import NomadpError, SchemaError
 from nomadp.formats.columns import Wishes, moment_texts
 from nomadp.formats.point_files import read_points
 from nomadp.formats.presets import Reading
+from nomadp.formats.timeline import segment_fixes
 from nomadp.formats.unreadable import REASONS, Unreadable
 
 SAID = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -201,3 +202,11 @@ def refusal_of(path, reading):
     except NomadpError as refusal:
         return refusal
     return None
+
+
+def test_a_moment_in_utc_is_shown_by_the_clock_of_its_segment():
+    point = {"point": "1.0°, 2.0°", "time": "2024-05-06T07:00:00Z"}
+    span = {"startTime": "2024-05-06T08:00:00+02:00", "endTime": "2024-05-06T10:00:00+02:00"}
+    (fix,) = segment_fixes({**span, "timelinePath": [point]})
+    assert fix is not None
+    assert fix.at.local_us - fix.at.moment_us == 2 * 3600 * 1_000_000
