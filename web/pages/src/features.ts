@@ -3,7 +3,7 @@ import type { Feature, FeatureCollection, Geometry } from "geojson";
 import type { Drawn, Position } from "./api";
 import type { Source } from "./layers";
 
-export type Features = Record<Source, FeatureCollection>;
+export type Features = Record<Exclude<Source, "places">, FeatureCollection>;
 
 const DEGREE_KM = 111.195;
 /** Pieces of a curve that its head stands for. */
@@ -21,7 +21,11 @@ function feature(
   return { type: "Feature", geometry, properties, ...(id === undefined ? {} : { id }) };
 }
 
-function point(at: Position, properties: Record<string, unknown>, id?: number): Feature {
+export function point(
+  at: Position,
+  properties: Record<string, unknown> = {},
+  id?: number,
+): Feature {
   return feature({ type: "Point", coordinates: at }, properties, id);
 }
 
@@ -30,11 +34,7 @@ function line(along: Position[], properties: Record<string, unknown>, id?: numbe
 }
 
 /** ``scale`` is below 1 where the map is small: marks then are, too. */
-export function featuresOf(
-  drawn: Drawn | undefined,
-  places: Position[],
-  scale: number,
-): Features {
+export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
   const { outlines = [], areas = [], dots = [], curves = [], tracks = [] } = drawn ?? {};
   return {
     outlines: collection(outlines.map((ring) => line(ring, {}))),
@@ -43,7 +43,6 @@ export function featuresOf(
         feature({ type: "Polygon", coordinates: rings }, { row, ...rest }, row),
       ),
     ),
-    places: collection(places.map((at) => point(at, {}))),
     dots: collection(
       dots.map(({ at, row, size, ...rest }) =>
         point(at, { row, size: size * scale, ...rest }, row < 0 ? undefined : row),

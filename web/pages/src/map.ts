@@ -100,8 +100,8 @@ export class AnswerMap extends MapFrame<Source> {
   }
 
   protected setData(): void {
-    const found = featuresOf(this.drawn, this.places, this.scale);
-    for (const name of SOURCES) this.source(name).setData(found[name]);
+    const found = Object.entries(featuresOf(this.drawn, this.scale));
+    for (const [name, marks] of found) this.source(name as Source).setData(marks);
     this.choose(this.row);
   }
 

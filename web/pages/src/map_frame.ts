@@ -11,7 +11,7 @@ import {
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import type { Position } from "./api";
 import { h } from "./dom";
-import { boundsOf, collection } from "./features";
+import { boundsOf, collection, point } from "./features";
 import { onTheme } from "./look";
 
 setWorkerUrl(workerUrl);
@@ -59,6 +59,7 @@ export abstract class MapFrame<Source extends string> {
   }
   /** Pictures that the layers paint with. */
   protected addPatterns(): void {}
+  /** All marks but the public locations. */
   protected abstract setData(): void;
   /** What it listens to, once it is there. */
   protected abstract listen(): void;
@@ -81,8 +82,10 @@ export abstract class MapFrame<Source extends string> {
   /** Everything, as large as it fits now. */
   protected home(): void {
     this.wasMoved = false;
-    this.map.fitBounds(this.bounds, { padding: PADDING_PX, animate: false });
-    this.homeZoom = this.map.getZoom();
+    const how = { padding: PADDING_PX };
+    // Before it moves: who hears of the zoom asks how far it is from here.
+    this.homeZoom = this.map.cameraForBounds(this.bounds, how)?.zoom ?? this.homeZoom;
+    this.map.fitBounds(this.bounds, { ...how, animate: false });
   }
 
   private loaded(): void {
@@ -102,8 +105,15 @@ export abstract class MapFrame<Source extends string> {
     this.map.setStyle({ version: 8, ...style }, { diff: false });
     this.map.once("styledata", () => {
       this.addPatterns();
+      this.setPlaces();
       this.setData();
     });
+  }
+
+  /** Once for a style: there may be ten thousand, and no answer changes them. */
+  private setPlaces(): void {
+    const places = this.map.getSource("places") as GeoJSONSource;
+    places.setData(collection(this.places.map((at) => point(at))));
   }
 
   private zoom(steps: number): void {

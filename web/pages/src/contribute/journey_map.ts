@@ -3,7 +3,7 @@ import type { LayerSpecification } from "maplibre-gl";
 import type { Feature } from "geojson";
 import type { Position } from "../api";
 import { h } from "../dom";
-import { boundsOf, collection } from "../features";
+import { boundsOf, collection, point } from "../features";
 import { MapFrame, PADDING_PX } from "../map_frame";
 import { journeyLayers, type Source, SOURCES } from "./journey_layers";
 import type { Numbered } from "./numbered";
@@ -89,10 +89,6 @@ export class JourneyMap extends MapFrame<Source> {
     const { track = [], snapped = [], report = [], areas = [], ghosts = [] } = this.marks;
     const set = (name: Source, features: Feature[]) =>
       this.source(name).setData(collection(features));
-    set(
-      "places",
-      this.places.map((at) => point(at)),
-    );
     set("track", track.length > 1 ? [line(track)] : []);
     set("snapped", numbered(snapped));
     const many = report.length > MANY_LINES;
@@ -141,10 +137,6 @@ function numbered(snapped: readonly Numbered[]): Feature[] {
   return [...places.values()].map(({ at, numbers }) =>
     point(at, { number: numbers.length > 2 ? `${numbers[0]} …` : numbers.join(", ") }),
   );
-}
-
-function point(at: Position, properties: Record<string, unknown> = {}): Feature {
-  return { type: "Feature", geometry: { type: "Point", coordinates: at }, properties };
 }
 
 function line(along: readonly Position[], properties: Record<string, unknown> = {}): Feature {

@@ -1,0 +1,109 @@
+"""The dashboard at ten thousand locations, in a real browser: what it weighs and what it costs.
+
+    python3 dev.py test tests/web/test_large.py -m slow -s      # prints what was measured
+
+Limits are of processor time, which others on the machine do not change; how long it took by the
+clock is printed beside it, and is what an idle machine is asked for.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browsers import DESK, seen
+
+from nomadp.demo.collection import CollectionPlan, held_collection
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, CDPSession, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PLAN = CollectionPlan(places=10_000, devices=2_500)
+VIEW_S, TAB_S = 2.0, 0.6
+"""Of the page's main thread: until the first map and table are there, and for another tab."""
+WEIGHT_BYTES = 700_000
+WATCH = """
+new MutationObserver(() => {
+  if (document.querySelector(".rows tbody tr")) window.tableMs ??= performance.now();
+  if (window.tableMs && document.querySelector(".map[data-drawn=yes]"))
+    window.viewMs ??= performance.now();
+}).observe(document, { attributes: true, childList: true, subtree: true });
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries())
+    window.longestMs = Math.max(window.longestMs ?? 0, duration);
+}).observe({ type: "longtask", buffered: true });
+"""
+WEIGHT = """(isPage) => performance.getEntriesByType("resource")
+  .concat(performance.getEntriesByType("navigation"))
+  .filter(({ name }) => /\\/(assets\\/[^/]*)?$/.test(name) === isPage)
+  .reduce((sum, each) => sum + each.transferSize, 0)"""
+
+
+@contextmanager
+def quiet(name: str, pieces: int) -> Iterator[Callable[[int], None]]:
+    yield lambda done: None
+
+
+@pytest.fixture(scope="module")
+def address(web: Callable[..., None]) -> Iterator[tuple[str, str]]:
+    """Of a collector with two tasks, to each of which 2,500 devices reported; and a token."""
+    web("build")
+    with held_collection(PLAN, 2, quiet) as held:
+        yield held.running.address, held.running.token
+
+
+def main_thread_s(session: "CDPSession") -> float:
+    found = session.send("Performance.getMetrics")["metrics"]
+    return float({each["name"]: each["value"] for each in found}["TaskDuration"])
+
+
+def measured(page: "Page") -> "CDPSession":
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
+def viewed(page: "Page") -> dict[str, Any]:
+    """Waits until the first map and table are there."""
+    while not page.evaluate("window.viewMs"):
+        page.wait_for_timeout(50)
+    found: dict[str, Any] = page.evaluate("({ tableMs, viewMs, longestMs })")
+    return found
+
+
+def test_the_first_view_and_every_tab_are_quick_at_ten_thousand_locations(
+    chromium: "Browser", address: tuple[str, str]
+) -> None:
+    url, token = address
+    with seen(chromium, url, script=WATCH, viewport=DESK) as page:
+        session = measured(page)
+        page.get_by_label("Analyst's token").fill(token)
+        page.keyboard.press("Enter")
+        viewed(page)
+        weight, data = (page.evaluate(WEIGHT, is_page) for is_page in (True, False))
+        page.reload()  # as for everybody who comes back
+        before_s = main_thread_s(session)
+        told = viewed(page)
+        view_s = main_thread_s(session)
+        print(f"\nthe page, compressed: {weight:,} bytes; what it asked for: {data:,} bytes")
+        print(f"main thread until the first view: {view_s:.2f} s of processor time")
+        print({name: round(ms) for name, ms in told.items()}, "by the clock")
+        assert before_s <= view_s < VIEW_S
+        assert 0 < weight < WEIGHT_BYTES
+        for task in range(2):
+            page.get_by_label("Task", exact=True).select_option(index=task)
+            page.wait_for_selector(".rows tbody tr", timeout=120_000)
+            for name in page.get_by_role("tab").all_inner_texts():
+                assert tab_s(page, session, name) < TAB_S
+
+
+def tab_s(page: "Page", session: "CDPSession", name: str) -> float:
+    began_s, before_s = time.monotonic(), main_thread_s(session)
+    page.get_by_role("tab", name=name).click()
+    page.wait_for_selector(".map[data-drawn=yes]", timeout=120_000)
+    took_s, used_s = time.monotonic() - began_s, main_thread_s(session) - before_s
+    print(f"{name}: {used_s:.2f} s of the main thread, {took_s:.2f} s by the clock")
+    return used_s
