@@ -1,18 +1,25 @@
-"""Small PMTiles files, made here: tiles of one colour, or all water."""
+"""Small PMTiles files, made here: tiles of one colour, or all water, or a city's ground."""
 
 import gzip
 import json
 import struct
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["CREDIT", "Box", "write_basemap"]
+import numpy as np
+from tiling import Tile, clipped_line, clipped_ring, tiles_around
+
+from nomadp.datasets.city_ground import city_ground
+
+__all__ = ["CREDIT", "Box", "write_basemap", "write_city_basemap"]
 
 CREDIT = "Drawn for a test"
 MVT, PNG = 1, 2
 NONE, GZIP = 1, 2
 HEADER_BYTES = 127
+EXTENT = 4096
+"""Of a vector tile, to either side."""
 
 
 class Box(NamedTuple):
@@ -25,25 +32,57 @@ class Box(NamedTuple):
 WORLD = Box(-180, -85, 180, 85)
 
 
+class Tiles(NamedTuple):
+    """What a file holds, and how: numbers of PMTiles, and the content of each."""
+
+    kind: int
+    packing: int
+    zooms: tuple[int, int]
+    content: dict[int, bytes]
+
+
 def write_basemap(path: Path, colour: str | None = None, *, box: Box = WORLD) -> Path:
     """One tile for the whole world, PNG of this colour; without a colour, vector tiles."""
-    tile = gzip.compress(_water()) if colour is None else _png(colour)
-    kind, packed = (MVT, GZIP) if colour is None else (PNG, NONE)
-    # One entry: tile 0, run length 1, its length, and its offset plus one.
-    entry = (1, 0, 1, len(tile), 1)
-    root = gzip.compress(b"".join(map(_varint, entry)))
+    if colour is None:
+        return _write(path, Tiles(MVT, GZIP, (0, 0), {0: gzip.compress(_water())}), box)
+    return _write(path, Tiles(PNG, NONE, (0, 0), {0: _png(colour)}), box)
+
+
+def write_city_basemap(path: Path, seed: int = 1, zooms: tuple[int, int] = (7, 13)) -> Path:
+    """Streets, avenues and the river of `synthetic_city`, named as Protomaps names them."""
+    ground = city_ground(seed)
+    every = np.concatenate([*ground.streets, *ground.avenues, ground.river])
+    box = Box(*every.min(axis=0), *every.max(axis=0))
+    content = {}
+    for zoom in range(zooms[0], zooms[1] + 1):
+        for tile in tiles_around(*box, zoom=zoom):
+            layers = _city_layers(ground, tile)
+            if layers:
+                content[tile.number] = gzip.compress(layers)
+    return _write(path, Tiles(MVT, GZIP, zooms, content), box)
+
+
+def _write(path: Path, tiles: Tiles, box: Box) -> Path:
+    numbers = sorted(tiles.content)
+    sizes = [len(tiles.content[number]) for number in numbers]
+    steps = np.diff([0, *numbers]).tolist()
+    # Columns: steps from number to number, run lengths, sizes; 0: follows on the one before.
+    entries = [len(numbers), *steps, *[1] * len(numbers), *sizes]
+    entries += [1, *[0] * (len(numbers) - 1)]
+    root = gzip.compress(b"".join(map(_varint, entries)))
     said = {"attribution": f'<a href="https://tiles.example">{CREDIT}</a>'}
     metadata = gzip.compress(json.dumps(said).encode())
+    inside = b"".join(tiles.content[number] for number in numbers)
     where, pieces = HEADER_BYTES, []
-    for piece in (root, metadata, b"", tile):
+    for piece in (root, metadata, b"", inside):
         pieces += [where, len(piece)]
         where += len(piece)
-    header = b"PMTiles\x03" + struct.pack("<8Q3Q", *pieces, 1, 1, 1)
-    header += bytes([1, GZIP, packed, kind, 0, 0])
+    header = b"PMTiles\x03" + struct.pack("<8Q3Q", *pieces, *[len(numbers)] * 3)
+    header += bytes([1, GZIP, tiles.packing, tiles.kind, *tiles.zooms])
     header += struct.pack("<4i", *(round(degree * 10**7) for degree in box))
     header += bytes([0]) + struct.pack("<2i", 0, 0)
     assert len(header) == HEADER_BYTES
-    path.write_bytes(header + root + metadata + tile)
+    path.write_bytes(header + root + metadata + inside)
     return path
 
 
@@ -72,18 +111,48 @@ def _varint(number: int) -> bytes:
     return out + bytes([number])
 
 
-def _water(extent: int = 4096) -> bytes:
-    """A vector tile with one layer, water, and one polygon that is all of it."""
+def _field(number: int, content: bytes | int) -> bytes:
+    if isinstance(content, int):
+        return _varint(number << 3) + _varint(content)
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
 
-    def field(number: int, content: bytes | int) -> bytes:
-        if isinstance(content, int):
-            return _varint(number << 3) + _varint(content)
-        return _varint(number << 3 | 2) + _varint(len(content)) + content
 
-    steps = [(0, 0), (extent, 0), (0, extent), (-extent, 0)]
-    zigzag = [n << 1 if n >= 0 else (-n << 1) - 1 for step in steps for n in step]
-    commands = [9, *zigzag[:2], 26, *zigzag[2:], 15]  # move once, three lines, close
+def _layer(name: str, features: list[bytes], kinds: tuple[str, ...] = ()) -> bytes:
+    """With one attribute, kind, of which features name a value by its place."""
+    inside = b"".join(_field(2, each) for each in features)
+    named = _field(3, b"kind") if kinds else b""
+    named += b"".join(_field(4, _field(1, kind.encode())) for kind in kinds)
+    return _field(3, _field(15, 2) + _field(1, name.encode()) + inside + named + _field(5, EXTENT))
+
+
+def _feature(points: Any, *, is_area: bool, kind: int | None = None) -> bytes:
+    """A line, or an area around which points go; MVT counts from point to point."""
+    steps = np.diff(np.vstack([[[0, 0]], np.rint(points).astype(int)]), axis=0)
+    zigzag = ((steps << 1) ^ (steps >> 31)).ravel().tolist()
+    commands = [1 << 3 | 1, *zigzag[:2], (len(points) - 1) << 3 | 2, *zigzag[2:]]
+    commands += [1 << 3 | 7] if is_area else []
+    tags = b"" if kind is None else _field(2, _varint(0) + _varint(kind))
     geometry = b"".join(map(_varint, commands))
-    feature = field(3, 3) + field(4, geometry)
-    layer = field(15, 2) + field(1, b"water") + field(2, feature) + field(5, extent)
-    return field(3, layer)
+    return tags + _field(3, 3 if is_area else 2) + _field(4, geometry)
+
+
+def _water() -> bytes:
+    """A vector tile with one layer, water, and one polygon that is all of it."""
+    all_of_it = np.array([[0, 0], [EXTENT, 0], [EXTENT, EXTENT], [0, EXTENT]])
+    return _layer("water", [_feature(all_of_it, is_area=True)])
+
+
+def _city_layers(ground: Any, tile: Tile) -> bytes:
+    river = clipped_ring(tile.at(ground.river, EXTENT), EXTENT)
+    lines = [(line, 0) for line in ground.streets] + [(line, 1) for line in ground.avenues]
+    roads = [
+        _feature(points, is_area=False, kind=kind)
+        for line, kind in lines
+        if (points := clipped_line(tile.at(line, EXTENT), EXTENT)) is not None
+    ]
+    found = b""
+    if len(river) > 2:
+        found += _layer("water", [_feature(river, is_area=True)])
+    if roads:
+        found += _layer("roads", roads, ("minor_road", "major_road"))
+    return found

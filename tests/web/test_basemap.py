@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from basemaps import CREDIT, write_basemap
+from basemaps import CREDIT, write_basemap, write_city_basemap
 from browsers import part, pixels, seen
 from city import city_kit
 from collecting import TOKENS, Process, prepared
@@ -91,6 +91,30 @@ def test_water_has_the_colour_of_the_palette(
         sign_in(page)
         image = pixels(page)
     assert part(image, look()[theme]["water"], near=3) > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_streets_of_a_whole_city_are_no_patches_and_come_nearer_by(
+    chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, theme: Any
+) -> None:
+    basemap = write_city_basemap(tmp_path / "city.pmtiles")
+    palette = look()[theme]
+    with (
+        collecting("--basemap", basemap) as process,
+        seen(chromium, url_of(process), color_scheme=theme) as page,
+    ):
+        sign_in(page)
+        far = pixels(page)
+        for _ in range(4):
+            page.get_by_role("button", name="Zoom in").click()
+            page.wait_for_timeout(600)
+        page.wait_for_timeout(1_000)
+        near = pixels(page)
+    assert part(far, palette["water"], near=2) > 0.003
+    assert part(far, palette["street"], near=2) < 0.002
+    assert part(far, palette["map"], near=2) > 0.6
+    assert part(near, palette["map"], near=2) < part(far, palette["map"], near=2)
 
 
 @pytest.mark.slow

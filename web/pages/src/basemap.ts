@@ -11,6 +11,8 @@ const BUILDINGS = ["buildings", "building"];
 const ROADS = ["roads", "transportation"];
 const GREAT = ["highway", "major_road", "motorway", "trunk", "primary", "secondary"];
 const FINE_FROM = 13;
+/** Farther away, small streets would merge into patches and hide what an area's colour says. */
+const STREETS_FROM = 11.5;
 
 const isOf = (kind: string) =>
   ["in", ["geometry-type"], ["literal", [kind, `Multi${kind}`]]] as never;
@@ -105,19 +107,34 @@ function streets(): LayerSpecification[] {
       type: "line",
       source: NAME,
       "source-layer": layer,
-      filter: IS_LINE,
       paint,
       ...more,
     }) as LayerSpecification;
-  const road = {
-    "line-color": ["case", IS_GREAT, colour("place"), colour("street")],
-    "line-opacity": 0.8,
-    "line-width": ["case", IS_GREAT, 1.4, 0.7],
+  const great = {
+    "line-color": colour("place"),
+    "line-opacity": 0.6,
+    "line-width": byZoom([8, 0.6], [13, 1.6]),
   };
+  const small = {
+    "line-color": colour("street"),
+    "line-opacity": byZoom([STREETS_FROM, 0], [14, 0.8]),
+    "line-width": byZoom([STREETS_FROM, 0.4], [15, 1.2]),
+  };
+  const round = { layout: { "line-join": "round" } };
+  const both = (kind: unknown) => ({ filter: ["all", IS_LINE, kind] as never, ...round });
   return [
-    ...WATER.map((layer) => line(layer, { "line-color": colour("water"), "line-width": 1.4 })),
-    ...ROADS.map((layer) => line(layer, road, { layout: { "line-join": "round" } })),
+    // Of areas of water the banks: what lies between them is beneath the answer.
+    ...WATER.map((layer) => line(layer, { "line-color": colour("water"), "line-width": 1.2 })),
+    ...ROADS.flatMap((layer) => [
+      line(layer, small, { ...both(["!", IS_GREAT]), minzoom: STREETS_FROM }),
+      line(layer, great, { ...both(IS_GREAT), id: `base-${layer}-great` }),
+    ]),
   ];
+}
+
+/** From one zoom to another, evenly. */
+function byZoom(...stops: [number, number][]): unknown {
+  return ["interpolate", ["linear"], ["zoom"], ...stops.flat()];
 }
 
 /** Its text alone: it may be written as HTML. */

@@ -42,7 +42,9 @@ function values(edges: number[]): HTMLElement {
   });
   edges.forEach((edge, k) => {
     const at = { x: (k + 1) * CELL, y: 3 * ROW + 14, "text-anchor": "middle" };
-    parts.push(svg("text", at, percent(edge)));
+    // Small shares have long names: all but the last go without the sign.
+    const isLast = k === edges.length - 1;
+    parts.push(svg("text", at, isLast ? percent(edge) : percent(edge).replace(" %", "")));
   });
   const words = "Share of all, in fewer steps where it is less certain";
   return h("div", {}, words, drawing(width + 150, 3 * ROW + 18, ...parts));
