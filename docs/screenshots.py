@@ -1,7 +1,7 @@
 """Makes the pictures of the README and of the pages here: python3 dev.py screenshots.
 
-They are of the demonstration as it runs: its collector's dashboard and its page, in a real
-Chromium, on a desk and on a phone, by day and by night.
+They are of the demonstration as it runs: its collector's dashboard and contributor's page, and
+its own page, in a real Chromium, on a desk and on a phone, by day and by night.
 """
 
 import io
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.request import Request, urlopen
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
@@ -34,6 +35,10 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
 ]
 WAIT_MS = 90_000
+DRAWN = ".map[data-drawn=yes]"
+ALONG = ((0.44, 0.4), (0.52, 0.53), (0.6, 0.6))
+PREVIEWS = 4
+"""A journey to be drawn, as shares of the map's width and height."""
 
 
 class Shot(NamedTuple):
@@ -51,10 +56,27 @@ def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
         page.get_by_label("Analyst's token").fill(found["analyst_token"])
         page.keyboard.press("Enter")
         page.get_by_role("tab", name=tab).click()
-        page.wait_for_selector(".map[data-drawn=yes]", timeout=WAIT_MS)
+        page.wait_for_selector(DRAWN, timeout=WAIT_MS)
         page.wait_for_timeout(1500)
 
     return prepare
+
+
+def contribute(page: "Page", found: dict[str, Any]) -> None:
+    """A journey is drawn, and what would be sent of it is looked at."""
+    page.wait_for_selector(DRAWN, timeout=WAIT_MS)
+    page.get_by_role("button", name="Draw a journey").click()
+    canvas = page.locator(".map canvas")
+    width, height = canvas.evaluate("(each) => [each.clientWidth, each.clientHeight]")
+    for x, y in ALONG:
+        canvas.click(position={"x": x * width, "y": y * height})
+    page.get_by_role("button", name="Use this journey").click()
+    page.get_by_role("button", name="See what would be sent").click()
+    for _ in range(PREVIEWS - 1):
+        page.get_by_role("button", name="Draw again").click()
+    page.locator("#explained .figure").wait_for(timeout=WAIT_MS)
+    page.wait_for_selector(DRAWN, timeout=WAIT_MS)
+    show(page, ".contribute .steps", 74)
 
 
 def journey(page: "Page", found: dict[str, Any]) -> None:
@@ -81,6 +103,8 @@ SHOTS = [
     Shot("dashboard", "dashboard", DESK, "light", dashboard("Flows")),
     Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Hotspots")),
     Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("Flows")),
+    Shot("contribute", "contribute", DESK, "light", contribute),
+    Shot("contribute-dark", "contribute", DESK, "dark", contribute),
     Shot("demo", "page", DESK, "light", journey),
     Shot("demo-dark", "page", DESK, "dark", journey),
     Shot("demo-collector", "page", DESK, "light", gathered),
@@ -116,7 +140,7 @@ def taken(browser: "Browser", shot: Shot, found: dict[str, Any]) -> Path:
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.goto(found["dashboard"] if shot.kind == "dashboard" else found["page"])
+    page.goto(found[shot.kind])
     shot.prepare(page, found)
     content = page.screenshot()
     context.close()
@@ -135,6 +159,15 @@ def kept(name: str, content: bytes) -> Path:
     return path
 
 
+def contributors_page(found: dict[str, Any]) -> str:
+    """Of the task that asks for whole journeys."""
+    signed = {"authorization": f"Bearer {found['analyst_token']}"}
+    with urlopen(Request(f"{found['collector']}/tasks", headers=signed)) as reply:
+        tasks = json.load(reply)["tasks"]
+    task = next(each["task_id"] for each in tasks if each["mechanism"] == "atlas")
+    return f"{found['collector']}/contribute/{task}"
+
+
 def main(names: list[str]) -> int:
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
@@ -144,6 +177,7 @@ def main(names: list[str]) -> int:
         if found["dashboard"] is None:
             sys.exit("screenshots need the dashboard; build it with: python3 dev.py web")
         found["page"] = Path(found["page"]).as_uri()
+        found["contribute"] = contributors_page(found)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
             for shot in wanted:

@@ -135,7 +135,7 @@ export class Preview implements Step {
     }
     this.seen.near += Number(explaining.isNear(journey, told.number!));
     this.tally.textContent =
-      `Of ${this.seen.all} drawn, ${this.seen.near} were among the nearest to your journey; ` +
+      `Of ${this.seen.all} drawn, ${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey; ` +
       `${expected} are. Who reads one cannot tell.`;
   }
 }
