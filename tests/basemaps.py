@@ -122,7 +122,9 @@ def _layer(name: str, features: list[bytes], kinds: tuple[str, ...] = ()) -> byt
     inside = b"".join(_field(2, each) for each in features)
     named = _field(3, b"kind") if kinds else b""
     named += b"".join(_field(4, _field(1, kind.encode())) for kind in kinds)
-    return _field(3, _field(15, 2) + _field(1, name.encode()) + inside + named + _field(5, EXTENT))
+    return _field(
+        3, _field(15, 2) + _field(1, name.encode()) + inside + named + _field(5, EXTENT)
+    )
 
 
 def _feature(points: Any, *, is_area: bool, kind: int | None = None) -> bytes:

@@ -145,6 +145,10 @@ def test_areas_become_smaller_as_the_map_is_zoomed_in(
         sign_in(page, ATLAS)
         open_tab(page, "Density")
         assert page.get_by_text("Areas: 8 by 8").is_visible()
+        for screen in (PHONE, DESK):  # a larger screen is no zoom
+            page.set_viewport_size(screen)
+            page.wait_for_timeout(1_000)
+            assert page.get_by_text("Areas: 8 by 8").is_visible()
         page.get_by_role("button", name="Zoom in").click()
         page.get_by_text("Areas: 16 by 16").wait_for(timeout=60_000)
         page.get_by_role("button", name="Show everything").click()

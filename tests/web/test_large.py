@@ -6,6 +6,7 @@ Limits are of processor time, which others on the machine do not change; how lon
 clock is printed beside it, and is what an idle machine is asked for.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,10 @@ WEIGHT = """(isPage) => performance.getEntriesByType("resource")
   .concat(performance.getEntriesByType("navigation"))
   .filter(({ name }) => /\\/(assets\\/[^/]*)?$/.test(name) === isPage)
   .reduce((sum, each) => sum + each.transferSize, 0)"""
+
+
+def say(words: str) -> None:
+    sys.stdout.write(f"{words}\n")
 
 
 @contextmanager
@@ -88,9 +93,9 @@ def test_the_first_view_and_every_tab_are_quick_at_ten_thousand_locations(
         before_s = main_thread_s(session)
         told = viewed(page)
         view_s = main_thread_s(session)
-        print(f"\nthe page, compressed: {weight:,} bytes; what it asked for: {data:,} bytes")
-        print(f"main thread until the first view: {view_s:.2f} s of processor time")
-        print({name: round(ms) for name, ms in told.items()}, "by the clock")
+        say(f"\nthe page, compressed: {weight:,} bytes; what it asked for: {data:,} bytes")
+        say(f"main thread until the first view: {view_s:.2f} s of processor time")
+        say(f"by the clock: {told}")
         assert before_s <= view_s < VIEW_S
         assert 0 < weight < WEIGHT_BYTES
         for task in range(2):
@@ -105,5 +110,5 @@ def tab_s(page: "Page", session: "CDPSession", name: str) -> float:
     page.get_by_role("tab", name=name).click()
     page.wait_for_selector(".map[data-drawn=yes]", timeout=120_000)
     took_s, used_s = time.monotonic() - began_s, main_thread_s(session) - before_s
-    print(f"{name}: {used_s:.2f} s of the main thread, {took_s:.2f} s by the clock")
+    say(f"{name}: {used_s:.2f} s of the main thread, {took_s:.2f} s by the clock")
     return used_s
