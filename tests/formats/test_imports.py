@@ -15,6 +15,7 @@ from imports_maker import EXPECTED, FILES, FOLDER
 
 from nomadp.errors import NomadpError, SchemaError
 from nomadp.formats.columns import Wishes, moment_texts
+from nomadp.formats.fixes import instant, spread
 from nomadp.formats.point_files import read_points
 from nomadp.formats.presets import Reading
 from nomadp.formats.timeline import segment_fixes
@@ -210,3 +211,15 @@ def test_a_moment_in_utc_is_shown_by_the_clock_of_its_segment():
     (fix,) = segment_fixes({**span, "timelinePath": [point]})
     assert fix is not None
     assert fix.at.local_us - fix.at.moment_us == 2 * 3600 * 1_000_000
+
+
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z"])
+def test_what_a_clock_cannot_have_shown_is_no_time(text):
+    assert instant(text) is None
+    assert instant("2199-12-31T23:59:59Z") is not None
+
+
+def test_what_ends_before_it_begins_is_left_out():
+    begin, end = instant("2024-05-06T10:00:00Z"), instant("2024-05-06T09:00:00Z")
+    assert list(spread(begin, end, [(1.0, 2.0), (1.0, 2.0)])) == [None, None]
+    assert all(spread(end, begin, [(1.0, 2.0), (1.0, 2.0)]))
