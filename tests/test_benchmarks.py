@@ -135,6 +135,7 @@ def test_what_would_take_too_long_is_not_tried() -> None:
     assert hopeless([], 1_000_000, cap_s=30) == {}
 
 
+@pytest.mark.slow
 def test_a_case_that_is_stopped_keeps_what_it_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

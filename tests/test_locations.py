@@ -272,6 +272,7 @@ def test_the_diameter_is_exact_for_many_locations(spread):
     assert locations.diameter_km == all_distances(locations).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", ["everywhere", "ring", "grid", "two continents"])
 def test_the_diameter_is_exact_for_a_large_set_that_spans_the_earth(around):
     rng = np.random.default_rng(6)

@@ -94,6 +94,7 @@ PAPER_COUNT_FLOORS = {  # flat, uniform; the constant's are far above
 }
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", PAPER_COUNT_FLOORS)
 def test_count_floors_of_the_papers_sets(name: str, paper_data: Path) -> None:

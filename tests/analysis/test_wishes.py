@@ -23,6 +23,7 @@ def flows(atlas):
     return {people: advise("flows", atlas, people) for people in (3_000, 300_000)}
 
 
+@pytest.mark.slow
 def test_a_direct_question_gets_better_with_people_and_its_floors_frame_it(flows):
     few, many = (flows[people].errors for people in (3_000, 300_000))
     assert many["direct"] < few["direct"] / 3
@@ -70,6 +71,7 @@ def test_reports_are_drawn_as_often_as_their_law_says(atlas):
     assert np.abs((count - people @ chances) / deviation).max() < 4
 
 
+@pytest.mark.slow
 def test_a_wish_out_of_reach_comes_with_the_finest_coarser_areas_that_are_not(atlas):
     found = advise("flows", atlas, 1_000, "grid:8")
     assert not found.in_reach

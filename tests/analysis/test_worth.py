@@ -71,6 +71,7 @@ def test_the_same_question_gets_the_same_answer():
     assert calibrate(made("atlas"), 3, walks=100) == calibrate(made("atlas"), 3, walks=100)
 
 
+@pytest.mark.slow
 def test_more_epsilon_errs_less():
     errors = [calibrate(made("atlas", e), 2, walks=800).best.error_km for e in (1, 5, 12)]
     assert errors == sorted(errors, reverse=True)
@@ -84,6 +85,7 @@ def test_public_tracks_are_not_those_of_the_atlas():
     assert len(known & set(map(tuple, walks.tolist()))) < 25
 
 
+@pytest.mark.slow
 def test_a_long_track_is_measured_without_noise_too():
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=2, size=6, control_points=8)
     found = calibrate(mechanism, 60, walks=200).answers

@@ -140,6 +140,7 @@ def test_flows_go_from_every_area_to_every_area(journeys, learned):
     assert np.array_equal(table["flow"], flow_shares(learned, "grid:2").values)
 
 
+@pytest.mark.slow
 def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
     mechanism, reports = journeys
     wanted = decode(mechanism, reports, learn_prior(mechanism, reports))

@@ -284,6 +284,7 @@ def test_shares_are_never_rounded_to_nothing(share: float, wanted: str) -> None:
     assert percent(share) == wanted
 
 
+@pytest.mark.slow
 def test_a_figure_is_written_of_every_map(
     hotspots: Table, density: Table, flows: Table, places: LocationSet, tmp_path: Path
 ) -> None:

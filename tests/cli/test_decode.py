@@ -211,6 +211,7 @@ def test_reports_of_a_pinned_atlas_need_that_atlas(perturb: Run, decode: Run, ru
     assert "made with, a built one, got" in decode("--atlas", "5.parquet").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["atlas", "exp"])
 def test_single_points_and_long_tracks_come_back_at_their_length(
     mechanism: str, folder: Path, perturb: Run, decode: Run

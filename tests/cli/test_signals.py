@@ -66,6 +66,7 @@ def test_workers_do_not_outlive_a_killed_command(demo: "subprocess.Popen[str]") 
     assert wait_until(lambda: all(map(is_gone, workers)), AT_ONCE_S), "an orphan is left"
 
 
+@pytest.mark.slow
 def test_a_command_that_ignores_interruptions_from_the_start_goes_on(tmp_path: Path) -> None:
     """As ``nohup`` and the background jobs of a script do."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -128,6 +128,7 @@ def sent_raw(address: Address, count: int) -> int:
     return worst
 
 
+@pytest.mark.slow
 def test_no_request_that_the_schema_leads_to_is_answered_with_500(running: Process) -> None:
     assert asked_by_schema(running.address, 5) > 40
 

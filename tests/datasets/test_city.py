@@ -92,6 +92,7 @@ def test_the_city_is_built_with_a_recipe_and_tells_its_progress():
     assert seen[-1] == (int((city.trajectories.lengths - 1).sum()),) * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_every_city_resembles_the_papers_check_ins(paper_data, seed):
     """As like CHI and NYC as these are like each other: within a factor, per statistic."""

@@ -64,6 +64,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     assert found.locations.tolist() == drawn.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch

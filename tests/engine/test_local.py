@@ -51,6 +51,7 @@ def plain(grid: LocationSet) -> Mechanism:
     return make_mechanism("tracs-c", grid, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_result_does_not_depend_on_the_number_of_processes(
     name: str, grid: LocationSet, journeys: TrajectorySet

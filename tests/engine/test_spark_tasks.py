@@ -74,6 +74,7 @@ def test_a_worker_perturbs_batch_by_batch_what_one_batch_gives() -> None:
     assert found == pa.Table.from_batches([expected])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ungathered")
 @pytest.mark.parametrize(("name", "options"), [("exp", {}), ("atlas", {"size": 64})])
 def test_tallies_add_up_over_batches(name: str, options) -> None:

@@ -84,7 +84,7 @@ def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> Non
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in ("atp", "exp") else pytest.mark.slow)
+        pytest.param(name, marks=() if name == "exp" else pytest.mark.slow)
         for name in (*MECHANISMS, "tracs-c")
     ],
 )

@@ -47,6 +47,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_every_point_is_decoded_as_its_own_decoder_does(name):
     mechanism, true = made(name, 4), walks()
     reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)

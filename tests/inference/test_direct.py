@@ -120,6 +120,7 @@ def test_reports_that_tell_nothing_leave_what_is_public():
     assert (found.kept, found.flat) == (pytest.approx(0, abs=0.05), pytest.approx(public))
 
 
+@pytest.mark.slow
 def test_many_reports_are_taken_as_they_are():
     found, true = asked_of(CITY, 1_000_000, 8, seed=1)
     assert np.abs(found.values - true).max() < 4 * found.deviation.max()

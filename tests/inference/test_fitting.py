@@ -87,6 +87,7 @@ def test_the_likelihood_is_that_of_every_report(rows, counts):
     assert value == pytest.approx(sum(map(np.dot, counts, chances)), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.05, 0.2, 3.0])
 def test_every_round_raises_the_penalised_likelihood(rows, counts, spread):
     history = fitted(rows, counts, spread).history

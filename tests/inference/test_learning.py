@@ -66,6 +66,7 @@ def log_chance(group, prior):
     return np.log(group.evidence.chances(prior.weights(group.evidence.support)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4, 10])
 @pytest.mark.parametrize("spread", [0.05, 30.0])
 def test_every_round_raises_the_likelihood(epsilon, spread):

@@ -121,6 +121,7 @@ def test_reads_the_same_without_the_kernel(name, monkeypatch):
     assert log_likelihood(mechanism, transcript) == pytest.approx(fast, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tp", "atp"])
 def test_estimates_beat_reports_and_the_constant(name):
     locations, rng = scattered(40), np.random.default_rng(0)

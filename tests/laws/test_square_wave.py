@@ -16,7 +16,7 @@ SHARES = [as_epsilon(text) for text in ("0.01", "0.1", "1", "4", "10")]
 
 
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("resolution", [1, 4, 64])
+@pytest.mark.parametrize("resolution", [1, 4, pytest.param(64, marks=pytest.mark.slow)])
 def test_the_square_wave_keeps_its_share_at_any_resolution(share, resolution):
     channel = SquareWave(resolution, share)
     if resolution > 1:

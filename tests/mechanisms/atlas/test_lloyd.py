@@ -79,6 +79,7 @@ def test_the_error_it_claims_is_that_of_the_law_on_walks_it_was_not_made_from():
     assert book.error_km == pytest.approx(found, rel=0.1)
 
 
+@pytest.mark.slow
 def test_few_made_journeys_err_less_than_many_walks():
     locations = scattered(100)
     book = design(locations, 2, FOUR)

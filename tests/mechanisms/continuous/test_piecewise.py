@@ -39,6 +39,7 @@ def test_the_density_of_a_number_has_mass_one_and_a_window_that_holds_it(share, 
     assert law.density(value, value) == law.odds == pytest.approx(math.exp(share / 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("value", [0.0, 0.03, 0.5, 0.99, 1.0])
 def test_draws_of_a_number_follow_its_density(share, value):
@@ -55,6 +56,7 @@ def test_draws_of_a_number_follow_its_density(share, value):
     assert abs(found - below).max() <= 2 * law.odds / 2000 + 3 / len(drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("angle", [0.0, 1.0, math.pi, 6.2])
 def test_the_mean_error_of_an_angle_is_pi_over_s_plus_one(share, angle):

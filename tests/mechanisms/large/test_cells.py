@@ -101,6 +101,7 @@ def test_whatever_is_seen_in_a_sector_lies_in_a_cell_of_its_set(make, sectors):
         assert held(row, cell_sets.cell_of(balls, there))
 
 
+@pytest.mark.slow
 @each_world
 def test_whatever_lies_in_a_disc_lies_in_a_cell_of_its_set(make):
     place = ball_tree.sorted_places(make())

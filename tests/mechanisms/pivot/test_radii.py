@@ -55,6 +55,7 @@ def test_radii_in_a_small_set_are_the_references_to_the_bit(make):
     assert_the_references(make(121))
 
 
+@pytest.mark.slow
 @each_world
 def test_radii_in_a_large_set_are_the_references_to_the_bit(make, small_is_large):
     assert_the_references(make(121))
