@@ -90,6 +90,8 @@ def running(where: Path, rows: int = 0) -> Iterator[Process]:
     place = where / "collector.sqlite"
     if rows:
         shutil.copy(filled(rows), place)
+        with place.open("rb+") as copy:
+            os.fsync(copy.fileno())  # else the first commits would wait for all of it
     else:
         prepared(opened(str(place)), task_kit())
     with Process(str(place), where) as process:
