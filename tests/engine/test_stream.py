@@ -66,7 +66,13 @@ def folder_of(job: Job) -> Path:
     return Unfinished(job.target, shuffled=True).folder
 
 
-@pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("atlas", "exp", "trips") else pytest.mark.slow)
+        for name in (*MECHANISMS, *PUBLISHED, *EXPERIMENTAL)
+    ],
+)
 def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> None:
     wanted = job(KeyedWords(KEY), name)
     perturb_file(wanted, jobs=1)

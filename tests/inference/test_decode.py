@@ -66,6 +66,7 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
         assert found.locations[here].tolist() == alone.locations.tolist()
 
 
+@pytest.mark.slow
 def test_estimates_beat_reports_and_the_constant(name):
     mechanism, true = made(name, 4), walks(1500)
     reports = perturb_set(mechanism, true, SimulatedWords(2), keep_tids=True)
