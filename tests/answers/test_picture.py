@@ -258,11 +258,18 @@ def test_one_interval_is_one(hotspots: Table) -> None:
     assert told.startswith("1 interval leaves out the flat share; chance alone would make 0.3")
 
 
-def test_rows_say_how_well_they_are_known_not_that_they_are_findings(hotspots: Table) -> None:
-    told = rows_told(hotspots, scene_of(hotspots, None))
-    assert told["head"][-1]["name"] == "How well known"
-    known = {each["cells"][-1] for each in told["rows"]}
-    assert known <= {"well", "fairly", "hardly", "too little to say"}
+@pytest.mark.parametrize(("is_apart", "said"), [(True, "told apart"), (False, "may be chance")])
+def test_a_row_claims_no_more_than_the_answer_as_a_whole(
+    hotspots: Table, *, is_apart: bool, said: str
+) -> None:
+    first = scene_of(hotspots, None).shown[0]
+    columns = {**hotspots.columns, "told_apart": np.arange(len(hotspots)) == first}
+    found = replace(hotspots, columns=columns, about={"flat": {"is_told_apart": is_apart}})
+    told = rows_told(found, scene_of(found, None))
+    assert told["head"][-1]["name"] == "From flat"
+    assert told["rows"][0]["cells"][-1] == said
+    others = {each["cells"][-1] for each in told["rows"][1:]}
+    assert others <= {"not told apart", "too little to say"}
 
 
 def test_a_page_of_one_answer_shows_its_title_once(hotspots: Table, density: Table) -> None:

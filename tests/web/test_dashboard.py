@@ -15,7 +15,7 @@ from nomadp.look import look
 from nomadp.pages import POLICY, built_pages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -109,32 +109,6 @@ def test_every_picture_of_journeys_has_its_table(
         assert rows.nth(6).get_attribute("class") == "chosen"
         page.wait_for_timeout(1_500)
         assert (pixels(page) != with_radii).any(axis=-1).mean() > 0.02
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("is_apart", "said"), [(True, "told apart"), (False, "may be chance")])
-def test_a_row_claims_no_more_than_the_answer_as_a_whole(
-    chromium: "Browser", collection: Collection, is_apart: bool, said: str
-) -> None:
-    def answer(route: "Route") -> None:
-        reply = route.fetch()
-        if reply.status == 200 and reply.json()["answer"]["kind"] == "hotspots":
-            told = reply.json()
-            told["answer"]["about"]["flat"]["is_told_apart"] = is_apart
-            first = told["answer"]["drawn"]["rows"][0]["row"]
-            apart = told["answer"]["columns"]["told_apart"]
-            told["answer"]["columns"]["told_apart"] = [k == first for k in range(len(apart))]
-            route.fulfill(response=reply, json=told)
-        else:
-            route.fulfill(response=reply)
-
-    with seen(chromium, collection.url) as page:
-        page.route("**/collection_jobs/*", answer)
-        sign_in(page, TRIPS)
-        open_tab(page, "Hotspots")
-        first, *others = page.locator(".rows tbody tr td:last-child").all_inner_texts()
-        assert first == said
-        assert set(others) == {"not told apart"}
 
 
 @pytest.mark.slow

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 from nomadp.answers.geometry import area_column
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sentences import facts, filter_words, headline, percent, row_name, summary
+from nomadp.answers.sentences import (
+    facts,
+    filter_words,
+    headline,
+    may_be_chance,
+    percent,
+    row_name,
+    summary,
+)
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -19,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fact_list", "listing", "rows_told", "section"]
 
-KNOWN = {"certain": "well", "fair": "fairly", "unsure": "hardly", HATCHED: "too little to say"}
-"""By the width of the interval; whether a row differs from a flat map is another matter."""
 ZOOM = (
     '<div class="zoom" role="group" aria-label="Zoom the map">'
     '<button type="button" data-zoom="in" aria-label="Zoom in">+</button>'
@@ -145,9 +151,18 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
         found.append(
             ("Interval", True, lambda k: f"{_number(low[k])} to {percent(float(high[k]))}")
         )
-    if step:
-        found.append(("How well known", False, lambda k: KNOWN[step[k].partition("-")[0]]))
+    if "told_apart" in column:
+        found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
     return found
+
+
+def _from_flat(table: "Table", row: int, step: str) -> str:
+    """How wide an interval is says nothing of that, and one interval nothing of all rows."""
+    if step == HATCHED:
+        return "too little to say"
+    if not table.columns["told_apart"][row]:
+        return "not told apart"
+    return "may be chance" if may_be_chance(table.about) else "told apart"
 
 
 def _number(share: float) -> str:

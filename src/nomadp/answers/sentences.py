@@ -10,7 +10,16 @@ if TYPE_CHECKING:
     from nomadp.answers.scene import Scene
     from nomadp.answers.table import Table
 
-__all__ = ["TITLES", "facts", "filter_words", "headline", "percent", "row_name", "summary"]
+__all__ = [
+    "TITLES",
+    "facts",
+    "filter_words",
+    "headline",
+    "may_be_chance",
+    "percent",
+    "row_name",
+    "summary",
+]
 
 TITLES = {
     "hotspots": "Where people are",
@@ -60,7 +69,7 @@ def summary(table: "Table", scene: "Scene | None") -> str:
         return f"{len(table):,} rows."
     apart = table.columns.get("told_apart")
     nothing = apart is not None and not apart.any()
-    if nothing or _may_be_chance(about):
+    if nothing or may_be_chance(about):
         what = "Nothing here is" if nothing else "On the whole this is not"
         return (
             f"{what} told apart from a flat map, what anybody would draw without reports: ask "
@@ -75,7 +84,7 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     return f"Of those that leave their area, most go from {row_name(table, away)}."
 
 
-def _may_be_chance(about: Mapping[str, Any]) -> bool:
+def may_be_chance(about: Mapping[str, Any]) -> bool:
     """Whether no more rows are told apart than chance alone may make."""
     flat = about.get("flat")
     return isinstance(flat, dict) and flat.get("is_told_apart") is False
@@ -87,7 +96,7 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     times = " All times together; a file has each." if "when" in table.columns else ""
     if "hatched" in count:
         hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
-        chance = count["apart"] and _may_be_chance(table.about)
+        chance = count["apart"] and may_be_chance(table.about)
         return (
             f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
             f"anybody would draw without reports{'; so many may be chance' if chance else ''}. "

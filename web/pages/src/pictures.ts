@@ -1,7 +1,6 @@
 /** One answer at a time: its map, the table beside it, and what is to be known about it. */
 import type { Answers } from "./answers";
 import type { Drawn, Position, Question, Result } from "./api";
-import { toldApart } from "./apart";
 import type { Basemap } from "./basemap";
 import { count, h, show, unbroken } from "./dom";
 import { legend } from "./legend";
@@ -91,7 +90,7 @@ export class Pictures {
 
   private draw(): void {
     const result = this.answers().of(this.question);
-    const drawn = result?.status === "done" ? toldApart(result.answer) : undefined;
+    const drawn = result?.status === "done" ? result.answer.drawn : undefined;
     this.summary.textContent = unbroken(drawn?.summary) ?? wordsOf(result, this.pending);
     this.summary.classList.toggle("waiting", result === undefined);
     this.map?.show(drawn);
