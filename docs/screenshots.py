@@ -101,7 +101,7 @@ def show(page: "Page", part: str, above_px: int) -> None:
 
 SHOTS = [
     Shot("dashboard", "dashboard", DESK, "light", dashboard("Flows")),
-    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Hotspots")),
+    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Flows")),
     Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("Flows")),
     Shot("contribute", "contribute", DESK, "light", contribute),
     Shot("contribute-dark", "contribute", DESK, "dark", contribute),

@@ -245,7 +245,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
             "Monday, May 6, 2024",
         ]
         assert page.get_by_role("button", name="Continue with").is_disabled()
-        page.get_by_label(re.compile("08:10 . 08:31")).check()
+        page.get_by_label(re.compile(r"08:10\s.\s08:31")).check()
         found.press("Continue with this journey")
         zones = [TRIPS.book.names[TRIPS.book.of[k]] for k in (1, 4)]  # type: ignore[union-attr]
         said = f"It begins in zone {zones[0]} and ends in zone {zones[1]}."
