@@ -70,10 +70,11 @@ class Outbox:
         """What is due at ``due``, or all that waits; ``again``: what was stopped, too."""
         rows = self._file.rows(
             "SELECT report_id, task, body, attempts, address FROM charges "
-            "LEFT JOIN tasks ON tasks.id = task WHERE (state = 'stopped' AND ?1) "
-            "OR (state = 'waiting' AND (?2 IS NULL OR not_before <= ?2)) "
+            "LEFT JOIN tasks ON tasks.id = task WHERE (state = 'stopped' AND ?) "
+            "OR (state = 'waiting' AND (? IS NULL OR not_before <= ?)) "
             "ORDER BY not_before, report_id",
             again,
+            due,
             due,
         )
         return [Waiting(*row) for row in rows]

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 import psycopg
 from psycopg import conninfo, errors
 
-from nomadp.collector.schema import SCHEMA_VERSION, statements
 from nomadp.collector.store import (
     Arrivals,
     Cell,
@@ -78,16 +77,7 @@ class PostgresConnection(Connection):
             )
         with self.transaction():
             self.rows("SELECT pg_advisory_xact_lock(?, ?)", LOCK_SPACE, PARTS_MAX)
-            for statement in statements(sqlite=False):
-                self.run(statement)
-            said = self.rows("SELECT said FROM about WHERE name = 'schema'")
-            if not said:
-                self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
-        if said and said != [(str(SCHEMA_VERSION),)]:
-            raise StoreRefused(
-                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
-                "nomadp that made it"
-            )
+            self.make_tables(sqlite=False)
 
     def _taken_part(self) -> int:
         """The lowest that no other writer has; it is free again when the connection ends."""

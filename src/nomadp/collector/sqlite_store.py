@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from nomadp.collector.schema import SCHEMA_VERSION, statements
 from nomadp.collector.store import (
     Arrivals,
     Cell,
@@ -45,22 +44,24 @@ PRAGMAS = (
     "wal_autocheckpoint = 8000",  # pages; fewer would stop commits more often
 )
 
-_IDS = f"substr(?2, 1 + {ID_BYTES} * j.key, {ID_BYTES})"
+# By name: for Python 3.12.0 to 3.12.3 a number is a name, too, and wants a mapping.
+_IDS = f"substr(:ids, 1 + {ID_BYTES} * j.key, {ID_BYTES})"
 # Not ON CONFLICT: then a row could fail for other reasons, and SQLite would keep a copy of
 # every page that the statement changes.
 _ADD = f"""
     INSERT OR IGNORE INTO report (task, id, epoch, value)
-    SELECT ?1, {_IDS}, j.value, substr(?4, 1 + ?5 * j.key, ?5) FROM json_each(?3) AS j
+    SELECT :task, {_IDS}, j.value, substr(:values, 1 + :size * j.key, :size)
+    FROM json_each(:epochs) AS j
 """
 _KNOWN = f"""
-    SELECT r.id, r.epoch, r.value FROM json_each(?3) AS j
-    CROSS JOIN report AS r ON r.task = ?1 AND r.id = {_IDS}
+    SELECT r.id, r.epoch, r.value FROM json_each(:epochs) AS j
+    CROSS JOIN report AS r ON r.task = :task AND r.id = {_IDS}
 """
 _CELLS = """
     INSERT INTO cell (task, epoch, value, part, n)
     SELECT json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'),
            json_extract(j.value, '$[2]'), 0, json_extract(j.value, '$[3]')
-    FROM json_each(?1) AS j WHERE true
+    FROM json_each(?) AS j WHERE true
     ON CONFLICT (task, epoch, value, part) DO UPDATE SET n = cell.n + excluded.n
 """
 
@@ -114,18 +115,8 @@ class SqliteConnection(Connection):
                 self.raw.execute(f"PRAGMA {pragma}").fetchall()
 
     def prepare(self) -> None:
-        """Make the tables where they are missing; refused if they are of another version."""
         with self.transaction():
-            for statement in statements(sqlite=True):
-                self.run(statement)
-            said = self.rows("SELECT said FROM about WHERE name = 'schema'")
-            if not said:
-                self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
-        if said and said != [(str(SCHEMA_VERSION),)]:
-            raise StoreRefused(
-                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
-                "nomadp that made it"
-            )
+            self.make_tables(sqlite=True)
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         with _explained():
@@ -165,7 +156,9 @@ class SqliteConnection(Connection):
         known = self.known(arrivals.task, arrivals.ids)
         packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
         values = b"".join(arrivals.values)
-        added = self.run(_ADD, *packed, values, len(values) // max(1, len(arrivals.ids)))
+        packed |= {"values": values, "size": len(values) // max(1, len(arrivals.ids))}
+        with _explained():
+            added = self.raw.execute(_ADD, packed).rowcount
         # What is ignored must be known: anything else would be acknowledged and lost.
         if added + len(known) != len(arrivals.ids):
             raise StoreRefused(
@@ -175,14 +168,14 @@ class SqliteConnection(Connection):
         return known
 
     def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
-        rows = self.rows(_KNOWN, *self._packed(task, ids, [0] * len(ids)))
+        packed = self._packed(task, ids, [0] * len(ids))
+        with _explained():
+            rows = self.raw.execute(_KNOWN, packed).fetchall()
         return {bytes(name): Kept(epoch, value) for name, epoch, value in rows}
 
     @staticmethod
-    def _packed(
-        task: int, ids: Sequence[bytes], epochs: Sequence[int]
-    ) -> tuple[int, bytes, str]:
-        return task, b"".join(ids), json.dumps(list(epochs))
+    def _packed(task: int, ids: Sequence[bytes], epochs: Sequence[int]) -> dict[str, Any]:
+        return {"task": task, "ids": b"".join(ids), "epochs": json.dumps(list(epochs))}
 
     def add_cells(self, cells: Sequence[Cell]) -> None:
         if cells:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nomadp.collector.schema import SCHEMA_VERSION, statements
 from nomadp.errors import NomadpError
 from nomadp.laws import Ints
 
@@ -108,6 +109,19 @@ class Connection(ABC):
 
     @abstractmethod
     def close(self) -> None: ...
+
+    def make_tables(self, *, sqlite: bool) -> None:
+        """Where they are missing, in a transaction; refused if they are of another version."""
+        for statement in statements(sqlite=sqlite):
+            self.run(statement)
+        said = self.rows("SELECT said FROM about WHERE name = 'schema'")
+        if not said:
+            self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
+        elif said != [(str(SCHEMA_VERSION),)]:
+            raise StoreRefused(
+                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
+                "nomadp that made it"
+            )
 
     def write(
         self, arrivals: Sequence[Arrivals], told: Callable[[Written], Counters]
