@@ -93,9 +93,11 @@ class Ledger:
         spent = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
         here = sum(each == task.id for each, _ in rows)
         if here + count > task.reports_per_contributor:
+            most = task.reports_per_contributor
             raise LedgerRefused(
-                f"one person must report at most {task.reports_per_contributor} times to this "
-                f"task, and {here} were made here, the wasted ones too; {count} more is refused"
+                f"one person must report at most {'once' if most == 1 else f'{most} times'} to "
+                f"this task, and {here} of this device's reports count, lost ones too; {count} "
+                "more is refused"
             )
         lifetime, more = self._file.lifetime, task.epsilon * count
         if spent + more > lifetime:

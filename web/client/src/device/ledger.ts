@@ -249,8 +249,8 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
   const here = charges.filter((each) => each.task === task.id).length;
   if (here + count > most) {
     throw new LedgerRefused(
-      `one person must report at most ${most} times to this task, and ${here} were made here, ` +
-        `the wasted ones too; ${count} more is refused`,
+      `one person must report at most ${most === 1 ? "once" : `${most} times`} to this task, and ` +
+        `${here} of this device's reports count, lost ones too; ${count} more is refused`,
     );
   }
   const lifetime = asFraction(about!.lifetime)!;
