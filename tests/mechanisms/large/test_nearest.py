@@ -38,6 +38,17 @@ def test_leaves_of_many_locations_are_numbered_alike(make, monkeypatch):
         assert sorted(named.tolist()) == sorted(near.tolist())
 
 
+@pytest.mark.parametrize("most", [1, 3, 1000])
+def test_a_rank_holds_what_sorting_puts_there(most):
+    for size in range(1, 40):
+        values = np.random.default_rng(size).integers(most, size=size)
+        for order in (values, np.sort(values), np.sort(values)[::-1]):
+            for dtype in (np.int64, np.float64):
+                each = np.ascontiguousarray(order, dtype)
+                found = [nearest._ranked(each.copy(), rank) for rank in range(size)]
+                assert found == sorted(values)
+
+
 @pytest.mark.parametrize("make", [pole, streets, antipodes], ids=lambda make: make.__name__)
 def test_where_rounding_could_decide_the_reference_is_asked(make, small_is_large, monkeypatch):
     asked = []

@@ -200,10 +200,36 @@ def _list(balls: Balls, place: int, side: int, count: int, scratch: Scratch) -> 
     return found
 
 
+@part
+def _ranked(values: Any, rank: int) -> Any:
+    """The value that sorting would put at ``rank``, by Hoare's selection; moves ``values``.
+
+    It is np.partition's, which takes numba longer to compile than everything else here.
+    """
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot, left, right = values[(low + high) // 2], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while pivot < values[right]:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left, right = left + 1, right - 1
+        if rank <= right:
+            high = right
+        elif rank >= left:
+            low = left
+        else:
+            break
+    return values[rank]
+
+
 @kernel
 def _nearer(listed: int, count: int, number: int, scratch: Scratch) -> Any:
     """The same for locations: the one with this number, or what is left in doubt."""
-    last = np.partition(scratch.near[:listed], count - 1)[count - 1]
+    last = _ranked(scratch.near[:listed].copy(), count - 1)
     doubtful = 0
     for k in range(listed):
         if scratch.near[k] < last * (1 - _DOUBT):
@@ -229,7 +255,7 @@ def _tied(
         if other[0] != near or other[1] != far:
             scratch.doubt[0], scratch.doubt[1], scratch.doubt[2] = doubtful, count, number
             return np.int64(-1)
-    wanted = np.partition(index[scratch.spot[:doubtful]], number)[number]
+    wanted = _ranked(index[scratch.spot[:doubtful]], number)
     for k in range(doubtful):
         if index[scratch.spot[k]] == wanted:
             return np.int64(scratch.spot[k])
