@@ -1,4 +1,4 @@
-"""What the public choices of ATLAS are worth: the size of the book, the scales of the walk.
+"""What the public choices of ATLAS are worth: the size of the book, the steps of the walk.
 
 python benchmarks/choices.py [--data DIR] [--sets chi,city] [--epsilons 2,4,8]
 
@@ -9,16 +9,18 @@ made is used; benchmarks/estimates.py reports on the other.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from estimates import HALVES, PAPER_SETS
 
 from nomadp import walks
 from nomadp.datasets.built import read_built
-from nomadp.datasets.city import synthetic_city
+from nomadp.datasets.campus import build_campus
+from nomadp.datasets.city import City, synthetic_city
 from nomadp.laws import probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney, lloyd
@@ -28,6 +30,14 @@ from nomadp.trajectory import TrajectorySet
 TRIPS, SEED = 1000, 7
 SIZES = (None, 4, 16, 64, 256)
 SCALES = ((0, 2, 4, 8), (0, 2, 4, 8, 16), (0, 4, 8, 16), (2, 4, 8, 16), (0, 3, 12))
+SHORTEST_KM = (0.0, 0.15)
+
+
+MADE_UP: dict[str, Callable[[], Any]] = {
+    "city": lambda: synthetic_city(SEED, places=800, trips=4000),
+    "campus": lambda: build_campus(seed=SEED),
+    "small-city": lambda: small_city(),
+}
 
 
 def main(args: list[str]) -> int:
@@ -37,7 +47,7 @@ def main(args: list[str]) -> int:
     parser.add_argument("--epsilons", default="2,4,8")
     asked = parser.parse_args(args)
     names = (
-        asked.sets.split(",") if asked.sets else (*(PAPER_SETS if asked.data else ()), "city")
+        asked.sets.split(",") if asked.sets else (*(PAPER_SETS if asked.data else ()), *MADE_UP)
     )
     for name in names:
         locations, true = chosen_half(name, asked.data)
@@ -49,9 +59,9 @@ def main(args: list[str]) -> int:
 
 
 def chosen_half(name: str, folder: Path | None) -> tuple[LocationSet, TrajectorySet]:
-    if name == "city":
-        city = synthetic_city(SEED, places=800, trips=4000)
-        locations, true = city.locations, city.trajectories
+    if name in MADE_UP:
+        made = MADE_UP[name]()
+        locations, true = made.locations, made.trajectories
     elif folder is None:
         raise SystemExit("the paper's sets need --data DIR")
     else:
@@ -61,14 +71,27 @@ def chosen_half(name: str, folder: Path | None) -> tuple[LocationSet, Trajectory
     return locations, true.select(some)
 
 
+def small_city() -> City:
+    """A city as small as a campus: there are people who keep to a few streets of it."""
+    city = synthetic_city(SEED, places=300, trips=4000)
+    columns = (
+        each.mean() + 0.1 * (each - each.mean())
+        for each in (city.locations.lat, city.locations.lng)
+    )
+    return City(LocationSet.from_columns(city.locations.ids, *columns), city.trajectories)
+
+
 def varied(
     locations: LocationSet, true: TrajectorySet, epsilon: str
 ) -> Iterator[tuple[str, float]]:
     for size in SIZES:
         yield f"K {size or 'by the rule'}", error(locations, true, epsilon, size)
     for scales in SCALES:
-        with walking(scales):
+        with walking(SCALES=scales):
             yield f"scales {'/'.join(map(str, scales))}", error(locations, true, epsilon)
+    for shortest_km in SHORTEST_KM:
+        with walking(SHORTEST_KM=shortest_km):
+            yield f"scales from {shortest_km} km", error(locations, true, epsilon)
 
 
 def error(
@@ -86,16 +109,17 @@ def error(
 
 
 @contextmanager
-def walking(scales: tuple[int, ...]) -> Iterator[None]:
+def walking(**other: Any) -> Iterator[None]:
     """Atlases made on another walk, for a while."""
-    usual = walks.SCALES
+    usual = {name: getattr(walks, name) for name in other}
 
-    def walk(scales: tuple[int, ...]) -> None:
-        walks.SCALES = scales
+    def walk(numbers: dict[str, Any]) -> None:
+        for name, number in numbers.items():
+            setattr(walks, name, number)
         walks.public_walks.cache_clear()
         lloyd.design.cache_clear()
 
-    walk(scales)
+    walk(other)
     try:
         yield
     finally:

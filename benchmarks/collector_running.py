@@ -53,7 +53,7 @@ def task_kit() -> Kit:
     task = Task(
         purpose="To see how much a collector takes.",
         mechanism="atlas",
-        version=2,
+        version=3,
         epsilon=Fraction(4),
         length=4,
         locations_sha256=places.sha256,

@@ -2,7 +2,8 @@
 
 python benchmarks/estimates_tables.py RESULTS     prints them; values into docs/measured.json
 
-Of mechanisms that are not in RESULTS (estimates.py --only), docs/measured.json keeps its rows.
+Of mechanisms and sets that are not in RESULTS (estimates.py --only, --sets) docs/measured.json
+keeps what it has.
 """
 
 import json
@@ -28,8 +29,10 @@ def read(folder: Path) -> Results:
     names = (*PAPER_SETS, *NEW_SETS)
     paths = {(name, e): folder / f"{name}-{e}.json" for name in names for e in EPSILONS}
     whole = {name for name in names if all(paths[name, e].exists() for e in EPSILONS)}
-    found = kept(json.loads(MEASURED.read_text()), whole)
+    found = kept(json.loads(MEASURED.read_text()))
     for key in found:
+        if key[0] not in whole:
+            continue
         for part, scores in json.loads(paths[key].read_text()).items():
             for kind, value in scores.items():
                 if part == "cover":
@@ -51,17 +54,17 @@ SHOWN = (
 """Tables that hold scores: their name, what of the results they show, and at which epsilons."""
 
 
-def kept(measured: dict[str, str], whole: set[str]) -> Results:
-    """Scores as the tables have them, rounded, of the sets that are whole."""
+def kept(measured: dict[str, str]) -> Results:
+    """Scores as the tables have them, rounded."""
     parts = ("all", "sample", "counts", "cover")
-    order = [name for name in (*PAPER_SETS, *NEW_SETS) if name in whole]
     found: Results = {
-        (name, e): {part: {} for part in parts} for name in order for e in EPSILONS
+        (name, e): {part: {} for part in parts}
+        for name in (*PAPER_SETS, *NEW_SETS)
+        for e in EPSILONS
     }
     named = {label: name for name, label in LABELS.items()}
     for table_name, part, score, epsilons in SHOWN:
-        lines = [line.strip("| ").split(" | ") for line in measured[table_name].split("\n")]
-        header, _, *rows = (line for line in lines if len(line) > 1)
+        header, *rows = _cells(measured[table_name])
         for label, *cells in rows:
             first = max(
                 (one for one in named if label.startswith(f"{one} ")), key=len, default=""
@@ -69,10 +72,22 @@ def kept(measured: dict[str, str], whole: set[str]) -> Results:
             kind = named[first] + label.removeprefix(first) if first else label
             for column, cell in zip(header[1:], cells, strict=True):
                 for e, value in zip(epsilons, cell.split(), strict=False):
-                    if named[column] in whole:
-                        scores = found[named[column], e][part].setdefault(kind, {})
-                        scores[score] = float(value)
+                    scores = found[named[column], e][part].setdefault(kind, {})
+                    scores[score] = float(value)
+    header, points, cells = _cells(measured["bayes-cover"])
+    for k, column in enumerate(header[1:], 1):
+        for e, value in zip(EPSILONS, points[k].split(), strict=True):
+            found[named[column], e]["cover"]["atlas learned"] = float(value) / 100
+        for e, value in zip(("4", "8"), cells[k].split(), strict=True):
+            found[named[column], e]["counts"]["atlas estimated"]["cover"] = float(value) / 100
     return found
+
+
+def _cells(shown: str) -> list[list[str]]:
+    """The lines of a table as cells, its header first."""
+    lines = [line.strip("| ").split(" | ") for line in shown.split("\n")]
+    header, _, *rows = (line for line in lines if len(line) > 1)
+    return [header, *rows]
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -94,6 +109,8 @@ def errors(results: Results) -> str:
 
 def tracks(folder: Path) -> str:
     """NE of ATLAS on long tracks."""
+    if not (folder / f"{NEW_TRACKS}-{EPSILONS[-1]}.json").exists():
+        return str(json.loads(MEASURED.read_text())["bayes-tracks"])
     found = [json.loads((folder / f"{NEW_TRACKS}-{e}.json").read_text()) for e in EPSILONS]
     rows = [
         [_labelled(kind), *(_share(each["all"][kind]["ne"]) for each in found)]

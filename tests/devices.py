@@ -50,7 +50,7 @@ def _pinned(epsilon: Fraction, length: int) -> Any:
 def atlas_kit(salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any) -> Kit:
     epsilon = Fraction(epsilon)
     book = _pinned(epsilon, length)
-    law = {"mechanism": "atlas", "version": 2, "epsilon": epsilon, "length": length}
+    law = {"mechanism": "atlas", "version": 3, "epsilon": epsilon, "length": length}
     return Kit(Task(**_terms(salt, {"book_sha256": book.sha256} | law | more)), town(), book)
 
 

@@ -257,12 +257,12 @@ CHANGES = [
     {"salt": "AAECAwQFBgcICQoLDA0OD"},
     {"salt": "AAECAwQFBgcICQoLDA0O/w"},
     {"mechanism": "atlas"},
-    {"mechanism": {"name": "atlas", "version": 2}},
+    {"mechanism": {"name": "atlas", "version": 3}},
     {"mechanism": {"name": "exp", "params": {}, "version": 1}},
-    {"mechanism": {"name": "atlas", "params": {}, "version": 1}},
+    {"mechanism": {"name": "atlas", "params": {}, "version": 2}},
     {"mechanism": {"name": "atlas", "params": {}, "version": True}},
-    {"mechanism": {"name": "atlas", "params": {"size": "8"}, "version": 2}},
-    {"mechanism": {"name": "atlas", "params": [], "version": 2}},
+    {"mechanism": {"name": "atlas", "params": {"size": "8"}, "version": 3}},
+    {"mechanism": {"name": "atlas", "params": [], "version": 3}},
     {"mechanism": {"name": "trips", "params": {"zones": "grid:2"}, "version": 1}},
 ]
 PARAMS = [

@@ -71,6 +71,7 @@ WORLDS = {
     "4097": _generated(4097, 3),
     "5000": _generated(5000, 4),
     "6000": _generated(6000, 5),
+    "campus": _generated(260, 7, (41_800_000, 36_000), (-87_600_000, 50_000)),
     "pole": _generated(4100, 6, (89_999_950, 50), (-180_000_000, 360_000_000)),
 }
 
@@ -268,11 +269,12 @@ def atlas():
                 ("300", 2, 30, "2"),
                 ("300", 1, 64, "8"),
                 ("5000", 1, 6, "4"),
+                ("campus", 3, None, "4"),
             )
         ),
         *(
             case("walks", world=world, length=length, count=count, purpose=purpose)
-            for world in ("town", "3000", "4096", "4097", "5000", "pole")
+            for world in ("town", "3000", "4096", "4097", "5000", "campus", "pole")
             for length, count, purpose in ((2, 41, "fresh"), (5, 400, "design"))
         ),
         case("uniforms", words=["0" * 16, "f" * 16, "123456789abcdef0", "00000000000007ff"]),
@@ -289,7 +291,7 @@ def _pinned(trip, pinned):
 
 
 def books():
-    """The books that the reports of atlas-2.json are drawn from, for who cannot make them."""
+    """The books that the reports of atlas-3.json are drawn from, for who cannot make them."""
     asked = [
         *(("town", length, None, epsilon) for length, epsilon in ((1, "1/3"), (2, "1"))),
         ("town", 3, None, "4"),

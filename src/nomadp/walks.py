@@ -1,8 +1,9 @@
 """Public walks: what journeys may look like where nothing is known but the location set.
 
-The first location is uniform, each next one is near the last on one of several scales. Books of
-journeys are made and judged on walks, and they are the truths that are thought possible before
-any report came in. The same question gives the same walks on every machine.
+The first location is uniform, each next one is near the last on one of several scales, or
+anywhere where that scale is hardly a way to go. Books of journeys are made and judged on walks,
+and they are the truths that are thought possible before any report came in. The same question
+gives the same walks on every machine.
 """
 
 from functools import lru_cache
@@ -21,6 +22,8 @@ Journeys = NDArray[np.int32]
 
 SCALES = (0, 2, 8, 32)
 """A step's scale is the mean pairwise distance over one of these; 0 stands for anywhere."""
+SHORTEST_KM = 0.1
+"""A shorter scale stands for anywhere, too: where all is near, people do not mind how near."""
 # What the recipe reads, and nothing else does: other numbers are other walks.
 _WALKED = 4096  # locations that walks visit; in a larger set so many, spread evenly over it
 _SAMPLE = 512  # locations from which the mean pairwise distance is estimated
@@ -38,7 +41,7 @@ def public_walks(locations: LocationSet, length: int, count: int, purpose: str) 
     walks = np.empty((count, length), dtype=np.int32)
     for part, scale in enumerate(SCALES):
         these = slice(part, count, len(SCALES))
-        walks[these] = places[_walks(world, uniform[these], mean_km / scale if scale else 0)]
+        walks[these] = places[_walks(world, uniform[these], _scale_km(mean_km, scale))]
     walks.flags.writeable = False
     return walks
 
@@ -60,6 +63,12 @@ def _walked(locations: LocationSet) -> tuple[LocationSet, Journeys]:
     within = uniforms(words.rows(np.arange(_WALKED), 1))[:, 0]
     places = np.unique(((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32))
     return locations.subset(places), places
+
+
+def _scale_km(mean_km: float, scale: int) -> float:
+    """How far steps go, or 0 if they go anywhere."""
+    scale_km = mean_km / scale if scale else 0.0
+    return scale_km if scale_km >= SHORTEST_KM else 0.0
 
 
 def _walks(locations: LocationSet, uniform: Floats, scale_km: float) -> Indices:

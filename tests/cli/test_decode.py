@@ -177,7 +177,7 @@ def test_reports_of_another_version_are_refused(
     beside.write_text(json.dumps(said | {"mechanism_version": 99}))
     result = decode()
     assert result.exit_code == 2
-    assert "mechanism_version=99 and not 2" in result.stderr
+    assert "mechanism_version=99 and not 3" in result.stderr
 
 
 def test_reports_of_another_map_are_refused(folder: Path, perturb: Run, decode: Run) -> None:

@@ -54,7 +54,7 @@ def test_the_metadata_says_how_the_reports_were_made(folder: Path, perturb: Run)
     assert perturb("--epsilon", "0.1").exit_code == 0
     metadata = json.loads((folder / "reports.csv.meta.json").read_text())
     assert metadata["mechanism"] == "atlas"
-    assert metadata["mechanism_version"] == 2
+    assert metadata["mechanism_version"] == 3
     assert metadata["epsilon"] == "1/10"
     assert metadata["rng"] == "system"
     assert metadata["private"] is True

@@ -42,7 +42,7 @@ def rewritten(path, **changes):
 def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
     found = read_atlas(path, LOCATIONS)
     assert found == pinned
-    assert (found.recipe, found.epsilon, found.size) == ("lloyd-2", 4, 9)
+    assert (found.recipe, found.epsilon, found.size) == ("lloyd-3", 4, 9)
     for length in (1, 2, 4):
         one, made = found.atlas(LOCATIONS, length), design(LOCATIONS, length, FOUR, 9)
         assert one.journeys.tolist() == made.journeys.tolist()

@@ -23,7 +23,7 @@ def fields(**changes):
     good = {
         "purpose": "Where buses should go.",
         "mechanism": "atlas",
-        "version": 2,
+        "version": 3,
         "epsilon": Fraction(4),
         "length": 3,
         "locations_sha256": NINE.sha256,

@@ -209,8 +209,8 @@ def test_only_what_has_reports_of_one_size_may_be_named(name):
 
 
 def test_another_version_of_a_mechanism_is_refused():
-    for version in (1, 3, "2", True):
-        with pytest.raises(TaskRefused, match="must be of version 2"):
+    for version in (2, 4, "3", True):
+        with pytest.raises(TaskRefused, match="must be of version 3"):
             good(version=version)
 
 

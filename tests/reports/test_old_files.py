@@ -36,7 +36,7 @@ def test_old_files_are_read_decoded_and_counted(name, world):
 
 def test_reports_of_the_first_atlas_are_refused_by_their_version(world):
     header = read_reports(OLD / "points.parquet", world).header
-    with pytest.raises(DomainError, match="mechanism_version=1 and not 2"):
+    with pytest.raises(DomainError, match="mechanism_version=1 and not 3"):
         header.mechanism_for(world)
 
 

@@ -60,7 +60,7 @@ def test_without_a_pinned_atlas_the_identity_is_as_it_always_was():
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=4)
     assert json.loads(mechanism.identity) == {
         "mechanism": "atlas",
-        "version": 2,
+        "version": 3,
         "params": dict.fromkeys(["size", "near_count", "control_points"]) | {"epsilon": "4"},
         "locations": LOCATIONS.sha256,
     }

@@ -107,7 +107,7 @@ export interface WholeJourneyOptions {
 /** ATLAS: one draw for the whole journey. */
 export class WholeJourney implements Mechanism {
   readonly name = "atlas";
-  readonly version = 2;
+  readonly version = 3;
   readonly timed = false;
   readonly epsilon: Fraction;
   readonly locations: LocationSet;

@@ -51,7 +51,7 @@ function booksOf(world: string, epsilon: Fraction, size: number | null): Book[] 
       ask.size === size &&
       asFraction(ask.epsilon)!.compare(epsilon) === 0,
   );
-  const locations = worldOf("atlas-2", world);
+  const locations = worldOf("atlas-3", world);
   return here.map(({ answer }) => new Book(locations, answer.journeys, answer.near_count));
 }
 
@@ -59,8 +59,8 @@ function pinnedBooks(locations: LocationSet, pages: any[]): Book[] {
   return pages.map((page) => new Book(locations, page.journeys, page.near_count));
 }
 
-test.each(casesOf("atlas-2", "report"))("$title", async ({ ask, answer }) => {
-  const locations = worldOf("atlas-2", ask.world);
+test.each(casesOf("atlas-3", "report"))("$title", async ({ ask, answer }) => {
+  const locations = worldOf("atlas-3", ask.world);
   const { size = null, near_count = null, control_points = null, pinned } = ask.options;
   const epsilon = asFraction(ask.epsilon)!;
   const books =
@@ -80,7 +80,7 @@ test.each(casesOf("atlas-2", "report"))("$title", async ({ ask, answer }) => {
 });
 
 test("the books that are handed out are those of the recipe", () => {
-  const known = casesOf("atlas-2", "atlas").flatMap(({ ask, answer }) => {
+  const known = casesOf("atlas-3", "atlas").flatMap(({ ask, answer }) => {
     const books = booksOf(ask.world, asFraction(ask.epsilon)!, ask.size);
     const book = books.find(({ length }) => length === ask.length);
     return book === undefined ? [] : [[book, answer]];

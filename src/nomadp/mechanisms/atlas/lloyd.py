@@ -21,7 +21,7 @@ from nomadp.mechanisms.atlas.book import Atlas, Journeys, public_walks
 
 __all__ = ["RECIPE", "SIZE_MOST", "best_near", "design"]
 
-RECIPE = "lloyd-2"
+RECIPE = "lloyd-3"
 SIZE_MOST = 1024
 """Journeys in a book: more would take minutes to make, and hardly err less."""
 # All that the recipe reads: other numbers are other books.

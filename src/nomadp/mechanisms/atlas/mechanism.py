@@ -35,7 +35,7 @@ class WholeJourney(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
-    version: ClassVar[int] = 2  # 1 had a book of thousands of walks, the same for every epsilon
+    version: ClassVar[int] = 3  # 2 had other public walks, 1 a book of thousands of them
     ranges: ClassVar[Mapping[str, Range]] = {
         **Mechanism.ranges,
         "size": (1, SIZE_MOST),

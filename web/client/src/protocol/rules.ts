@@ -12,7 +12,7 @@ export const WIRE_VERSION = 1;
 export const ATLAS = "atlas";
 export type TaskMechanism = typeof ATLAS | QuestionName;
 const VERSIONS: Record<TaskMechanism, number> = {
-  atlas: 2,
+  atlas: 3,
   trips: 1,
   starts: 1,
   ends: 1,

@@ -21,7 +21,7 @@ const DRAWS = 1_000_000;
 /** What chi-square exceeds once in a million times, by degrees of freedom (scipy's chi2.isf). */
 const LIMIT: Record<number, number> = { 7: 40.522, 12: 50.825, 14: 54.635 };
 
-const town = worldOf("atlas-2", "town");
+const town = worldOf("atlas-3", "town");
 
 /** How far counts are from a law with these weights. */
 function chiSquare(counts: ReadonlyMap<string, number>, weights: ReadonlyMap<string, number>) {
