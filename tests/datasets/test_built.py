@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from nomadp.datasets.built import BuiltData, made, read_built, write_built
 from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
+from nomadp.zones import polygon_zones
 
 WORLD = LocationSet.from_columns(["home", "work"], [10.123456, 10.2], [20.5, 20.6])
 TRIPS = TrajectorySet.from_lists([[0, 1, 0], [1, 0]], ["x", "y"], size=2)
@@ -95,3 +97,11 @@ def test_moments_must_be_as_many_as_points():
 def test_nothing_private_is_printed():
     assert "withheld" in repr(built())
     assert "home" not in repr(built())
+
+
+def test_districts_of_what_was_built_here_before_do_not_stay(tmp_path):
+    areas = polygon_zones(WORLD, [[[[20, 10], [21, 10], [21, 11], [20, 11]]]], ["all"])
+    write_built(tmp_path, replace(built(), districts=areas))
+    assert (tmp_path / "districts.geojson").exists()
+    write_built(tmp_path, built())
+    assert not (tmp_path / "districts.geojson").exists()

@@ -89,6 +89,8 @@ def build() -> None:
 def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
     """A synthetic city with trips like check-in data; nobody's data is involved.
 
+    Its public districts are in districts.geojson, to be asked about with --zones.
+
     \b
     Example:
       nomadp data build city --out city --places 1000 --trips 10000

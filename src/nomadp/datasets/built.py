@@ -1,6 +1,7 @@
 """A data set in a folder: public locations, private trajectories, and how they were made.
 
-`locations.csv`, `trajectories.csv` and `recipe.json`. The recipe has a name and a version,
+`locations.csv`, `trajectories.csv` and `recipe.json`, and `districts.geojson` where areas with
+names are known. The recipe has a name and a version,
 every parameter, the counts of every stage, and the hashes of what went in and came out:
 whoever repeats it can tell whether they got the same.
 """
@@ -21,10 +22,12 @@ from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, point_columns, read_locations
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES, read_trajectories
+from nomadp.formats.zone_files import write_polygons
 from nomadp.geometry import DEGREE_KM, Floats
 from nomadp.locations import LocationSet
 from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
+from nomadp.zones import Zones
 
 __all__ = [
     "BuiltData",
@@ -40,6 +43,7 @@ __all__ = [
 
 
 RECIPE = "recipe.json"
+DISTRICTS = "districts.geojson"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,7 @@ class BuiltData:
     trajectories: TrajectorySet
     recipe: dict[str, Any]
     moment_us: Indices | None = None  # (n_points,), UTC; None where nobody kept a clock
+    districts: Zones | None = None  # public areas with names, for questions about them
 
     def __post_init__(self) -> None:
         self.trajectories.check_size(len(self.locations))
@@ -119,7 +124,8 @@ def check_folder(folder: AnyPath) -> Path:
     found = Path(folder)
     if found.exists() and not found.is_dir():
         raise SchemaError(f"{found} must be a folder, and is a file; name another")
-    theirs = [name for name in (LOCATIONS, TRAJECTORIES) if (found / name).exists()]
+    ours = (LOCATIONS, TRAJECTORIES, DISTRICTS)
+    theirs = [name for name in ours if (found / name).exists()]
     if theirs and not (found / RECIPE).exists():
         raise SchemaError(
             f"{found} holds {' and '.join(theirs)} but no {RECIPE}, so it was not built here "
@@ -129,7 +135,7 @@ def check_folder(folder: AnyPath) -> Path:
 
 
 def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
-    """Write the three files, whole or not at all; the recipe as written."""
+    """Write the files, whole or not at all; the recipe as written."""
     found = check_folder(folder)
     try:
         found.mkdir(parents=True, exist_ok=True)
@@ -140,25 +146,31 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     clock, points = built.moment_us, point_columns(built.trajectories, built.locations)
     points["datetime"] = [""] * len(points["seq"]) if clock is None else moment_texts(clock)
 
-    def table(name: str, column: Mapping[str, Any]) -> Write:
-        def write(part: Path) -> None:
-            write_table(part, column)
+    places = location_columns(built.locations)
+    files: dict[str, Write] = {
+        LOCATIONS: lambda part: write_table(part, places),
+        TRAJECTORIES: lambda part: write_table(part, points),
+    }
+    if built.districts is not None:
+        polygons = built.districts.polygons
+        files[DISTRICTS] = lambda part: write_polygons(part, polygons)
+
+    def vouched(name: str, write: Write) -> Write:
+        def written(part: Path) -> None:
+            write(part)
             recipe["outputs"][name] = file_sha256(part)
 
-        return write
+        return written
 
     def describe(part: Path) -> None:
         with part.open("x", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(recipe, indent=2, allow_nan=False) + "\n")
 
-    written_whole(
-        {
-            found / LOCATIONS: table(LOCATIONS, location_columns(built.locations)),
-            found / TRAJECTORIES: table(TRAJECTORIES, points),
-            found / RECIPE: describe,  # last: it vouches for the others
-        },
-        private=[found / TRAJECTORIES],
-    )
+    writes = {found / name: vouched(name, write) for name, write in files.items()}
+    writes[found / RECIPE] = describe  # last: it vouches for the others
+    written_whole(writes, private=[found / TRAJECTORIES])
+    if built.districts is None:  # those of what was built here before
+        (found / DISTRICTS).unlink(missing_ok=True)
     return recipe
 
 

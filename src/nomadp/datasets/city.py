@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
+from nomadp.datasets.city_districts import city_districts
 from nomadp.datasets.city_layout import CENTRE, Places, Use, lay_out
 from nomadp.formats.measured_file import Progress
 from nomadp.geometry import Floats
@@ -57,14 +58,23 @@ def synthetic_city(seed: int = 1, *, places: int = 1000, trips: int = 2000) -> C
     >>> len(city.locations), len(city.trajectories)
     (50, 10)
     """
-    built = build_city(seed, places=places, trips=trips)
-    return City(built.locations, built.trajectories)
+    return _city(seed, places, trips, lambda done, total: None)
 
 
 def build_city(
     seed: int = 1, *, places: int = 1000, trips: int = 2000, progress: Progress | None = None
 ) -> BuiltData:
-    """The same city as a data set that can be written to a folder."""
+    """The same city as a data set that can be written to a folder, with its districts."""
+    city = _city(seed, places, trips, progress or (lambda done, total: None))
+    parameters = {"seed": seed, "places": places, "trips": trips}
+    points = len(city.trajectories.locations)
+    counts = {"places": places, "trajectories": trips, "points": points}
+    recipe = made("synthetic-city", VERSION, parameters, counts)
+    districts = city_districts(city.locations, seed)
+    return BuiltData(city.locations, city.trajectories, recipe, districts=districts)
+
+
+def _city(seed: int, places: int, trips: int, progress: Progress) -> City:
     if places < 2 or trips < 1:
         raise ValueError(
             "a city must have at least 2 places and 1 trip, "
@@ -76,11 +86,7 @@ def build_city(
     ids = [f"p{k:0{digits}d}" for k in range(1, places + 1)]
     locations = on_the_map(ids, CENTRE, built.east_km, built.north_km)
     lengths = rng.choice(LENGTHS, size=trips, p=LENGTH_SHARE)
-    taken = _Trips(rng, built, progress or (lambda done, total: None)).taken(lengths)
-    parameters = {"seed": seed, "places": places, "trips": trips}
-    counts = {"places": places, "trajectories": trips, "points": len(taken.locations)}
-    recipe = made("synthetic-city", VERSION, parameters, counts)
-    return BuiltData(locations, taken, recipe)
+    return City(locations, _Trips(rng, built, progress).taken(lengths))
 
 
 class _Trips:

@@ -12,7 +12,11 @@ from nomadp.sequences import Indices
 __all__ = [
     "BLOCK_KM",
     "CENTRE",
+    "CENTRE_SPREAD_KM",
+    "HUBS",
+    "QUARTERS",
     "RIVER_WIDTH_KM",
+    "TOWNS",
     "Districts",
     "Places",
     "Use",

@@ -1,7 +1,8 @@
 """Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
 
+import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from nomadp.formats.json_files import features
 from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
-from nomadp.zones import Zones, polygon_zones, zones_of
+from nomadp.zones import Polygon, Zones, polygon_zones, zones_of
 
-__all__ = ["GEOJSON", "read_polygons", "read_zones", "zones_by"]
+__all__ = ["GEOJSON", "read_polygons", "read_zones", "write_polygons", "zones_by"]
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,30 @@ def read_polygons(
         f"{parts.count([])} features are no polygons and left out"
     )
     return polygons, names
+
+
+def write_polygons(path: Path, polygons: Mapping[str, Sequence[Polygon]]) -> None:
+    """What `read_polygons` reads, a line for each polygon: its property ``name``, its rings."""
+    lines = [
+        json.dumps(
+            {
+                "type": "Feature",
+                "properties": {"name": name},
+                "geometry": {"type": "Polygon", "coordinates": [*map(_closed, polygon)]},
+            }
+        )
+        for name, each in polygons.items()
+        for polygon in each
+    ]
+    text = ",\n".join(lines)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{{"type": "FeatureCollection", "features": [\n{text}\n]}}\n')
+
+
+def _closed(ring: Any) -> list[list[float]]:
+    """Its first position again as its last, as files have it."""
+    corner: list[list[float]] = np.asarray(ring, dtype=np.float64).tolist()
+    return corner if corner[0] == corner[-1] else [*corner, corner[0]]
 
 
 def _check_most(path: Path, count: float, most: int, what: str) -> None:
