@@ -11,7 +11,14 @@ from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
 from nomadp.inference.learned import Learned, learn
 from nomadp.inference.learning import Progress
-from nomadp.inference.shares import Shares, Survey, Tally, estimated_shares, table_of
+from nomadp.inference.shares import (
+    Shares,
+    Survey,
+    Tally,
+    estimated_shares,
+    table_of,
+    zones_differ,
+)
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.questions import Question
@@ -166,7 +173,8 @@ def _pair_shares(learned: Survey, zone: Ints, size: int | None = None) -> Shares
     places = np.bincount(zone, minlength=zones)
 
     held = np.outer(places, places).reshape(-1)
-    return estimated_shares(moving(learned), _pair_tally(zone, zones), held)
+    differ = np.add.outer(zones_differ(places), zones_differ(places)).reshape(-1)
+    return estimated_shares(moving(learned), _pair_tally(zone, zones), held, differ)
 
 
 def _pair_tally(zone: Ints, zones: int) -> Tally:

@@ -38,6 +38,7 @@ __all__ = [
     "estimated_shares",
     "learned_from_groups",
     "table_of",
+    "zones_differ",
 ]
 
 REPEATS = 10
@@ -59,7 +60,8 @@ class Shares:
     """From learning (resampled reports), from chance in what people did, and from what reports
     cannot resolve. Nothing public says how large that is, so it is assumed: single locations
     differ as exponential variables do, by as much as their mean, and m locations together by
-    m^(1/4) times less, half-way between neighbours that are alike and that are independent."""
+    m^(1/4) times less, half-way between neighbours that are alike and that are independent; a
+    pair of zones differs as both of them do, however many pairs of locations it holds."""
     flat: Floats
     """What somebody without reports would say."""
     kept: float
@@ -106,10 +108,13 @@ def learned_from_groups(
     return Survey(locations, tuple(groups), prior, alike, learner.anywhere, again)
 
 
-def estimated_shares(learned: Survey, tally: Tally, places: Ints) -> Shares:
+def estimated_shares(
+    learned: Survey, tally: Tally, places: Ints, differ: Floats | None = None
+) -> Shares:
     """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
 
-    ``places`` tells how many locations (or pairs of them) each share stands for.
+    ``places`` tells how many locations (or pairs of them) each share stands for, ``differ`` the
+    variance that is assumed of each, as a part of its square: by default that of locations.
     """
     flat = places / places.sum()
     tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
@@ -125,7 +130,8 @@ def estimated_shares(learned: Survey, tally: Tally, places: Ints) -> Shares:
     # Possible truths are a sample, but what it is to be anywhere is known without one.
     values = np.maximum(moved + (flat if learned.anywhere else alike), 0.0)
     values /= values.sum()
-    open_left = _unresolved(values, places, learned, tables)
+    differ = zones_differ(places) if differ is None else differ
+    open_left = _unresolved(values, differ, learned, tables)
     variance = learning + values / counted.sum() + open_left
     return Shares(values, np.sqrt(variance), flat, kept)
 
@@ -176,17 +182,21 @@ def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Float
     return shares
 
 
-def _unresolved(values: Floats, places: Ints, learned: Survey, tables: list[Any]) -> Floats:
+def zones_differ(places: Ints) -> Floats:
+    """The variance of the share of so many locations together, as a part of its square."""
+    return np.asarray(1 / np.sqrt(np.maximum(places, 1)))
+
+
+def _unresolved(values: Floats, differ: Floats, learned: Survey, tables: list[Any]) -> Floats:
     """The variance of what is assumed of differences, after what reports say about them.
 
     Alone, without any smoothing, a share that reports place rightly only in part would have
     the variance of a count over that part squared; the two combine as precisions do.
     """
     reports = sum(group.total for group in learned.groups)
-    spread = np.sqrt(np.maximum(places, 1))
     elsewhere = np.maximum(1 - values, np.finfo(float).tiny)  # 0 for a share of everything
     rightly = np.clip((_placed(learned, tables) - values) / elsewhere, 0.0, 1.0)
-    found: Floats = values**2 / (spread + values * reports * rightly**2)
+    found: Floats = values**2 / (1 / differ + values * reports * rightly**2)
     return found
 
 
