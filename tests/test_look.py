@@ -52,6 +52,21 @@ def test_where_nothing_is_told_apart_all_is_hatched() -> None:
     assert set(found.names) == {"hatched"}
 
 
+def bright(colour: str) -> float:
+    """Relative luminance, as WCAG has it."""
+    parts = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("ground", ["paper", "shade", "map"])
+@pytest.mark.parametrize("words", ["ink", "soft", "bad", "good", "accent"])
+def test_words_can_be_read_on_every_ground(theme: str, ground: str, words: str) -> None:
+    dim, light = sorted(bright(look()[theme][name]) for name in (ground, words))
+    assert (light + 0.05) / (dim + 0.05) >= 4.5
+
+
 def test_no_shares_and_shares_of_nothing_are_drawn_all_the_same() -> None:
     none = np.array([])
     assert steps_of(none, none, none, none.astype(bool)).names == ()

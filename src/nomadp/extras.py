@@ -38,7 +38,7 @@ EXTRAS = {
         Extra("tables", "pyarrow", "Parquet, streams, atlas files and check-in files"),
         Extra("analysis", "scipy", "decoding, learning, scores of hotspots, cgm and tracs"),
         Extra("fast", "numba", "the compiled loops of bulk perturbation"),
-        Extra("plot", "matplotlib", "the figures of the paper"),
+        Extra("plot", "matplotlib", "figures of answers (--png) and of the paper"),
         Extra("h3", "h3", "H3 cells"),
         Extra("geo", "geopandas", "answers as frames with geometry"),
         Extra("polars", "polars", "answers as frames of polars"),

@@ -5,6 +5,7 @@ script written into the page may run, each named by its hash. Everything that is
 escaped here.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from nomadp.look import css_variables
 
 __all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
 
+WITHIN = re.compile(r"(?<=\d) (?=%|km\b)|(?<=ε) (?==)|(?<=ε =) ")
 COLUMN, ROW = 'th scope="col"', 'th scope="row"'
 
 
@@ -83,7 +85,12 @@ def number(text: str, kind: str = "") -> Cell:
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return "".join(f"<p>{escape(_unbroken(sentence))}</p>" for sentence in sentences)
+
+
+def _unbroken(text: str) -> str:
+    """No line ends between a number and its unit, or within an equation."""
+    return WITHIN.sub("\N{NO-BREAK SPACE}", text)
 
 
 def listed(items: Sequence[str]) -> str:

@@ -44,6 +44,7 @@ def hotspots(places: LocationSet) -> Table:
         "lat": places.lat,
         "lng": places.lng,
         **found,
+        "flat": np.full(len(places), flat),
         "told_apart": (found["low"] > flat) | (found["high"] < flat),
         "rank": 1 + np.argsort(np.argsort(-found["share"])),
     }
@@ -60,8 +61,9 @@ def density(shapes: Shapes) -> Table:
     names = list(shapes.places)
     lat, lng = zip(*shapes.places.values(), strict=True)
     found = estimates(len(names), 2)
-    told = (found["low"] > 1 / len(names)) | (found["high"] < 1 / len(names))
-    column = {"zone": names, "lat": lat, "lng": lng, **found, "told_apart": told}
+    flat = np.full(len(names), 1 / len(names))
+    told = (found["low"] > flat) | (found["high"] < flat)
+    column = {"zone": names, "lat": lat, "lng": lng, **found, "flat": flat, "told_apart": told}
     return Table("density", column, ABOUT | {"question": "density", "zones": "grid:4"}, shapes)
 
 
@@ -75,7 +77,8 @@ def flows(shapes: Shapes) -> Table:
         "flow": found.pop("share"),
         **found,
     }
-    column["told_apart"] = found["low"] > 1 / len(names) ** 2
+    column["flat"] = np.full(len(names) ** 2, len(names) ** -2.0)
+    column["told_apart"] = found["low"] > column["flat"]
     return Table("flows", column, ABOUT | {"question": "flows", "zones": "grid:4"}, shapes)
 
 

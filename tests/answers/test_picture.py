@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nomadp.answers import Table
+from nomadp.answers.legend import legend
 from nomadp.answers.picture import (
     picture_writes,
     render,
@@ -18,7 +19,7 @@ from nomadp.answers.picture import (
 )
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import facts, filter_words, percent, summary
+from nomadp.answers.sentences import facts, filter_words, percent, row_name, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.locations import LocationSet
@@ -121,7 +122,7 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
     about = {
         **density.about,
         "refused": {"late": 3},
-        "flat": {"told_apart": 9, "expected_by_chance": 1.6, "is_told_apart": True},
+        "flat": {"told_apart": 9, "false_discovery_rate": 0.1},
         "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": "exact"},
         "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
         "task": "commute <b>",
@@ -130,8 +131,10 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
     assert told["Reports"].startswith("5,000; 3 more were left out")
     assert "ε\u00a0=\u00a04" in told["Privacy"]
     assert "90 %" in told["Intervals"]
-    assert "more than the 1.6 that chance" in told["Told apart"]
-    assert "raise a share by at most 2.1 %" in told["Fake reports"]
+    assert told["Told apart"].startswith(
+        "9 rows differ from flat beyond chance; of these, 10\u00a0%"
+    )
+    assert "raise a share by at most 2.1\u00a0%" in told["Fake reports"]
     assert "fewer than 100" in told["Suppression"]
     assert "commute &lt;b&gt;" in render(replace(density, about=about))
 
@@ -233,43 +236,81 @@ def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> 
 
 def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
     top = hotspots["location_id"][int(np.argmax(hotspots["share"]))]
-    assert f"Most is at {top}:" in summary(hotspots, scene_of(hotspots, None))
+    assert f"The most is at {top}:" in summary(hotspots, scene_of(hotspots, None))
     assert "Of those that leave" in summary(flows, scene_of(flows, None))
 
 
-def test_the_summary_names_nothing_that_chance_alone_would_tell_apart(hotspots: Table) -> None:
-    assert hotspots["told_apart"].any()
-    for is_told, words in ((True, "Most is at"), (False, "On the whole this is not told")):
-        flat = {"told_apart": 3, "expected_by_chance": 6.0, "is_told_apart": is_told}
-        found = replace(hotspots, about={**hotspots.about, "flat": flat})
-        scene = scene_of(found, None)
-        assert words in summary(found, scene)
-        assert ("so many may be chance" in filter_words(found, scene)) is not is_told
-        told = dict(facts(found))["Told apart"]
-        assert ("more than the 6 that chance" in told, "may be chance" in told) == (
-            is_told,
-            not is_told,
-        )
+def test_where_nothing_is_told_apart_the_summary_names_nothing(hotspots: Table) -> None:
+    columns = {**hotspots.columns, "told_apart": np.zeros(len(hotspots), bool)}
+    found = replace(hotspots, columns=columns)
+    assert "Nothing here is told apart" in summary(found, scene_of(found, None))
 
 
-def test_one_interval_is_one(hotspots: Table) -> None:
-    flat = {"told_apart": 1, "expected_by_chance": 0.3, "is_told_apart": False}
-    told = dict(facts(replace(hotspots, about={"flat": flat})))["Told apart"]
-    assert told.startswith("1 interval leaves out the flat share; chance alone would make 0.3")
-
-
-@pytest.mark.parametrize(("is_apart", "said"), [(True, "told apart"), (False, "may be chance")])
-def test_a_row_claims_no_more_than_the_answer_as_a_whole(
-    hotspots: Table, *, is_apart: bool, said: str
+def test_a_summary_names_the_greatest_row_that_is_told_apart(
+    hotspots: Table, flows: Table
 ) -> None:
+    for found, most in ((hotspots, "The most is at "), (flows, "Of those that leave ")):
+        scene = scene_of(found, None)
+        away = [k for k in scene.shown if found.kind == "hotspots" or moves(found, k)]
+        for first in away[0], away[3]:
+            columns = {**found.columns, "told_apart": np.arange(len(found)) == first}
+            said = summary(replace(found, columns=columns), scene)
+            assert row_name(replace(found, columns=columns), first) in said
+            assert (most in said) is (first == away[0])
+
+
+def moves(table: Table, row: int) -> bool:
+    return table["origin"][row] != table["destination"][row]
+
+
+def test_a_row_says_what_a_flat_map_has(hotspots: Table) -> None:
+    columns = {**hotspots.columns, "told_apart": np.array([True, True, False] * 20)}
+    columns["share"] = np.array([0.5, 0.001, 0.02] * 20)
+    said = [row_name(replace(hotspots, columns=columns), row) for row in range(3)]
+    ends = ["more than", "less than", "not told apart from"]
+    for row, end in zip(said, ends, strict=True):
+        assert row.endswith(f"; {end} a flat map, which has 1.67\u00a0%")
+
+
+@pytest.mark.parametrize(
+    ("apart", "said"),
+    [
+        (0, "0 rows differ from flat beyond chance"),
+        (
+            1,
+            "1 row differs from flat beyond chance; of these, 10\u00a0% at most",
+        ),
+    ],
+)
+def test_the_facts_say_how_many_rows_may_be_chance(
+    hotspots: Table, apart: int, said: str
+) -> None:
+    flat = {"told_apart": apart, "false_discovery_rate": 0.1}
+    told = dict(facts(replace(hotspots, about={"flat": flat})))["Told apart"]
+    assert told.startswith(said)
+
+
+def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Table) -> None:
     first = scene_of(hotspots, None).shown[0]
     columns = {**hotspots.columns, "told_apart": np.arange(len(hotspots)) == first}
-    found = replace(hotspots, columns=columns, about={"flat": {"is_told_apart": is_apart}})
+    found = replace(hotspots, columns=columns)
     told = rows_told(found, scene_of(found, None))
     assert told["head"][-1]["name"] == "From flat"
-    assert told["rows"][0]["cells"][-1] == said
+    assert told["rows"][0]["cells"][-1] == ">\u00a01.67\u00a0%"
     others = {each["cells"][-1] for each in told["rows"][1:]}
     assert others <= {"not told apart", "too little to say"}
+
+
+def test_lengths_are_shares_like_any_other(lengths: Table) -> None:
+    told = rows_told(lengths, None)
+    assert [each["name"] for each in told["head"]] == ["Points", "Share", "Interval"]
+    assert told["rows"][0]["cells"][:2] == ["2", percent(float(lengths["share"][0]))]
+
+
+def test_only_the_last_edge_of_a_legend_has_the_sign(density: Table) -> None:
+    drawn = legend(scene_of(density, None), "x")
+    edges = re.findall(r'text-anchor="middle">([^<]*)<', drawn)
+    assert [each.endswith("%") for each in edges] == [False] * (len(edges) - 1) + [True]
 
 
 def test_a_page_of_one_answer_shows_its_title_once(hotspots: Table, density: Table) -> None:
@@ -285,10 +326,10 @@ def test_the_lead_says_how_many_reports(hotspots: Table) -> None:
 
 @pytest.mark.parametrize(
     ("share", "wanted"),
-    [(0, "0 %"), (1e-6, "< 0.01 %"), (0.01234, "1.23 %"), (0.5, "50 %"), (1, "100 %")],
+    [(0, "0"), (1e-6, "< 0.01"), (0.01234, "1.23"), (0.5, "50"), (1, "100")],
 )
 def test_shares_are_never_rounded_to_nothing(share: float, wanted: str) -> None:
-    assert percent(share) == wanted
+    assert percent(share) == f"{wanted}\u00a0%"
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 from tests.cli.conftest import PLACES, Run, as_json, write
 
 NUMBERS = ["share", "flow", "std", "low", "high"]
-PLACE = ["lat", "lng", "share", "std", "low", "high", "rank", "told_apart"]
-FLOW = ["origin", "destination", "flow", "std", "low", "high", "told_apart"]
+PLACE = ["lat", "lng", "share", "std", "low", "high", "flat", "rank", "told_apart"]
+FLOW = ["origin", "destination", "flow", "std", "low", "high", "flat", "told_apart"]
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_a_direct_question_is_answered_for_its_zones(
     assert sum(row["share"] for row in found) == pytest.approx(1)
     assert all(0 <= row["low"] <= row["high"] <= 1 for row in found)
     assert max(found, key=lambda row: row["share"])["zone"] == most == told["top"][0]["zone"]
-    assert told["flat"]["is_told_apart"] is True
+    assert told["flat"]["told_apart"] > 0
     assert sorted(int(row["rank"]) for row in found) == list(range(1, 10))
 
 
@@ -107,14 +108,14 @@ def test_people_read_the_greatest_shares_and_what_flat_says(perturb: Run, ask: R
     perturb("--seed", "1", "--mechanism", "ends", "--zones", "grid:3")
     said = ask("hotspots").stdout.splitlines()
     assert said[0] == "80 reports of ends at epsilon 4: 9 rows in shares.csv"
-    assert said[1].split() == ["zone", "share", "std", "low", "high", "told_apart"]
+    assert said[1].split() == ["zone", "share", "std", "low", "high", "flat", "told_apart"]
     assert said[2].startswith("r2_c2")
-    assert said[-2].startswith("told apart from what somebody without reports would say (flat)")
+    assert "rows told apart from what somebody without reports would say (flat); of" in said[-2]
 
 
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run) -> None:
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
-    assert "\nnot told apart from what somebody without" in ask("hotspots").stdout
+    assert "\nno rows told apart from what somebody without" in ask("hotspots").stdout
 
 
 @pytest.mark.usefixtures("crowd")
@@ -343,6 +344,19 @@ def test_what_cannot_be_written_whole_leaves_nothing(
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1), refused.stderr
     assert message in refused.stderr
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_figure_without_matplotlib_is_refused_before_anything_is_read(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    write(folder / "reports.csv", "neither reports")
+    write(folder / "nowhere.csv", "nor places")
+    files = ("reports.csv", "--locations", "nowhere.csv", "--out", "x.csv")
+    refused = run("ask", "hotspots", *files, "--png", "x.png")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1), refused.stderr
+    assert refused.stderr.endswith('run: pip install "nomadp[plot]"\n')
+    assert not list(folder.glob("x.*"))
 
 
 @pytest.mark.usefixtures("crowd")

@@ -1,7 +1,8 @@
 """What every answer says of itself: how private, of how many reports, how far to be trusted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ __all__ = [
     "LEVEL",
     "Terms",
     "about",
-    "apart_counts",
     "interval_of",
     "is_apart",
     "missing",
@@ -102,35 +102,38 @@ def interval_of(shares: Shares, level: float) -> tuple[Any, Any]:
     return np.minimum(low, shares.values), np.maximum(high, shares.values)
 
 
-def is_apart(shares: Shares, level: float) -> Any:
-    """Which intervals leave out what somebody without reports would say."""
-    low, high = interval_of(shares, level)
-    return (shares.flat < low) | (high < shares.flat)
+def is_apart(flat: Any, interval: Callable[[float], tuple[Any, Any]], level: float) -> Any:
+    """Which rows differ from flat, at most 1 - level of them by chance in expectation.
+
+    One interval in ten leaves flat out by chance alone, which of many rows are many. So the
+    fewer rows are claimed, the wider are the intervals that must leave it out: a false
+    discovery rate (Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x).
+    ``interval`` gives the intervals of all rows at a level.
+    """
+    claimed = len(flat)
+    apart = np.zeros(claimed, dtype=bool)
+    while claimed:
+        low, high = interval(1 - (1 - level) * claimed / len(flat))
+        apart = (flat < low) | (high < flat)
+        if (found := int(apart.sum())) == claimed:
+            break
+        claimed = found
+    return apart
 
 
-def told_apart(shares: Shares, level: float) -> dict[str, Any]:
-    """How many intervals leave flat out, and whether those are more than chance makes."""
-    return apart_counts(is_apart(shares, level), level)
-
-
-def apart_counts(each: Any, level: float) -> dict[str, Any]:
-    """The same, of rows of which it is known."""
-    apart, size = int(each.sum()), len(each)
-    chance = (1 - level) * size
-    return {
-        "told_apart": apart,
-        "expected_by_chance": chance,
-        "is_told_apart": apart > chance + 2 * (chance * level) ** 0.5,
-    }
+def told_apart(rows: Any, level: float) -> dict[str, Any]:
+    """How many rows differ from flat, and how many of these may by chance."""
+    return {"told_apart": int(np.sum(rows)), "false_discovery_rate": round(1 - level, 12)}
 
 
 def number_columns(shares: Shares, level: float, name: str = "share") -> Mapping[str, Any]:
-    """An estimate, how exact it is, and whether it is told apart from flat."""
+    """An estimate, how exact it is, what flat has, and whether it is told apart from that."""
     low, high = interval_of(shares, level)
     return {
         name: np.asarray(shares.values),
         "std": np.asarray(shares.deviation),
         "low": low,
         "high": high,
-        "told_apart": is_apart(shares, level),
+        "flat": np.asarray(shares.flat),
+        "told_apart": is_apart(shares.flat, partial(interval_of, shares), level),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.frame import WIDTH
@@ -20,6 +21,8 @@ __all__ = ["draw"]
 
 INCHES = 7.2
 DPI = 160
+BELOW, LINE = 0.85, 0.14
+"""In inches: what stands under a map, and a line of what stands over it."""
 INK, SOFT, PAPER = (look()["light"][name] for name in ("ink", "soft", "paper"))
 PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
@@ -37,15 +40,19 @@ def draw(path: Path, tables: "Sequence[Table]", locations: LocationSet | None) -
         raise SchemaError(
             f"a figure needs an answer with places and rows, got {tables[0].kind} without"
         )
-    heights = [INCHES * scene.frame.height / WIDTH + 1.55 for _, scene in drawn]
+    above = [_above(table, scene) for table, scene in drawn]
+    heights = [
+        INCHES * scene.frame.height / WIDTH + BELOW + _top(words)
+        for (_, scene), words in zip(drawn, above, strict=True)
+    ]
     figure = Figure(figsize=(INCHES, sum(heights)), dpi=DPI, facecolor=PAPER)
     FigureCanvasAgg(figure)
     top = sum(heights)
-    for (table, scene), height in zip(drawn, heights, strict=True):
-        inside = (top - height + 0.85) / sum(heights), (height - 1.55) / sum(heights)
-        axes = figure.add_axes((0.02, inside[0], 0.96, inside[1]))
+    for (table, scene), height, words in zip(drawn, heights, above, strict=True):
+        inside = top - height + BELOW, height - BELOW - _top(words)
+        axes = figure.add_axes((0.02, inside[0] / sum(heights), 0.96, inside[1] / sum(heights)))
         _draw_scene(axes, scene)
-        _draw_words(axes, table, scene)
+        _draw_words(axes, table, scene, words)
         top -= height
     figure.savefig(path, format="png", metadata={"Software": "NomaDP"})
 
@@ -138,18 +145,26 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
         )
 
 
-def _draw_words(axes: Any, table: "Table", scene: Scene) -> None:
-    from textwrap import fill
-
+def _above(table: "Table", scene: Scene) -> str:
+    """What stands between the title and the map."""
     about = table.about
     by = f"ε = {about['epsilon']}" if "epsilon" in about else ""
     of = f"{about['reports']:,} reports" if "reports" in about else ""
     facts = ", ".join(filter(None, (of, by, str(about.get("mechanism", "")))))
+    return f"{fill(summary(table, scene), 120)}\n{facts}"
+
+
+def _top(above: str) -> float:
+    """Inches over a map: for so many lines, and the title over them."""
+    return 0.42 + LINE * (above.count("\n") + 1)
+
+
+def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
     at = {"transform": axes.transAxes, "clip_on": False}
     line = 1 / (INCHES * scene.frame.height / WIDTH)  # an inch
-    axes.text(0, 1 + 0.46 * line, headline(table), fontsize=14, family="serif", color=INK, **at)
-    said = f"{fill(summary(table, scene), 120)}\n{facts}"
-    axes.text(0, 1 + 0.1 * line, said, fontsize=8, color=SOFT, **at)
+    title = 1 + (_top(above) - 0.24) * line
+    axes.text(0, title, headline(table), fontsize=14, family="serif", color=INK, **at)
+    axes.text(0, 1 + 0.1 * line, above, fontsize=8, color=SOFT, **at)
     stepped = not scene.curves and scene.steps is not None
     words = filter_words(table, scene)
     if scene.curves:

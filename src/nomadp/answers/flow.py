@@ -19,7 +19,7 @@ from nomadp.zones import Zones
 
 __all__ = ["flow_fakes", "flows"]
 
-COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "told_apart")
+COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "flat", "told_apart")
 GRID = "grid:4"
 
 
@@ -59,7 +59,7 @@ def flows(
         timed = asked_trips(mechanism, learned.counts, zones, timed=True)
     columns = _columns(learned, zones, (shares, timed), level)
     said = {"areas": zones.rule, "level": level, "kept": shares.kept}
-    said["flat"] = told_apart(shares, level)
+    said["flat"] = told_apart(columns["told_apart"][: len(shares.values)], level)
     said["fakes"] = flow_fakes(learned, zones, shares, timed=timed)
     facts = about("flows", learned, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))

@@ -16,7 +16,16 @@ from nomadp.errors import SchemaError
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
 
-__all__ = ["AREAS", "Geometry", "area_column", "bounds", "from_wkb", "geometries", "to_wkb"]
+__all__ = [
+    "AREAS",
+    "Geometry",
+    "area_column",
+    "bounds",
+    "from_wkb",
+    "geometries",
+    "to_wkb",
+    "value_column",
+]
 
 AREAS = ("location_id", "zone", "area", "cell", "tile_id")
 """Columns that name where a row is, the first that a table has."""
@@ -28,6 +37,10 @@ class Geometry(NamedTuple):
 
     kind: str
     coordinates: Any
+
+
+def value_column(columns: Mapping[str, Any]) -> str:
+    return "flow" if "flow" in columns else "share"
 
 
 def area_column(columns: Mapping[str, Any]) -> str | None:

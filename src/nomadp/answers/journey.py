@@ -1,11 +1,12 @@
 """Single journeys, as near to the truth as reports allow, and of how many points they are."""
 
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from nomadp.answers.facts import LEVEL, Terms, about, apart_counts, missing
+from nomadp.answers.facts import LEVEL, Terms, about, is_apart, missing, told_apart
 from nomadp.answers.fakes import part_fakes
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
@@ -23,7 +24,7 @@ EACH = (
     "exact, of any share of these journeys, with what was learned held fixed; learning again "
     "may move it further"
 )
-LENGTHS = ("length", "share", "std", "low", "high", "told_apart")
+LENGTHS = ("length", "share", "std", "low", "high", "flat", "told_apart")
 
 
 def journeys(
@@ -140,7 +141,7 @@ def lengths(
     columns = _length_columns(learned, level)
     said = {
         "level": level,
-        "flat": apart_counts(columns["told_apart"], level),
+        "flat": told_apart(columns["told_apart"], level),
         "fakes": part_fakes("exact: a fake has one length"),
     }
     return Table("lengths", columns, about("lengths", learned, terms, **said))
@@ -156,13 +157,15 @@ def _length_columns(learned: Learned, level: float) -> dict[str, Any]:
     count = np.array(list(found.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()
     low, high = _wilson(share, total, level)
+    flat = np.full(len(share), 1 / len(share))
     return {
         "length": np.array(list(found), dtype=np.int64),
         "share": share,
         "std": np.sqrt(share * (1 - share) / total),
         "low": low,
         "high": high,
-        "told_apart": (1 / len(share) < low) | (high < 1 / len(share)),
+        "flat": flat,
+        "told_apart": is_apart(flat, partial(_wilson, share, total), level),
     }
 
 

@@ -3,7 +3,7 @@
 from html import escape
 
 from nomadp.answers.scene import Scene
-from nomadp.answers.sentences import percent
+from nomadp.answers.sentences import PERCENT, percent
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.svg import hatch
 from nomadp.look import look
@@ -25,7 +25,8 @@ def legend(scene: Scene, key: str) -> str:
     if scene.steps is None or not (scene.areas or scene.dots):
         return ""
     size = "" if scene.areas else "<div>Larger dots are larger shares.</div>"
-    return f'<div class="legend">{_values(scene)}{_nothing(f"{key}-legend")}{size}</div>'
+    nothing = _nothing(f"{key}-legend") if HATCHED in scene.steps.names else ""
+    return f'<div class="legend">{_values(scene)}{nothing}{size}</div>'
 
 
 def _values(scene: Scene) -> str:
@@ -43,10 +44,12 @@ def _values(scene: Scene) -> str:
             f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(WORDS[word])}</text>'
         )
     edges = scene.steps.edges if scene.steps is not None else ()
+    # Small shares have long names: all but the last go without the sign.
+    *names, last = [percent(float(edge)) for edge in edges] or [""]
     parts += [
         f'<text x="{(k + 1) * CELL}" y="{3 * ROW + 14}" text-anchor="middle">'
-        f"{escape(percent(float(edge)))}</text>"
-        for k, edge in enumerate(edges)
+        f"{escape(name)}</text>"
+        for k, name in enumerate([*(each.removesuffix(PERCENT) for each in names), last])
     ]
     return (
         f"<div>Share of all, in fewer steps where it is less certain"

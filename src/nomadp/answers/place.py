@@ -31,7 +31,7 @@ __all__ = [
 
 ANY = "any"
 """As a time: all of them together."""
-COLUMNS = ("lat", "lng", "share", "std", "low", "high", "rank", "told_apart")
+COLUMNS = ("lat", "lng", "share", "std", "low", "high", "flat", "rank", "told_apart")
 GRID = "grid:16"
 
 
@@ -50,9 +50,9 @@ def hotspots(
     question its own zones, which may also be asked for larger ones made of them. ``at`` is
     visits, starts or ends: what was asked, or of trips their starts, if it is left out. Every
     row has ``share``, ``std``, ``low`` and ``high``, which hold the truth with probability
-    ``level``, its ``rank``, and whether it is ``told_apart`` from flat: what somebody without
-    reports would say. ``about`` has the rest, ``terms`` say of how few reports nothing is told.
-    Raises `DomainError` for what reports do not tell of.
+    ``level``, its ``rank``, what somebody without reports would say (``flat``), and whether it
+    is ``told_apart`` from that. ``about`` has the rest, ``terms`` say of how few reports
+    nothing is told. Raises `DomainError` for what reports do not tell of.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -118,7 +118,7 @@ def _answered(kind: str, learned: Learned, asked: _Asked, terms: Terms) -> Table
         "at": asked_of(mechanism, at),
         "level": level,
         "kept": shares.kept,
-        "flat": told_apart(shares, level),
+        "flat": told_apart(columns["told_apart"][: len(shares.values)], level),
         "fakes": place_fakes(learned, areas, at, shares, timed=timed),
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)

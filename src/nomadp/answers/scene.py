@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nomadp.answers.frame import Frame
-from nomadp.answers.geometry import area_column
+from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.steps import HATCHED, Steps, steps_of
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
@@ -91,7 +91,7 @@ def _all_times(table: "Table") -> Any:
 
 
 def _numbers(table: "Table", rows: Any) -> dict[str, Any]:
-    value = "flow" if "flow" in table.columns else "share"
+    value = value_column(table.columns)
     found = {
         "value": table[value][rows],
         "low": table.columns.get("low", table[value])[rows],

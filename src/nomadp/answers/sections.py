@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from nomadp.answers.geometry import area_column
+from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sentences import (
+    PERCENT,
     facts,
     filter_words,
     headline,
-    may_be_chance,
     percent,
     row_name,
     summary,
@@ -131,15 +131,17 @@ def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
 def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
     """Title, whether it is of numbers, and what stands there."""
     column = table.columns
-    value = "flow" if "flow" in column else "share"
-    if value not in column or table.kind == "lengths":
-        names = [name for name in column if name not in ("told_apart",)][:6]
+    value = value_column(column)
+    if value not in column:
+        names = list(column)[:6]
         return [
             (name, not isinstance(column[name], tuple), _plain(column[name])) for name in names
         ]
     if "origin" in column:
         found = [("From", False, lambda k: str(column["origin"][k]))]
         found.append(("To", False, lambda k: str(column["destination"][k])))
+    elif "length" in column:
+        found = [("Points", True, lambda k: str(column["length"][k]))]
     else:
         area = str(area_column(column))
         found = [
@@ -151,22 +153,25 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
         found.append(
             ("Interval", True, lambda k: f"{_number(low[k])} to {percent(float(high[k]))}")
         )
-    if "told_apart" in column:
+    if "flat" in column:
         found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
     return found
 
 
 def _from_flat(table: "Table", row: int, step: str) -> str:
-    """How wide an interval is says nothing of that, and one interval nothing of all rows."""
+    """How wide an interval is says nothing of that."""
     if step == HATCHED:
         return "too little to say"
-    if not table.columns["told_apart"][row]:
+    column = table.columns
+    if not column["told_apart"][row]:
         return "not told apart"
-    return "may be chance" if may_be_chance(table.about) else "told apart"
+    flat = float(column["flat"][row])
+    than = ">" if column[value_column(column)][row] > flat else "<"
+    return f"{than}\u00a0{percent(flat)}"
 
 
 def _number(share: float) -> str:
-    return percent(float(share)).removesuffix(" %")
+    return percent(float(share)).removesuffix(PERCENT)
 
 
 def _plain(values: Any) -> Any:

@@ -1,9 +1,9 @@
 """What an answer says of itself, in plain words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nomadp.answers.geometry import area_column
+from nomadp.answers.geometry import area_column, value_column
 from nomadp.look import look
 
 if TYPE_CHECKING:
@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from nomadp.answers.table import Table
 
 __all__ = [
+    "PERCENT",
     "TITLES",
     "facts",
     "filter_words",
+    "from_flat",
     "headline",
-    "may_be_chance",
     "percent",
     "row_name",
     "summary",
@@ -31,17 +32,20 @@ TITLES = {
 }
 
 
+PERCENT = "\u00a0%"
+
+
 def percent(share: float) -> str:
-    """To three digits, and never 0 for what is not."""
+    """To three digits, and never 0 for what is not; no line ends before the sign."""
     if share <= 0:
-        return "0 %"
-    return "< 0.01 %" if share < 1e-4 else f"{100 * share:.3g} %"
+        return f"0{PERCENT}"
+    return f"< 0.01{PERCENT}" if share < 1e-4 else f"{100 * share:.3g}{PERCENT}"
 
 
 def row_name(table: "Table", row: int) -> str:
     """What a row is, and its estimate."""
     column = table.columns
-    value = "flow" if "flow" in column else "share"
+    value = value_column(column)
     if "origin" in column:
         named = f"{column['origin'][row]} to {column['destination'][row]}"
     else:
@@ -51,9 +55,17 @@ def row_name(table: "Table", row: int) -> str:
     said = f"{named}: {percent(column[value][row])}"
     if {"low", "high"} <= column.keys():
         said += f", from {percent(column['low'][row])} to {percent(column['high'][row])}"
-    if "told_apart" in column and not column["told_apart"][row]:
-        said += "; not told apart from a flat map"
-    return said
+    return f"{said}; {from_flat(table, row)}" if "flat" in column else said
+
+
+def from_flat(table: "Table", row: int) -> str:
+    """How an estimate lies to what somebody without reports would say."""
+    column = table.columns
+    value, flat = column[value_column(column)][row], column["flat"][row]
+    than = "more than" if value > flat else "less than"
+    if not column["told_apart"][row]:
+        than = "not told apart from"
+    return f"{than} a flat map, which has {percent(flat)}"
 
 
 def headline(table: "Table") -> str:
@@ -68,26 +80,27 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
         return f"{len(table):,} rows."
     apart = table.columns.get("told_apart")
-    nothing = apart is not None and not apart.any()
-    if nothing or may_be_chance(about):
-        what = "Nothing here is" if nothing else "On the whole this is not"
+    if apart is not None and not apart.any():
         return (
-            f"{what} told apart from a flat map, what anybody would draw without reports: ask "
-            "for larger areas, or wait for more reports."
+            "Nothing here is told apart from a flat map, what anybody would draw without "
+            "reports: ask for larger areas, or wait for more reports."
         )
-    if table.kind != "flows":
-        return f"Most is at {row_name(table, scene.shown[0])}."
-    origin, destination = table["origin"], table["destination"]
-    away = next((k for k in scene.shown if origin[k] != destination[k]), None)
-    if away is None:
+    return _greatest(table, scene.shown)
+
+
+def _greatest(table: "Table", shown: Sequence[int]) -> str:
+    """The greatest row that is told apart, as the map draws it; of flows, between two areas."""
+    column, rows = table.columns, list(shown)
+    what, only = "The most is at", "Of what is told apart from a flat map, the most is at"
+    if table.kind == "flows":
+        rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
+        what = "Of those that leave their area, most go from"
+        only = "Of flows between areas that are told apart from a flat map, most go from"
+    if not rows:
         return "All flows stay within one area."
-    return f"Of those that leave their area, most go from {row_name(table, away)}."
-
-
-def may_be_chance(about: Mapping[str, Any]) -> bool:
-    """Whether no more rows are told apart than chance alone may make."""
-    flat = about.get("flat")
-    return isinstance(flat, dict) and flat.get("is_told_apart") is False
+    apart = column.get("told_apart")
+    first = next((k for k in rows if apart is None or apart[k]), rows[0])
+    return f"{what if first == rows[0] else only} {row_name(table, first)}."
 
 
 def filter_words(table: "Table", scene: "Scene | None") -> str:
@@ -96,11 +109,9 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     times = " All times together; a file has each." if "when" in table.columns else ""
     if "hatched" in count:
         hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
-        chance = count["apart"] and may_be_chance(table.about)
         return (
             f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
-            f"anybody would draw without reports{'; so many may be chance' if chance else ''}. "
-            f"{hidden if count['hatched'] else ''}{times}"
+            f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
         ).strip()
     if "held" in count:
         return (
@@ -179,12 +190,10 @@ def _flat(about: Mapping[str, Any]) -> Fact:
         return None
     if "told_apart" not in flat:
         return None
-    apart, expected = flat["told_apart"], flat.get("expected_by_chance", 0)
-    said = f"{apart:,} interval{' leaves' if apart == 1 else 's leave'} out the flat share; "
-    if flat.get("is_told_apart"):
-        said += f"that is more than the {expected:.3g} that chance alone would make"
-    else:
-        said += f"chance alone would make {expected:.3g}, give or take, so it may be chance"
+    apart, rate = flat["told_apart"], flat.get("false_discovery_rate")
+    said = f"{apart:,} row{' differs' if apart == 1 else 's differ'} from flat beyond chance"
+    if apart and rate is not None:
+        said += f"; of these, {percent(rate)} at most are by chance, on average"
     return "Told apart", said
 
 

@@ -244,7 +244,7 @@ def _print(summary: dict[str, Any]) -> None:
         cells = [[_cell(row[name]) for name in header] for row in summary["top"]]
         print_table(header, cells)
     if "flat" in summary:
-        _print_flat(summary["flat"], summary["level"])
+        _print_flat(summary["flat"])
     if "fakes" in summary:
         fakes = summary["fakes"]
         click.echo(
@@ -260,14 +260,12 @@ def _print(summary: dict[str, Any]) -> None:
     print_left_out(summary["refused"])
 
 
-def _print_flat(flat: dict[str, Any], level: float) -> None:
-    is_told, apart = flat["is_told_apart"], flat["told_apart"]
+def _print_flat(flat: dict[str, Any]) -> None:
+    apart, rate = flat["told_apart"], flat["false_discovery_rate"]
+    said = f"of these, {rate:.0%} at most by chance, on average"
     click.echo(
-        f"{'' if is_told else 'not '}told apart from what somebody without reports would say "
-        f"(flat): {apart} interval{'' if apart == 1 else 's'} of {level:.0%} "
-        f"leave{'s' if apart == 1 else ''} flat out, chance alone would make "
-        f"{flat['expected_by_chance']:.1f}"
-        f"{'' if is_told or not apart else ', give or take: a yes above may be chance'}"
+        f"{apart or 'no'} row{'' if apart == 1 else 's'} told apart from what somebody without "
+        f"reports would say (flat){f'; {said}' if apart else ''}"
     )
 
 
