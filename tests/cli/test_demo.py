@@ -10,6 +10,7 @@ import pytest
 
 import nomadp.demo
 import nomadp.demo.collection
+from nomadp.demo.collection import Finding
 from nomadp.extras import EXTRAS, Extra
 from tests.cli.conftest import Run, as_json
 
@@ -33,7 +34,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         running = nomadp.demo.collection.Running(ADDRESS, "a-token", process)
         with stage("devices report", 2) as advance:
             advance(2)
-        findings = (("Where people are", "Most is at a."),)
+        findings = (
+            Finding("asked directly", "where trips end", "The most is at a."),
+            Finding("asked directly", "from where to where", "Most go to b."),
+            Finding("by ATLAS", "from where to where", "Most go to c."),
+        )
         yield nomadp.demo.collection.Held(running, 600, findings, heard["has_pages"])
         heard["ended"] = True
 
@@ -51,7 +56,13 @@ def test_ends_with_the_dashboard_its_token_and_the_page(
         "  sign in with the analyst's token: a-token",
         f"page: {Path('here/index.html')} (open it in a browser; it needs no network)",
     ]
-    assert "Where people are: Most is at a." in said[1]
+    assert said[1:6] == [
+        "  asked directly:",
+        "    where trips end: The most is at a.",
+        "    from where to where: Most go to b.",
+        "  by ATLAS:",
+        "    from where to where: Most go to c.",
+    ]
     assert (asked["port"], asked["plan"]) == (8123, nomadp.demo.collection.FULL)
     assert asked["stayed"]
     assert asked["ended"]
@@ -61,12 +72,17 @@ def test_for_scripts_it_ends_by_itself_and_prints_json(
     run: Run, folder: Path, asked: dict[str, Any]
 ) -> None:
     result = run("demo", "--out", "here", "--quick", "--jobs", "1", "--no-serve", "--json")
-    assert as_json(result) == {
+    found = as_json(result)
+    assert found.pop("answers")[1] == {
+        "task": "asked directly",
+        "title": "from where to where",
+        "summary": "Most go to b.",
+    }
+    assert found == {
         "dashboard": f"{ADDRESS}/",
         "collector": ADDRESS,
         "analyst_token": "a-token",
         "reports": 600,
-        "answers": [{"title": "Where people are", "summary": "Most is at a."}],
         "page": str(Path("here/index.html")),
     }
     assert (asked["out"], asked["quick"], asked["jobs"]) == (Path("here"), True, 1)

@@ -18,7 +18,7 @@ TINY = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1,),
     sampler_draws=10_000,
-    gathering=Gathering(people=300, journeys=16, areas="grid:4", between="grid:2"),
+    gathering=Gathering(people=300, journeys=16, areas="grid:4"),
 )
 
 

@@ -11,14 +11,23 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from processes import children, is_gone, start, wait_until
 
+from nomadp.answers import flows as between
+from nomadp.answers import hotspots
+from nomadp.datasets.city import synthetic_city
+from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst, AnswerMissing
-from nomadp.demo.collection import CollectionPlan, held_collection
+from nomadp.demo.collection import DIRECTLY, FULL, CollectionPlan, held_collection
 from nomadp.demo.collector import CollectorFailed, running_collector
+from nomadp.engine.local import perturb_set
+from nomadp.inference.learned import learn
+from nomadp.mechanisms import make_mechanism
+from nomadp.randomness import SimulatedWords
 
-SMALL = CollectionPlan(places=40, devices=120, journeys=16, zones="grid:2")
+SMALL = CollectionPlan(places=40, devices=120, journeys=16)
 in_proc = pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="looks for processes in /proc"
 )
@@ -46,7 +55,10 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
     with held_collection(SMALL, 1, stage) as held:
         assert held.reports == 2 * SMALL.devices == SMALL.reports
         assert done == [pieces for _, pieces in stages]
-        assert len(held.findings) == 6
+        assert [finding.task for finding in held.findings] == [
+            *["asked directly"] * len(DIRECTLY),
+            "from whole journeys, by ATLAS",
+        ]
         tasks = asked(held.running.address, "/tasks", held.running.token)["tasks"]
         assert isinstance(tasks, list)
         assert [each["reports"] for each in tasks] == [SMALL.devices] * 2
@@ -56,6 +68,25 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
             Analyst(held.running.address, "another-token").ask(tasks[0]["task_id"], [{}])
         process = held.running.process
     assert process.poll() is not None
+
+
+@pytest.mark.slow
+def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
+    """Reports are drawn anew for every demonstration: chance must not decide what it tells."""
+    city = synthetic_city(FULL.seed, places=FULL.places, trips=FULL.devices)
+    districts = city_districts(city.locations, FULL.seed)
+    trips = make_mechanism("trips", city.locations, FULL.epsilon, zones=districts)
+    for repeat in range(8):
+        words = SimulatedWords(repeat).bound_to(trips.identity)
+        learned = learn(trips, perturb_set(trips, city.trajectories, words))
+        ends, flows = hotspots(learned, at="ends"), between(learned)
+        assert np.count_nonzero(ends["told_apart"]) >= 3
+        first = int(np.argmax(ends["share"]))
+        assert ends["zone"][first] == "Old Town"
+        assert ends["told_apart"][first]
+        leaves = np.array(flows["origin"]) != np.array(flows["destination"])
+        more = leaves & flows["told_apart"] & (flows["flow"] > flows["flat"])
+        assert np.count_nonzero(more) >= 2
 
 
 def test_a_collector_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ def _found(held: "Held | None", page: Path) -> dict[str, Any]:
         "collector": held.running.address,
         "analyst_token": held.running.token,
         "reports": held.reports,
-        "answers": [{"title": title, "summary": said} for title, said in held.findings],
+        "answers": [finding._asdict() for finding in held.findings],
         "page": str(page),
     }
 
@@ -110,8 +111,10 @@ def _found(held: "Held | None", page: Path) -> dict[str, Any]:
 def _say(held: "Held | None", found: dict[str, Any]) -> None:
     if held is not None:
         click.echo(f"{held.reports:,} reports were taken; what they tell:")
-        for title, said in held.findings:
-            click.echo(f"  {title}: {said}")
+        for task, findings in groupby(held.findings, key=lambda finding: finding.task):
+            click.echo(f"  {task}:")
+            for finding in findings:
+                click.echo(f"    {finding.title}: {finding.summary}")
         if held.has_pages:
             click.echo(f"dashboard: {found['dashboard']}")
             click.echo(f"  sign in with the analyst's token: {held.running.token}")

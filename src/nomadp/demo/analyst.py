@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from nomadp.errors import NomadpError
+from nomadp.protocol.fetch import fetch_counts
+from nomadp.reports.counts import Counts
 
 __all__ = ["Analyst", "AnswerMissing", "Asked"]
 
@@ -64,6 +66,13 @@ class Analyst(NamedTuple):
                 )
             time.sleep(PAUSE_S)
         raise AnswerMissing(f"{asked.question['ask']} must be answered in {PATIENCE_S:g} s")
+
+    def counts(self, task_id: str) -> Counts:
+        """Of all reports: whoever has them works out answers on a machine of their own."""
+        told = fetch_counts(self.address, task_id, self.token)
+        if "cells" not in told:
+            raise AnswerMissing("counts must be told, and there are too few reports")
+        return Counts({(told["law"], length, value): n for length, value, n in told["cells"]})
 
     def has_pages(self) -> bool:
         """Whether it serves the dashboard: a wheel does, a clone does once it is built."""

@@ -6,39 +6,44 @@ are real, only the journeys are invented. What says so is the task, in its purpo
 device reads and which its id is the hash of.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
-from nomadp.datasets.city import City, synthetic_city
+from nomadp.answers import ask
+from nomadp.answers.scene import scene_of
+from nomadp.answers.sentences import summary
+from nomadp.datasets.city import synthetic_city
+from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst
 from nomadp.demo.collector import Running, running_collector
 from nomadp.demo.devices import Crowd, report_all
-from nomadp.locations import LocationSet
+from nomadp.inference.learned import learn
 from nomadp.protocol import Kit
 from nomadp.protocol.create import create_task
 from nomadp.protocol.folder import write_task_folder
+from nomadp.zones import Zones
 
-__all__ = ["FULL", "QUICK", "CollectionPlan", "Held", "held_collection"]
+__all__ = ["FULL", "QUICK", "CollectionPlan", "Finding", "Held", "held_collection"]
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Begins a stage of so many pieces; what it yields is told how many more were finished."""
 
 Question = Mapping[str, Any]
 PURPOSE = "Demonstration in a simulated city, no person's data: "
-ATLAS: tuple[Question, ...] = (
-    {"ask": "density", "areas": "grid:8"},
-    {"ask": "flows"},
-    {"ask": "hotspots"},
-    {"ask": "journeys"},
+DIRECTLY: tuple[tuple[str, Question], ...] = (
+    ("where trips end", {"ask": "hotspots", "at": "ends"}),
+    ("from where to where", {"ask": "flows"}),
+    ("where trips begin", {"ask": "hotspots", "at": "starts"}),
 )
-TRIPS: tuple[Question, ...] = ({"ask": "hotspots"}, {"ask": "flows"})
-"""What the dashboard asks first, so that it opens on answers."""
+"""What the dashboard asks of trips, so that it opens on answers."""
+BY_JOURNEYS: tuple[tuple[str, Question], ...] = (("from where to where", {"ask": "flows"}),)
+"""What ATLAS can tell of so few reports, in areas that the dashboard has no rule for."""
 DAYS = 30
 
 
@@ -48,12 +53,13 @@ class CollectionPlan:
 
     seed: int = 1
     places: int = 1000
-    devices: int = 5000
+    devices: int = 8000
+    """So many tell apart, in 30 repeats of 30: five or more districts by where trips end, and
+    four or more flows between districts that are above flat."""
     epsilon: str = "4"
     length: int = 3
     journeys: int = 256
     """In the book of the ATLAS task."""
-    zones: str = "grid:4"
 
     @property
     def reports(self) -> int:
@@ -64,14 +70,22 @@ FULL = CollectionPlan()
 QUICK = CollectionPlan(places=150, devices=300, journeys=64)
 
 
+class Finding(NamedTuple):
+    """What one question found."""
+
+    task: str
+    """By what it was asked."""
+    title: str
+    summary: str
+
+
 @dataclass(frozen=True)
 class Held:
     """A collection that was held, at a collector that still runs."""
 
     running: Running
     reports: int
-    findings: tuple[tuple[str, str], ...]
-    """Each answer's title, and its first sentence."""
+    findings: tuple[Finding, ...]
     has_pages: bool
 
 
@@ -85,53 +99,67 @@ def held_collection(
         with stage("making two tasks in a simulated city", 3) as advance:
             city = synthetic_city(plan.seed, places=plan.places, trips=plan.devices)
             advance(1)
-            kits = _kits(plan, city.locations, advance)
+            districts = city_districts(city.locations, plan.seed)
+            kits = _kits(plan, districts, advance)
             folders = [folder / kit.task.mechanism for kit in kits]
             for kit, where in zip(kits, folders, strict=True):
                 write_task_folder(where, kit)
         with stage("starting a collector", 1) as advance:
             running = stack.enter_context(running_collector(folders, folder, port=port))
             advance(1)
-        yield _collected(kits, city, running, jobs, stage)
+        devices = len(city.trajectories)
+        with stage(f"{devices:,} devices report", devices) as advance:
+            ids = tuple(kit.task.id for kit in kits)
+            crowd = Crowd(running.address, ids, city.trajectories)
+            reports = report_all(crowd, jobs, advance)
+        running.check()
+        with stage("asking the collector", len(DIRECTLY) + len(BY_JOURNEYS)) as advance:
+            analyst = Analyst(running.address, running.token)
+            findings = *_asked(analyst, kits[0], advance), *_told(analyst, kits, advance)
+        yield Held(running, reports, findings, analyst.has_pages())
 
 
-def _collected(kits: list[Kit], city: City, running: Running, jobs: int, stage: Stage) -> Held:
-    ids = tuple(kit.task.id for kit in kits)
-    with stage(f"{len(city.trajectories):,} devices report", len(city.trajectories)) as advance:
-        reports = report_all(Crowd(running.address, ids, city.trajectories), jobs, advance)
-    running.check()
-    analyst = Analyst(running.address, running.token)
-    asked = [
-        each
-        for kit in kits
-        for each in analyst.ask(kit.task.id, TRIPS if kit.task.asks else ATLAS)
-    ]
-    findings = []
+def _asked(analyst: Analyst, kit: Kit, advance: Callable[[int], None]) -> Iterator[Finding]:
+    """Worked out by the collector."""
+    asked = analyst.ask(kit.task.id, [question for _, question in DIRECTLY])
     # Together: what waits for the same counts is worked out at once.
     threads = ThreadPoolExecutor(len(asked))
     try:
-        with stage("asking the collector", len(asked)) as advance:
-            for answer in threads.map(analyst.answer, asked):
-                drawn = answer["drawn"]
-                findings.append((drawn["title"], drawn["summary"]))
-                advance(1)
+        answers = threads.map(analyst.answer, asked)
+        for (title, _), answer in zip(DIRECTLY, answers, strict=True):
+            yield Finding("asked directly", title, answer["drawn"]["summary"])
+            advance(1)
     finally:
         threads.shutdown(wait=False, cancel_futures=True)  # told to stop, nobody waits
-    return Held(running, reports, tuple(findings), analyst.has_pages())
 
 
-def _kits(
-    plan: CollectionPlan, locations: LocationSet, advance: Callable[[int], None]
-) -> list[Kit]:
+def _told(
+    analyst: Analyst, kits: Sequence[Kit], advance: Callable[[int], None]
+) -> Iterator[Finding]:
+    """Worked out here of the collector's counts, as whoever has areas of their own does."""
+    trips, atlas = kits
+    counts = analyst.counts(atlas.task.id)
+    learned = learn(atlas.mechanism, counts)
+    terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
+    for title, question in BY_JOURNEYS:
+        asked = {**question, "areas": trips.book}
+        found = ask(atlas.mechanism, counts, asked, learned=learned, **terms)
+        said = summary(found, scene_of(found, atlas.locations))
+        yield Finding("from whole journeys, by ATLAS", title, said)
+        advance(1)
+
+
+def _kits(plan: CollectionPlan, districts: Zones, advance: Callable[[int], None]) -> list[Kit]:
     """Trips asked directly, on which the dashboard opens; and where people go, by journeys."""
     ends = datetime.now(UTC).date() + timedelta(days=DAYS)
     # No delay: people who wait for a demonstration do not want to wait for an hour.
     said: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
-    purpose = f"{PURPOSE}between which areas people travel"
-    trips = create_task(locations, "trips", purpose=purpose, zones=plan.zones, **said)
+    places = districts.locations
+    purpose = f"{PURPOSE}between which districts people travel"
+    trips = create_task(places, "trips", purpose=purpose, zones=districts, **said)
     advance(1)
     purpose = f"{PURPOSE}where people go"
     book = {"length": plan.length, "size": plan.journeys}
-    atlas = create_task(locations, "atlas", purpose=purpose, **said, **book)
+    atlas = create_task(places, "atlas", purpose=purpose, **said, **book)
     advance(1)
     return [trips, atlas]

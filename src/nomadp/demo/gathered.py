@@ -15,6 +15,7 @@ from nomadp.answers.picture import with_shapes
 from nomadp.answers.table import Table
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
+from nomadp.datasets.city_districts import city_districts
 from nomadp.engine.local import perturb_set
 from nomadp.geometry import Floats
 from nomadp.inference.learned import learn
@@ -42,7 +43,6 @@ class Gathering:
     length: int = 3
     journeys: int = 256
     areas: str = "grid:16"
-    between: str = "grid:4"
 
 
 @dataclass(frozen=True)
@@ -61,17 +61,17 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
     city = synthetic_city(seed, places=places, trips=how.people)
     moved = _of_one_length(city.trajectories, how.length)
     locations, epsilon = city.locations, as_epsilon(how.epsilon)
+    areas, between = zones_of(locations, how.areas), city_districts(locations, seed)
     pinned = build_pinned(locations, [how.length], epsilon, how.journeys)
     atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
     visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
     asked: tuple[dict[str, Any], ...] = (
         {"ask": "density", "areas": how.areas},
-        {"ask": "flows", "areas": how.between},
+        {"ask": "flows", "areas": between},
         {"ask": "journeys"},
     )
     density, flows, journeys = _answers(atlas, moved, asked, seed)
     (hotspots,) = _answers(visits, city.trajectories, ({"ask": "hotspots"},), seed)
-    areas, between = zones_of(locations, how.areas), zones_of(locations, how.between)
     return [
         Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
         Pair("flows", "ATLAS", flows, *_between(flows, moved, between)),
@@ -119,7 +119,7 @@ def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Tabl
     leave = np.array(
         [a != b for a, b in zip(answer["origin"], answer["destination"], strict=True)]
     )
-    words = _nearness(answer["flow"][leave], share[leave], "ways between areas")
+    words = _nearness(answer["flow"][leave], share[leave], "ways between districts")
     return _known(answer, "flow", share), words
 
 

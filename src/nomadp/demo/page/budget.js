@@ -19,7 +19,7 @@ const budget = (() => {
     const words = explain(mechanism.label, step);
     const share = (100 * step.count * top) / bottom;
     const part = html("span", {
-      class: `segment segment-${step.name}${share < 12 ? " segment-slim" : ""}`,
+      class: `segment segment-${step.name}`,
       tabindex: 0,
       role: "listitem",
       "aria-label": words,
@@ -30,11 +30,9 @@ const budget = (() => {
     });
     part.style.flexGrow = share;
     for (let k = 0; k < step.count; k += 1) part.append(html("i", {}));
-    if (share > 7) {
-      const many = step.count > 1 ? ` × ${step.count}` : "";
-      part.append(html("b", { "aria-hidden": "true" }, step.name + many),
-        html("small", { "aria-hidden": "true" }, `${fraction(step.count * top, bottom)} ε`));
-    }
+    const many = step.count > 1 ? ` × ${step.count}` : "";
+    part.append(html("b", { "aria-hidden": "true" }, step.name + many),
+      html("small", { "aria-hidden": "true" }, `${fraction(step.count * top, bottom)} ε`));
     return part;
   }
 

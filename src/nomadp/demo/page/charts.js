@@ -74,10 +74,12 @@ const charts = (() => {
     const values = floors.map(({ value }) => value);
     const [from, to] = at.spec.better === "lower"
       ? [at.y(at.top), at.y(Math.min(...values))] : [at.y(Math.max(...values)), at.bottom];
-    const words = at.spec.better === "lower" ? from + 16 : to - 9;
-    return svg("g", { class: "worse", "aria-hidden": "true" },
-      svg("rect", { x: at.left, y: from, width: at.right - at.left, height: Math.max(0, to - from) }),
-      to - from > 24 ? svg("text", { x: at.left + 8, y: words }, "worse than knowing nothing") : null);
+    const y = at.spec.better === "lower" ? from + 16 : to - 9;
+    const ground = svg("rect",
+      { class: "worse", x: at.left, y: from, width: at.right - at.left, height: Math.max(0, to - from) });
+    const words = svg("text", { class: "worse", x: at.left + 8, y, "aria-hidden": "true" },
+      to - from > 24 ? "worse than knowing nothing" : "");
+    return [ground, words];
   }
 
   function floor(at, { key, value }) {
@@ -142,12 +144,13 @@ const charts = (() => {
     const chosenX = at.x(Number(store.state.epsilon));
     lines.sort((one, other) => (one.name === store.state.mechanism) - (other.name === store.state.mechanism));
     const words = spec.describe(lines, floors);
+    const [worse, worseWords] = worseThanNothing(at, floors);
     host.replaceChildren(svg("svg", { width, height: HEIGHT, role: "img", "aria-label": words },
-      worseThanNothing(at, floors), axes(at),
+      worse, axes(at),
       svg("line", { class: "now", x1: chosenX, x2: chosenX, y1: MARGIN.top, y2: at.bottom }),
       ...floors.map((one) => floor(at, one)),
       ...lines.map((one) => series(at, one)),
-      labels(at, lines, floors)));
+      worseWords, labels(at, lines, floors)));
   }
 
   function floorsOf(values, format) {
