@@ -484,6 +484,42 @@ def test_a_journey_is_drawn_and_sent_by_keys_alone(
         page.get_by_text("Accepted: the collector has it on disk").first.wait_for()
 
 
+FOCUSED = "document.activeElement.ariaLabel || document.activeElement.textContent"
+
+
+def test_keys_stay_where_a_list_changes(chromium: "Browser", collector: Address) -> None:
+    with visit(chromium, collector, TRIPS) as found:
+        page = found.page
+        found.draw()
+        page.get_by_role("button", name="Add p3", exact=True).press("Enter")
+        assert page.locator(".points li").count() == 4
+        assert page.evaluate(FOCUSED) == "Add p3"
+        page.get_by_role("button", name="Delete point 2").press("Enter")
+        assert page.evaluate(FOCUSED) == "Delete point 2"
+        page.get_by_role("button", name="Clear").press("Enter")
+        assert page.evaluate("document.activeElement.id") == "place"
+
+
+def test_an_hour_is_chosen_by_keys_and_can_be_chosen_again(
+    chromium: "Browser", collector: Address
+) -> None:
+    with visit(chromium, collector, WEEKDAYS) as found:
+        page = found.page
+        found.draw()
+        found.press("Use this journey")
+        for name in ("Weekday", "Hour"):
+            page.get_by_label(name).press("ArrowDown")
+            page.get_by_label(name).press("ArrowDown")  # the second of them, not the first
+        assert page.evaluate("document.activeElement.id") == "hour"
+        page.get_by_text("The task also asks when: Tue").wait_for()
+        assert page.get_by_label("Hour").input_value().startswith("1:00 ")
+        page.get_by_label("Weekday").press("ArrowDown")
+        page.get_by_text("The task also asks when: Wed").wait_for()
+        found.press("See what would be sent")
+        found.press("3 What is read of it")
+        assert page.get_by_label("Weekday").input_value() == "Wednesday"
+
+
 def test_journeys_are_split_at_gaps_and_deleted(
     chromium: "Browser", collector: Address, tmp_path: Path
 ) -> None:
@@ -497,6 +533,7 @@ def test_journeys_are_split_at_gaps_and_deleted(
         page.get_by_text("2 journeys found").wait_for()
         found.press("Delete Tuesday, May 7, 2024")
         page.get_by_text("1 journey left").wait_for()
+        assert page.evaluate("document.activeElement.name") == "journey"
         page.get_by_label("New journey after a gap of").fill("3")
         page.keyboard.press("Tab")
         page.get_by_text("2 journeys found").wait_for()  # what is deleted stays so

@@ -73,7 +73,7 @@ def test_the_map_shows_what_was_collected(
 ) -> None:
     with seen(chromium, collection.url, viewport=screen, color_scheme=theme) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Hotspots")
+        open_tab(page, "Destinations")
         assert page.locator("#reports").inner_text() == f"{REPORTS:,}"
         image, palette = pixels(page), look()[theme]
         assert 0.1 < part(image, palette["map"]) < 0.9
@@ -167,12 +167,13 @@ def test_new_reports_are_counted_at_once_and_answered_when_asked_again(
     task = f"/tasks/{collection.trips.task.id}/progress"
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Hotspots")
+        open_tab(page, "Destinations")
         before = collection.address.ask("GET", task, role="analyst").json["reports"]
         collection.address.send(collection.trips, *[report(collection.trips) for _ in range(7)])
         page.get_by_text("7 reports came in since").wait_for(timeout=60_000)
         assert page.locator("#reports").inner_text() == f"{before + 7:,}"
         page.get_by_role("button", name="Work it out again").click()
+        assert page.evaluate("document.activeElement.textContent") == "Destinations"
         told = page.locator(".facts dd").first
         told.get_by_text(f"{before + 7:,}", exact=True).wait_for(timeout=60_000)
         assert not page.get_by_role("button", name="Work it out again").is_visible()
@@ -202,7 +203,7 @@ def test_only_the_token_opens_it_and_it_is_kept_for_the_tab_alone(
 def test_the_map_follows_the_theme(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url, color_scheme="light") as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Hotspots")
+        open_tab(page, "Destinations")
         page.emulate_media(color_scheme="dark")
         page.wait_for_timeout(1_000)
         image = pixels(page)
@@ -229,8 +230,9 @@ def test_all_rows_are_saved_as_a_file(
 def test_tabs_and_rows_are_reached_by_keys(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Hotspots")
-        page.get_by_role("tab", name="Hotspots").press("ArrowRight")
+        assert page.evaluate("document.activeElement.id") == "task"
+        open_tab(page, "Destinations")
+        page.get_by_role("tab", name="Destinations").press("ArrowRight")
         flows = page.get_by_role("tab", name="Flows")
         assert flows.get_attribute("aria-selected") == "true"
         assert flows.evaluate("(each) => each === document.activeElement")

@@ -146,6 +146,7 @@ class TaskBoard {
       void this.tried(() => this.answers.ask({ afresh: true }));
       show(this.stale);
       this.pictures?.refresh();
+      this.pictures?.focus();
     };
     show(this.stale, words, h("button", { type: "button", click: again }, "Work it out again"));
   }

@@ -7,7 +7,7 @@ import { h } from "./dom";
 import { boundsOf, collection, featuresOf, radiiOf } from "./features";
 import { layers, type Source, SOURCES, TOUCHED } from "./layers";
 import { MapFrame, PADDING_PX } from "./map_frame";
-import { addPatterns } from "./patterns";
+import { addHatch, addPatterns } from "./patterns";
 
 const MARKED: Source[] = ["areas", "dots", "curves", "tracks"];
 const REACH_PX = 6;
@@ -82,9 +82,10 @@ export class AnswerMap extends MapFrame<Source> {
     this.map.on("idle", () => {
       if (this.drawn) this.element.dataset.drawn = "yes";
     });
-    this.map.on("zoomend", () =>
-      this.heard.zoomed(Math.round(this.map.getZoom() - this.homeZoom)),
-    );
+    this.map.on("zoomend", () => {
+      addHatch(this.map);
+      this.heard.zoomed(Math.round(this.map.getZoom() - this.homeZoom));
+    });
     this.map.on("click", (event) => {
       const mark = this.at(event.point);
       this.heard.chosen(mark?.row);

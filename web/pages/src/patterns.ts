@@ -5,9 +5,15 @@ import { colour, HATCH_LINE_PX, HATCH_PX } from "./look";
 const RATIO = 2;
 
 export function addPatterns(map: Map): void {
-  put(map, "hatch", hatch(Math.round(RATIO * HATCH_PX * Math.SQRT2), false));
+  addHatch(map);
   put(map, "hatched-dot", hatch(20, true));
   put(map, "head", head(32));
+}
+
+/** As wide as in the legend: between two whole zooms a map enlarges its patterns. */
+export function addHatch(map: Map): void {
+  const larger = 2 ** (map.getZoom() - Math.floor(map.getZoom()));
+  put(map, "hatch", hatch(Math.round((RATIO * HATCH_PX * Math.SQRT2) / larger), false));
 }
 
 function put(map: Map, name: string, image: ImageData): void {
@@ -31,7 +37,9 @@ function hatch(size: number, round: boolean): ImageData {
   drawn.fillStyle = colour("map");
   drawn.fillRect(0, 0, size, size);
   drawn.strokeStyle = colour("hatch");
-  drawn.lineWidth = RATIO * HATCH_LINE_PX * (round ? 0.6 : 1);
+  // Of the legend's lines, half is cut off by the edge of their tile.
+  const thin = (size * HATCH_LINE_PX) / (2 * HATCH_PX * Math.SQRT2);
+  drawn.lineWidth = round ? RATIO * HATCH_LINE_PX * 0.6 : thin;
   const apart = round ? size / 3 : size;
   for (let x = -size; x <= size; x += apart) {
     drawn.beginPath();

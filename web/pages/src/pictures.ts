@@ -44,6 +44,10 @@ export class Pictures {
     this.tabs.choose(0);
   }
 
+  focus(): void {
+    this.tabs.focus();
+  }
+
   /** What is said while there is no answer. */
   await(words: string): void {
     if (words === this.pending) return;

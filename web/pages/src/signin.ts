@@ -45,6 +45,8 @@ export function signIn(place: Element, entered: Entered, said?: string): void {
   const submit = async (event: Event) => {
     event.preventDefault();
     trouble.textContent = (await enter(token.value.trim(), entered)) ?? "";
+    // The form is gone if it let somebody in: they go on at the tasks.
+    if (!form.isConnected) place.querySelector("select")?.focus();
   };
   const form = h(
     "form",

@@ -44,6 +44,11 @@ export class Tabs {
     this.chosen(index);
   }
 
+  /** The chosen one gets it. */
+  focus(): void {
+    this.buttons.find(({ tabIndex }) => tabIndex === 0)?.focus();
+  }
+
   private moved(event: KeyboardEvent, from: number): void {
     const last = this.tabs.length - 1;
     const to = {

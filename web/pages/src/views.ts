@@ -15,6 +15,8 @@ function view(key: string, label: string, ...questions: Question[]): View {
 }
 
 const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });
+const ENDS = view("ends", "Destinations", { ask: "hotspots", at: "ends" });
+const STARTS = view("starts", "Origins", { ask: "hotspots", at: "starts" });
 const FLOWS = view("flows", "Flows", { ask: "flows" });
 const DENSITY = view(
   "density",
@@ -26,5 +28,5 @@ const JOURNEYS = view("journeys", "Sample journeys", { ask: "journeys" });
 /** A direct question tells of its own zones alone, and of trips only if it asks for them. */
 export function viewsOf(mechanism: string): View[] {
   if (mechanism === "atlas") return [DENSITY, FLOWS, HOTSPOTS, JOURNEYS];
-  return mechanism === "trips" ? [HOTSPOTS, FLOWS] : [HOTSPOTS];
+  return mechanism === "trips" ? [ENDS, FLOWS, STARTS] : [HOTSPOTS];
 }

@@ -116,6 +116,8 @@ export class Days implements Step {
 
   private async forget(gone: readonly Summary[]): Promise<void> {
     const keys = gone.map(({ key }) => key);
+    const rows = () => [...this.list.querySelectorAll("input")];
+    const at = rows().findIndex(({ id }) => id === idOf(keys[0]!));
     this.journeys = this.journeys.filter(({ key }) => !keys.includes(key));
     if (this.key !== undefined && keys.includes(this.key)) {
       this.key = undefined;
@@ -126,7 +128,8 @@ export class Days implements Step {
     this.about.textContent = `Deleted here; your file is as it was. ${plural(this.journeys.length, "journey")} left.`;
     this.bench.changed();
     this.enter();
-    this.body.querySelector<HTMLElement>("button, input")?.focus();
+    const left = rows();
+    (left[Math.min(at, left.length - 1)] ?? this.next).focus();
   }
 
   private drawMap(): void {
@@ -145,8 +148,10 @@ export class Days implements Step {
     }
     const newest = [...days].sort(([a], [b]) => (a < b ? 1 : -1));
     const more = () => {
+      const seen = this.shown;
       this.shown += DAYS_AT_ONCE;
       this.render();
+      this.list.querySelectorAll("fieldset")[seen]?.querySelector("input")?.focus();
     };
     const rest = newest.length - this.shown;
     const label = `Show ${Math.min(rest, DAYS_AT_ONCE)} more of ${plural(rest, "earlier day")}`;
@@ -173,7 +178,7 @@ export class Days implements Step {
   }
 
   private row(journey: Summary): HTMLElement {
-    const id = `journey-${journey.key}`;
+    const id = idOf(journey.key);
     const radio = h("input", {
       type: "radio",
       name: "journey",
@@ -195,6 +200,10 @@ export class Days implements Step {
       ),
     );
   }
+}
+
+function idOf(key: number): string {
+  return `journey-${key}`;
 }
 
 function dayName(date: string): string {

@@ -30,6 +30,8 @@ export class Drawing {
   private readonly undo: HTMLButtonElement;
   private readonly said = h("p", { class: "soft", role: "status" });
   private points: LatLng[] = [];
+  /** By the names of their locations. */
+  private readonly adding = new Map<string, HTMLButtonElement>();
 
   constructor(
     private readonly bench: Bench,
@@ -43,7 +45,7 @@ export class Drawing {
       input: () => this.look(),
     });
     this.use = button("Use this journey", () => this.finish(), "main");
-    this.undo = button("Undo", () => this.change(this.points.slice(0, -1)));
+    this.undo = button("Undo", () => this.shorten(this.points.slice(0, -1)));
     this.element.append(
       h("h3", { id: "by-drawing" }, "By drawing"),
       h("p", { class: "soft" }, "Point at the places you passed, in their order."),
@@ -92,7 +94,7 @@ export class Drawing {
         { class: "buttons" },
         this.use,
         this.undo,
-        button("Clear", () => this.change([])),
+        button("Clear", () => this.shorten([])),
         button("To the map", () => this.bench.focusMap()),
       ),
     ];
@@ -110,6 +112,18 @@ export class Drawing {
     this.change(this.points);
   }
 
+  /** Whoever took the last point away goes on with another: their button is no more. */
+  private shorten(points: LatLng[]): void {
+    this.change(points);
+    if (points.length === 0) this.search.focus({ preventScroll: true });
+  }
+
+  private drop(index: number): void {
+    this.shorten(this.points.filter((_, other) => other !== index));
+    const left = this.list.querySelectorAll("button");
+    left[Math.min(index, left.length - 1)]?.focus();
+  }
+
   private change(points: LatLng[]): void {
     this.points = points;
     const along: Position[] = points.map(({ lat, lng }) => [lng, lat]);
@@ -121,7 +135,7 @@ export class Drawing {
         const { index, movedKm } = this.bench.kit.locations.snap(point);
         const { id } = this.bench.kit.locations.at(index);
         const name = movedKm < 0.001 ? id : `${km(movedKm)} from ${id}`;
-        const drop = () => this.change(this.points.filter((_, other) => other !== k));
+        const drop = () => this.drop(k);
         const label = `Delete point ${k + 1}`;
         return h(
           "li",
@@ -151,16 +165,17 @@ export class Drawing {
     const away = fits.map((each) => [haversineKm(each, near), each] as const);
     away.sort((a, b) => a[0] - b[0]);
     const found = away.slice(0, FOUND_MOST).map(([, each]) => each);
+    this.adding.clear();
     show(
       this.found,
       ...found.map((each) => {
-        const add = () => this.change([...this.points, { lat: each.lat, lng: each.lng }]);
-        return h(
-          "li",
-          {},
-          button(`Add ${each.id}`, add),
-          h("span", { class: "soft" }, whereabouts(each, middle)),
-        );
+        const add = () => {
+          this.change([...this.points, { lat: each.lat, lng: each.lng }]);
+          this.adding.get(each.id)?.focus(); // the list was made anew
+        };
+        const adds = button(`Add ${each.id}`, add);
+        this.adding.set(each.id, adds);
+        return h("li", {}, adds, h("span", { class: "soft" }, whereabouts(each, middle)));
       }),
       found.length ? null : h("li", { class: "soft" }, "No location has such a name."),
     );

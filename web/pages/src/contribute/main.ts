@@ -30,6 +30,14 @@ async function begin(): Promise<void> {
     return;
   }
   const id = location.pathname.split("/").filter(Boolean).at(-1) ?? "";
+  if (!/^[\w-]{43}$/.test(id)) {
+    refuse(
+      "There is no task at this address",
+      "The name of a task has 43 characters, and this address does not end in one. Follow the " +
+        "link that you were given once more, or ask for it again.",
+    );
+    return;
+  }
   show(place, h("p", { role: "status" }, "Fetching the task, and checking it …"));
   const fetched = await fetchKit(location.origin, id);
   document.title = `Contribute: ${fetched.kit.task.facts.purpose} · NomaDP`;

@@ -22,6 +22,7 @@ function clock(unixS: number | null): string {
 /** Everything that this browser reported to the task. */
 export class Receipts {
   readonly element = h("section", { class: "band", id: "receipts", hidden: true });
+  private readonly heading = h("h2", { tabindex: -1 }, "What this browser reported");
   private readonly rows = h("tbody", {});
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
 
@@ -31,7 +32,7 @@ export class Receipts {
     );
     const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" };
     this.element.append(
-      h("h2", {}, "What this browser reported"),
+      this.heading,
       this.trouble,
       h("div", told, h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.rows)),
     );
@@ -65,7 +66,7 @@ export class Receipts {
       this.bench.account
         .send(reportId)
         .catch((error: unknown) => (this.trouble.textContent = refusal(error)))
-        .finally(() => void this.refresh());
+        .finally(() => void this.refresh().then(() => this.heading.focus()));
     });
     return button;
   }

@@ -16,7 +16,7 @@ export class Sending implements Step {
   private readonly accept = h("input", { type: "checkbox", id: "accept" });
   private readonly later = h("fieldset", { class: "when" });
   private readonly atOnce = h("input", { type: "radio", name: "moment", id: "now" });
-  private readonly trouble = h("p", { class: "trouble", role: "alert" });
+  private readonly trouble = h("p", { class: "trouble", role: "alert", tabindex: -1 });
   private readonly done = h("div", {});
   private readonly send: HTMLButtonElement;
   private isSending = false;
@@ -93,6 +93,7 @@ export class Sending implements Step {
       await this.settled(await account.report(chosen!.points, told));
     } catch (error) {
       this.trouble.textContent = refusal(error);
+      this.trouble.focus(); // the button that had the focus can no longer be pressed
     }
     this.isSending = false;
     this.send.textContent = `Spend ε = ${this.bench.kit.task.facts.epsilon} and send`;

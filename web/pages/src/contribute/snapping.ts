@@ -2,7 +2,7 @@
 import { broughtToLength, HOURS, Question, Trips, Visits, WHEN } from "nomadp-client";
 import { count, h, plural, show } from "../dom";
 import type { Position } from "../api";
-import type { Bench, Step } from "./bench";
+import type { Bench, Journey, Step } from "./bench";
 import { inOrder, type Numbered } from "./numbered";
 import { km } from "./words";
 
@@ -16,6 +16,8 @@ export class Snapping implements Step {
     "This is all of the journey that a report can be about. It is still only in this tab.";
   readonly body = h("div", {});
   private readonly next: HTMLButtonElement;
+  /** The journey whose hour was chosen here, which can be chosen again. */
+  private told: Journey | undefined;
 
   constructor(private readonly bench: Bench) {
     const click = () => bench.go(3);
@@ -104,9 +106,12 @@ export class Snapping implements Step {
   private time(): HTMLElement {
     const { hour } = this.bench.chosen!;
     const { names, hours } = WHEN[this.bench.kit.task.facts.when!];
-    if (hour !== null) {
-      const slot = names[Math.floor(hour / hours) % names.length]!;
-      return h("p", { class: "answer" }, `The task also asks when: ${slot}, when it began.`);
+    const when = (at: number) => {
+      const slot = names[Math.floor(at / hours) % names.length]!;
+      return `The task also asks when: ${slot}, when it began.`;
+    };
+    if (hour !== null && this.told !== this.bench.chosen) {
+      return h("p", { class: "answer" }, when(hour));
     }
     const day = select("weekday", "Weekday", WEEK);
     const clock = select(
@@ -114,11 +119,21 @@ export class Snapping implements Step {
       "Hour",
       Array.from({ length: 24 }, (_, k) => `${k}:00 – ${k}:59`),
     );
+    const said = h("p", { class: "answer", role: "status" });
+    const say = (at: number | null) => (said.textContent = at === null ? "" : when(at));
+    say(hour);
+    if (hour !== null) {
+      day.input.selectedIndex = Math.floor(hour / 24) + 1;
+      clock.input.selectedIndex = (hour % 24) + 1;
+    }
     const set = () => {
       const [at, of] = [day.input.selectedIndex - 1, clock.input.selectedIndex - 1];
-      if (at < 0 || of < 0) return;
-      this.bench.choose({ ...this.bench.chosen!, hour: (24 * at + of) % HOURS });
-      this.enter();
+      const isSaid = at >= 0 && of >= 0;
+      const told = isSaid ? (24 * at + of) % HOURS : null;
+      this.told = { ...this.bench.chosen!, hour: told };
+      this.bench.choose(this.told);
+      this.next.disabled = !isSaid;
+      say(told);
     };
     day.input.addEventListener("change", set);
     clock.input.addEventListener("change", set);
@@ -128,6 +143,7 @@ export class Snapping implements Step {
       h("legend", {}, "The task also asks when; this journey has no time. When did it begin?"),
       day.element,
       clock.element,
+      said,
     );
   }
 
