@@ -19,10 +19,13 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from nomadp.look import css_properties
+
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 CONFIG = DOCS / "zensical.toml"
 LOOK = DOCS / "look"
+ICON = ROOT / "web" / "pages" / "src" / "icon.svg"
 
 ELSEWHERE = {
     "README.md": "index.md",
@@ -41,6 +44,7 @@ ELSEWHERE = {
 
 FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
+IMAGE = re.compile(r"!\[[^\]]*\]\([^)#\s]+\.png\)")
 COMMENT = re.compile(r"<!-- .*? -->")
 """For whoever writes. One on its own line leaves a blank one, which a table after it needs."""
 
@@ -91,8 +95,22 @@ def turned(text: str, source: Path, out: Path) -> str:
         link = os.path.relpath(place, places[source].parent)
         return found[1] + PurePosixPath(link).as_posix() + (found[3] or "") + found[4]
 
+    def both(found: re.Match[str]) -> str:
+        return by_theme(found[0], source.parent)
+
     parts = FENCE.split(COMMENT.sub("", text))
-    return "".join(part if part.startswith("```") else LINK.sub(turn, part) for part in parts)
+    return "".join(
+        part if part.startswith("```") else LINK.sub(turn, IMAGE.sub(both, part))
+        for part in parts
+    )
+
+
+def by_theme(image: str, folder: Path) -> str:
+    """A picture that was also taken by night (X-dark.png beside X.png), once for each theme."""
+    light, dark = image[:-1], f"{image[:-5]}-dark.png"
+    if not (folder / dark.rpartition("(")[2]).is_file():
+        return image
+    return f"{light}#only-light)\n{dark}#only-dark)"
 
 
 def gather(out: Path) -> None:
@@ -106,7 +124,18 @@ def gather(out: Path) -> None:
             (staged / place).write_text(text, encoding="utf-8")
     if LOOK.is_dir():
         shutil.copytree(LOOK, staged / LOOK.name)
+        shutil.copyfile(ICON, staged / LOOK.name / ICON.name)
+        (staged / LOOK.name / "colours.css").write_text(colours(), encoding="utf-8")
     shutil.copyfile(CONFIG, out / CONFIG.name)
+
+
+def colours() -> str:
+    """Those of every other page of ours, under the names that zensical gives to the themes."""
+    schemes = {"default": "light", "slate": "dark"}
+    return "".join(
+        f'[data-md-color-scheme="{scheme}"] {{ {css_properties(theme)} }}\n'
+        for scheme, theme in schemes.items()
+    )
 
 
 def zensical(out: Path, *args: str) -> list[str]:

@@ -116,6 +116,17 @@ def test_links_of_the_repository_become_links_of_the_site(tmp_path: Path) -> Non
     assert copied == (ROOT / "examples" / "device.py").read_bytes()
 
 
+def test_a_picture_of_the_night_is_shown_by_night(tmp_path: Path) -> None:
+    """A forge shows the one picture; the site the one of its theme, whoever chose it."""
+    build = one_page(tmp_path, "# Home\n")
+    for name in ("a.png", "a-dark.png", "b.png"):
+        (build.DOCS / name).write_bytes(b"")
+    text = "![A](a.png)\n\n![B](b.png)\n"
+    assert build.turned(text, build.DOCS / "index.md", tmp_path / "out") == (
+        "![A](a.png#only-light)\n![A](a-dark.png#only-dark)\n\n![B](b.png)\n"
+    )
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Tests print nothing."""
