@@ -12,6 +12,8 @@ from pathlib import Path
 EXTRAS = ["tables", "analysis", "fast", "plot", "h3", "geo", "polars", "collector", "all"]
 CLUSTERS = ["spark", "sail"]
 QUICK = ["", "collector"]
+SOURCE_ONLY = ["pyspark", "pyspark-client"]
+"""No version of these has a wheel; building them needs no compiler."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def make(folder: Path, case: Case, project: dict[str, dict[str, list[str]]]) -> 
         # "Direct" is only what is named here. Where a version has no wheel for this Python,
         # it is the next one's turn: that is what somebody without a compiler gets.
         named = ["--resolution", "lowest-direct", *requirements(case.extra, project)]
-        _run([*install, *named, "--only-binary", ":all:", wanted])
+        built = [arg for each in SOURCE_ONLY for arg in ("--no-binary", each)]
+        _run([*install, *named, "--only-binary", ":all:", *built, wanted])
     else:
         _run([*install, wanted])
 

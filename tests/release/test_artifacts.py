@@ -1,5 +1,7 @@
 """What is published holds what it should, and nothing else."""
 
+import re
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -79,10 +81,40 @@ def test_the_recipe_gets_the_hash_and_the_address(
     assert f"\n  sha256: {artifacts.digest(tmp_path / 'sdist')}\n" in made
 
 
-def test_the_recipe_asks_for_what_the_base_install_does() -> None:
+def listed(heading: str) -> list[str]:
+    """What stands under a heading of the recipe."""
     text = prepare.RECIPE.read_text(encoding="utf-8")
-    for each in installs.read_project(prepare.ROOT)["dependencies"]:
-        assert f"    - {each.replace('>=', ' >=')}\n" in text
+    (found,) = re.findall(rf"^ +{heading}:\n((?: +- .*\n)+)", text, re.MULTILINE)
+    return [line.strip().removeprefix("- ") for line in found.splitlines()]
+
+
+def as_conda(requirement: str) -> str:
+    """As conda-forge writes it, where a few packages have other names."""
+    name, least = re.sub(r"\[\w+\]|;.*", "", requirement).split(">=")
+    others = {"h3": "h3-py", "matplotlib": "matplotlib-base"}
+    return f"{others.get(name, name)} >={least}"
+
+
+def test_the_recipe_asks_for_what_the_base_install_does() -> None:
+    base = installs.read_project(prepare.ROOT)["dependencies"]
+    assert listed("run") == ["python >=${{ python_min }}", *map(as_conda, base)]
+
+
+def test_the_recipe_bounds_what_the_extras_ask_for() -> None:
+    project = installs.read_project(prepare.ROOT)
+    beside = set(installs.requirements("all", project)) - set(project["dependencies"])
+    assert sorted(listed("run_constraints")) == sorted(map(as_conda, beside))
+
+
+def test_the_recipe_is_built_as_the_wheel_is() -> None:
+    text = prepare.RECIPE.read_text(encoding="utf-8")
+    whole = tomllib.loads((prepare.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, build = whole["project"], whole["build-system"]["requires"]
+    assert f'  python_min: "{project["requires-python"].removeprefix(">=")}"\n' in text
+    assert set(map(as_conda, build)) <= set(listed("host"))
+    assert listed("entry_points") == [f"{k} = {v}" for k, v in project["scripts"].items()]
+    assert f"  summary: {project['description']}\n" in text
+    assert f"  license: {project['license']}\n" in text
 
 
 def test_a_rehearsal_of_some_extras_knows_their_names() -> None:
