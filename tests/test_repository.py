@@ -136,9 +136,20 @@ def test_the_package_reads_and_writes_no_pickles() -> None:
     assert [by_name(source) for source in SOURCES if unsafe & imports(source)] == []
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=by_name)
-def test_modules_and_functions_stay_small(source: Path) -> None:
-    assert len(source.read_text(encoding="utf-8").splitlines()) <= MODULE_LINES
+def test_no_statement_numbers_its_parameters() -> None:
+    # Python 3.12.0 to 3.12.3 warns of each in a sequence (cpython issue 117995).
+    numbered = re.compile(r"[(\s=]\?\d")
+    assert [by_name(each) for each in SOURCES if numbered.search(each.read_text("utf-8"))] == []
+
+
+def test_modules_and_functions_stay_small() -> None:
+    large = {by_name(source): what_is_large(source) for source in SOURCES}
+    assert {source: names for source, names in large.items() if names} == {}
+
+
+def what_is_large(source: Path) -> set[str]:
+    """The names of what has too many lines or parameters in a file; its own, if it has."""
+    whole = len(source.read_text(encoding="utf-8").splitlines()) > MODULE_LINES
     long = {
         function.name
         for function in functions(source)
@@ -150,7 +161,7 @@ def test_modules_and_functions_stay_small(source: Path) -> None:
         if len(parameters(function)) > PARAMETERS
         and not (is_command(function) or is_compiled(function))
     }
-    assert (long, wide) == (set(), set())
+    return long | wide | ({source.name} if whole else set())
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -189,9 +200,12 @@ def links() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("document", "target"), links())
-def test_every_link_between_documents_leads_somewhere(document: str, target: str) -> None:
-    assert ((ROOT / document).parent / target).exists()
+def test_every_link_between_documents_leads_somewhere() -> None:
+    assert [
+        (document, target)
+        for document, target in links()
+        if not ((ROOT / document).parent / target).exists()
+    ] == []
 
 
 def test_the_tree_that_contributors_see_is_the_tree() -> None:
