@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 IMAGES = Path(__file__).resolve().parent / "images"
 MOST_BYTES = 200_000
-COLOURS = 128
+COLOURS = 96
 DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 FLAGS = [
     "--no-sandbox",
