@@ -56,15 +56,14 @@ def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
         page.get_by_label("Analyst's token").fill(found["analyst_token"])
         page.keyboard.press("Enter")
         page.get_by_role("tab", name=tab).click()
-        page.wait_for_selector(DRAWN, timeout=WAIT_MS)
-        page.wait_for_timeout(1500)
+        page.wait_for_selector(DRAWN)
 
     return prepare
 
 
 def contribute(page: "Page", found: dict[str, Any]) -> None:
     """A journey is drawn, and what would be sent of it is looked at."""
-    page.wait_for_selector(DRAWN, timeout=WAIT_MS)
+    page.wait_for_selector(DRAWN)
     page.get_by_role("button", name="Draw a journey").click()
     canvas = page.locator(".map canvas")
     width, height = canvas.evaluate("(each) => [each.clientWidth, each.clientHeight]")
@@ -72,15 +71,17 @@ def contribute(page: "Page", found: dict[str, Any]) -> None:
         canvas.click(position={"x": x * width, "y": y * height})
     page.get_by_role("button", name="Use this journey").click()
     page.get_by_role("button", name="See what would be sent").click()
-    for _ in range(PREVIEWS - 1):
+    for number in range(1, PREVIEWS):
+        page.get_by_text(f"Of {number} drawn").wait_for()
         page.get_by_role("button", name="Draw again").click()
-    page.locator("#explained .figure").wait_for(timeout=WAIT_MS)
-    page.wait_for_selector(DRAWN, timeout=WAIT_MS)
+    page.get_by_text(f"Of {PREVIEWS} drawn").wait_for()
+    page.locator("#explained .figure").wait_for()
+    page.wait_for_selector(DRAWN)
     show(page, ".contribute .steps", 74)
 
 
 def journey(page: "Page", found: dict[str, Any]) -> None:
-    page.wait_for_timeout(300)
+    """As it opens."""
 
 
 def maps(page: "Page", found: dict[str, Any]) -> None:
@@ -95,8 +96,7 @@ def gathered(page: "Page", found: dict[str, Any]) -> None:
 def show(page: "Page", part: str, above_px: int) -> None:
     """Scroll until a part of the page is so far from the top."""
     below = f"(node) => scrollTo(0, node.getBoundingClientRect().top + scrollY - {above_px})"
-    page.locator(part).evaluate(below)
-    page.wait_for_timeout(300)
+    page.locator(part).evaluate(below)  # at once, since motion is reduced
 
 
 SHOTS = [
@@ -139,6 +139,7 @@ def taken(browser: "Browser", shot: Shot, found: dict[str, Any]) -> Path:
         has_touch=is_phone,
         reduced_motion="reduce",
     )
+    context.set_default_timeout(WAIT_MS)
     page = context.new_page()
     page.goto(found[shot.kind])
     shot.prepare(page, found)

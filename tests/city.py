@@ -53,8 +53,9 @@ def send_city(address: Address, kit: Kit, trips: int) -> None:
     said = []
     for k, trip in enumerate(city(trips).trajectories):
         private = PrivateJourney.of(trip, kit, None)
-        report = kit.mechanism.report(private.locations)
-        value = kit.code.text(kit.code.released(report))
+        # By seeds, and the same every time: no map is pale by chance.
+        report = kit.mechanism.simulate(private.locations, seed=k)
+        value = kit.code.text(report.values if report.number is None else (report.number,))
         said.append({"report_id": new_id(), "time": today() - k % 5, "value": value})
     for start in range(0, len(said), 100):
         assert address.send(kit, *said[start : start + 100]).status == 200

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from browsers import AXE, fresh, serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -140,10 +141,6 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-SERIOUS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-  .filter(({ impact }) => ["serious", "critical"].includes(impact))
-  .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)"""
 LOOKED_AT = ("index", "guides/mechanisms", "reference/python", "reference/http", "atlas")
 
 
@@ -153,9 +150,10 @@ LOOKED_AT = ("index", "guides/mechanisms", "reference/python", "reference/http",
 def test_pages_fit_ask_nobody_else_and_can_be_used_by_everybody(
     width: int, scheme: str, browser: "Browser", address: str
 ) -> None:
-    context = browser.new_context(
+    context = fresh(
+        browser,
         viewport={"width": width, "height": 844},
-        color_scheme=scheme,  # type: ignore[arg-type]
+        color_scheme=scheme,
         reduced_motion="reduce",
     )
     page, asked, troubles = context.new_page(), set[str](), list[str]()
@@ -165,8 +163,7 @@ def test_pages_fit_ask_nobody_else_and_can_be_used_by_everybody(
         page.goto(f"{address}/{name}.html")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         if AXE.is_file():
-            page.evaluate(AXE.read_text(encoding="utf-8"))
-            assert page.evaluate(SERIOUS) == [], name
+            assert serious(page) == [], name
     context.close()
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
     assert troubles == []

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from browsers import expect, fresh
 
 from nomadp.answers import Table
 from nomadp.answers.picture import write_map
@@ -32,8 +33,7 @@ class Visit:
     """One tab, what it asked for, and everything that went wrong in it."""
 
     def __init__(self, browser: "Browser", file: Path, **context: Any) -> None:
-        options: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}}
-        self.context = browser.new_context(**(options | {"reduced_motion": "reduce"} | context))
+        self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
         self.page: Page = self.context.new_page()
         self.troubles: list[str] = []
         self.requests: list[str] = []
@@ -52,7 +52,7 @@ def visit(browser: "Browser", file: Path) -> Iterator[Visit]:
 
 
 def test_it_opens_offline_and_asks_for_nothing(visit: Visit, file: Path) -> None:
-    assert visit.page.locator("h1").inner_text() == "Where people go"
+    expect(visit.page.locator("h1")).to_have_text("Where people go")
     assert visit.requests == [file.as_uri()]
 
 
@@ -61,10 +61,10 @@ def test_a_row_points_at_its_mark_and_a_mark_at_its_row(visit: Visit) -> None:
     row = band.locator("tbody tr").first
     row.hover()
     number = row.get_attribute("data-row")
-    assert band.locator(".mark.chosen").get_attribute("data-row") == number
+    expect(band.locator(".mark.chosen")).to_have_attribute("data-row", number or "")
     band.locator(f".mark[data-row='{number}']").hover()
-    assert row.evaluate("row => row.classList.contains('chosen')")
-    assert (row.locator("th").inner_text()) in visit.page.locator("#tip").inner_text()
+    expect(row).to_contain_class("chosen")
+    expect(visit.page.locator("#tip")).to_contain_text(row.locator("th").inner_text())
 
 
 def test_the_map_moves_by_keys_and_buttons_and_comes_back(visit: Visit) -> None:

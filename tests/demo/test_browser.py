@@ -1,6 +1,7 @@
 """The page as a person meets it, in a real Chromium."""
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from browsers import DESK, PHONE, expect, fresh
 from PIL import Image
 
 from nomadp.datasets.city import City
@@ -21,15 +23,12 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-
 
 class Visit:
     """One tab, and everything that went wrong in it."""
 
     def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
-        options = {"reduced_motion": "reduce", "viewport": DESK}
-        self.context = browser.new_context(**(options | context))  # type: ignore[arg-type]
+        self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
         self.page: Page = self.context.new_page()
         self.troubles: list[str] = []
         self.requests: list[str] = []
@@ -62,7 +61,7 @@ def visit(browser: "Browser", page_file: Path) -> Iterator[Visit]:
 
 def test_opens_from_a_file_without_a_word_on_the_console(visit: Visit, page_file: Path) -> None:
     assert visit.page.title().startswith("NomaDP")
-    assert visit.page.locator("h1").is_visible()
+    expect(visit.page.locator("h1")).to_be_visible()
     assert visit.requests == [page_file.as_uri()]
 
 
@@ -72,9 +71,9 @@ def test_another_journey_changes_both_maps_and_the_table(visit: Visit) -> None:
     after = visit.map("true"), visit.map("reported")
     assert before[0] != after[0]
     assert before[1] != after[1]
-    assert visit.page.locator("#journey-name").inner_text().startswith("Journey 2 of 6")
+    expect(visit.page.locator("#journey-name")).to_have_text(re.compile("^Journey 2 of 6"))
     points = visit.page.evaluate("data.journeys[1].places.length")
-    assert visit.page.locator("#point-errors tr").count() == points
+    expect(visit.page.locator("#point-errors tr")).to_have_count(points)
 
 
 def test_next_and_previous_lead_back(visit: Visit) -> None:
@@ -140,25 +139,26 @@ def test_arrow_keys_choose_among_mechanisms(visit: Visit) -> None:
 @pytest.mark.parametrize("chart", ["error", "range"])
 def test_charts_draw_every_mechanism_and_both_floors(visit: Visit, chart: str) -> None:
     drawn = visit.page.locator(f"#chart-{chart} [data-series]")
-    names = {drawn.nth(k).get_attribute("data-series") for k in range(drawn.count())}
-    assert names == {"exp", "tp", "atp", "atlas", "constant", "uniform"}
-    assert drawn.count() == 6
-    label = visit.page.locator(f"#chart-{chart} svg").get_attribute("aria-label") or ""
-    assert "best constant" in label
+    expect(drawn).to_have_count(6)
+    names = drawn.evaluate_all("(all) => all.map(({ dataset }) => dataset.series)")
+    assert set(names) == {"exp", "tp", "atp", "atlas", "constant", "uniform"}
+    figure = visit.page.locator(f"#chart-{chart} svg")
+    expect(figure).to_have_attribute("aria-label", re.compile("best constant"))
 
 
 def test_budget_bars_follow_the_length(visit: Visit) -> None:
     visit.page.locator("#length").fill("2")
-    assert visit.page.locator("#budget .bar-row").count() == 4
-    words = visit.page.locator(".segment-direction").first.get_attribute("aria-label") or ""
-    assert words.startswith("TP, copy 1: 1 direction draw of 3/8 ε = 1.5 each.")
-    assert "2 points" in (visit.page.locator("#shares-caption").text_content() or "")
+    expect(visit.page.locator("#budget .bar-row")).to_have_count(4)
+    words = re.compile(r"^TP, copy 1: 1 direction draw of 3/8 ε = 1\.5 each\.")
+    first = visit.page.locator(".segment-direction").first
+    expect(first).to_have_attribute("aria-label", words)
+    expect(visit.page.locator("#shares-caption")).to_contain_text("2 points")
 
 
 def test_the_promise_follows_epsilon_and_is_rounded_up(visit: Visit) -> None:
-    assert visit.page.locator("#odds").inner_text() == "54.6"
+    expect(visit.page.locator("#odds")).to_have_text("54.6")
     visit.choose("epsilon", "1")
-    assert visit.page.locator("#odds").inner_text() == "2.72"
+    expect(visit.page.locator("#odds")).to_have_text("2.72")
 
 
 def test_a_phone_scrolls_in_one_direction_only(browser: "Browser", page_file: Path) -> None:
@@ -217,9 +217,10 @@ def test_the_collectors_view_shows_one_question_at_a_time(visit: Visit) -> None:
     names = ["density", "flows", "hotspots", "journeys"]
     for name in names:
         visit.choose("view", name)
-        shown = [each for each in names if visit.page.locator(f"#view-{each}").is_visible()]
-        assert shown == [name]
-        assert visit.page.locator(f"#view-{name} svg.scene").count() == 2
+        for each in names:
+            view = visit.page.locator(f"#view-{each}")
+            expect(view).to_be_visible(visible=each == name)
+        expect(visit.page.locator(f"#view-{name} svg.scene")).to_have_count(2)
     marks = visit.page.locator("#view-density .areas .mark").first
     fill = marks.evaluate("(node) => getComputedStyle(node).fill")
     assert fill != "rgb(0, 0, 0)"
@@ -282,7 +283,7 @@ def test_names_of_places_are_shown_and_never_run(
     study = replace(findings.study, city=hostile)
     file.write_text(render(replace(findings, study=study)), encoding="utf-8")
     visited = Visit(browser, file)
-    assert "<img src=x onerror=alert(" in visited.page.locator("#point-errors").inner_text()
+    expect(visited.page.locator("#point-errors")).to_contain_text("<img src=x onerror=alert(")
     assert visited.page.locator("img").count() == 0
     visited.context.close()
     assert visited.troubles == []

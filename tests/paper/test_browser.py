@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from browsers import expect, fresh, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -15,8 +16,7 @@ class Visit:
     """One tab, and everything that went wrong in it."""
 
     def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
-        options = {"viewport": {"width": 1280, "height": 900}} | context
-        self.context = browser.new_context(**options)  # type: ignore[arg-type]
+        self.context = fresh(browser, **context)
         self.page: Page = self.context.new_page()
         self.troubles: list[str] = []
         self.requests: list[str] = []
@@ -40,9 +40,9 @@ def test_opens_from_a_file_without_a_word_on_the_console(
     browser: "Browser", report: Path
 ) -> None:
     visit = Visit(browser, report)
-    assert visit.page.locator("h1").is_visible()
+    expect(visit.page.locator("h1")).to_be_visible()
     assert visit.requests == [report.as_uri()]
-    assert visit.page.locator("figure svg").count() == 13
+    expect(visit.page.locator("figure svg")).to_have_count(13)
     visit.context.close()
     assert visit.troubles == []
 
@@ -98,18 +98,18 @@ def test_a_phone_scrolls_the_page_in_one_direction_only(
 def test_numbers_open_below_their_figure(browser: "Browser", report: Path) -> None:
     visit = Visit(browser, report)
     table = visit.page.locator("#ne details table").first
-    assert not table.is_visible()
+    expect(table).to_be_hidden()
     visit.page.locator("#ne summary").click()
-    assert table.is_visible()
+    expect(table).to_be_visible()
     visit.context.close()
 
 
 def test_contents_lead_to_their_sections(browser: "Browser", report: Path) -> None:
     visit = Visit(browser, report)
     visit.page.locator("nav a", has_text="Counts of visits").click()
-    assert visit.page.evaluate("location.hash") == "#table2"
-    top = visit.page.locator("#table2").evaluate("e => e.getBoundingClientRect().top")
-    assert -1 <= top < 100
+    until(visit.page, lambda: visit.page.evaluate("location.hash") == "#table2")
+    heading, top = visit.page.locator("#table2"), "e => e.getBoundingClientRect().top"
+    until(visit.page, lambda: -1 <= heading.evaluate(top) < 100)  # it scrolls there
     visit.context.close()
 
 

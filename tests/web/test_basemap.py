@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from basemaps import CREDIT, write_basemap, write_city_basemap
-from browsers import part, pixels, seen
+from browsers import drawn, expect, part, pixels, seen
 from city import city_kit
 from collecting import TOKENS, Process, prepared
 
@@ -40,9 +40,7 @@ def url_of(process: Process, path: str = "/") -> str:
 def sign_in(page: "Page") -> None:
     page.get_by_label("Analyst's token").fill(TOKENS["analyst"])
     page.keyboard.press("Enter")
-    page.wait_for_selector(".map canvas")
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(1_000)
+    drawn(page, "nothing")
 
 
 def asked_tiles(asked: "list[Request]") -> list[str]:
@@ -70,7 +68,7 @@ def test_a_picture_lies_beneath_the_map_and_its_maker_is_named(
     ):
         sign_in(page)
         image = pixels(page)
-        assert page.locator(".map .credit").inner_text() == CREDIT
+        expect(page.locator(".map .credit")).to_have_text(CREDIT)
     ground = look()["light"]["map"]
     assert part(image, painted(GREEN, ground), near=4) > 0.6
     assert part(image, ground) < 0.2
@@ -108,8 +106,7 @@ def test_streets_of_a_whole_city_are_no_patches_and_come_nearer_by(
         far = pixels(page)
         for _ in range(4):
             page.get_by_role("button", name="Zoom in").click()
-            page.wait_for_timeout(600)
-        page.wait_for_timeout(1_000)
+            drawn(page, "nothing")
         near = pixels(page)
     assert part(far, palette["water"], near=2) > 0.003
     assert part(far, palette["street"], near=2) < 0.002
@@ -140,9 +137,9 @@ def test_the_contributors_page_never_asks_for_tiles(
         seen(chromium, url_of(process, path), asked=asked) as page,
     ):
         page.get_by_role("button", name="Draw a journey").click()
-        page.wait_for_selector(".map canvas")
+        drawn(page)
         page.get_by_role("button", name="Zoom in").click()
-        page.wait_for_load_state("networkidle")
+        drawn(page)
     assert asked_tiles(asked) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from browsers import DESK, PHONE, part, pixels, seen, serious, too_small
+from browsers import DESK, PHONE, drawn, expect, part, pixels, seen, serious, too_small, until
 from city import city_kit, send_city
 from collecting import TOKENS, Address, Process, prepared, report, today
 
@@ -22,7 +22,12 @@ pytestmark = pytest.mark.browser
 REPORTS = 2_000
 ATLAS, TRIPS = "Where buses are missing", "From where to where people commute"
 FEW = "Where people set out"
-DRAWN = ".map[data-drawn=yes]"
+FILLED = """() => {
+  const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} ${clientHeight}`;
+  const canvas = document.querySelector(".map canvas");
+  return sizeOf(canvas) === sizeOf(canvas.closest(".map .canvas"));
+}"""
+"""The map has seen that its place was resized."""
 WEIGHT_BYTES = 700_000
 
 
@@ -34,6 +39,11 @@ class Collection(NamedTuple):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.address.port}"
+
+    def trips_reported(self) -> int:
+        """Some are sent by a test."""
+        path = f"/tasks/{self.trips.task.id}/progress"
+        return int(self.address.ask("GET", path, role="analyst").json["reports"])
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +73,7 @@ def sign_in(page: "Page", task: str, token: str = TOKENS["analyst"]) -> None:
 
 def open_tab(page: "Page", name: str) -> None:
     page.get_by_role("tab", name=name).click()
-    page.wait_for_selector(DRAWN, timeout=90_000)
+    drawn(page)
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
@@ -74,7 +84,7 @@ def test_the_map_shows_what_was_collected(
     with seen(chromium, collection.url, viewport=screen, color_scheme=theme) as page:
         sign_in(page, TRIPS)
         open_tab(page, "Destinations")
-        assert page.locator("#reports").inner_text() == f"{REPORTS:,}"
+        expect(page.locator("#reports")).to_have_text(f"{collection.trips_reported():,}")
         image, palette = pixels(page), look()[theme]
         assert 0.1 < part(image, palette["map"]) < 0.9
         assert part(image, palette["certain-4"]) > 0.005
@@ -83,7 +93,7 @@ def test_the_map_shows_what_was_collected(
         image = pixels(page)
         assert part(image, palette["flow"], near=40) > 0.001
         assert part(image, palette["certain-4"]) < 0.001
-        assert "Drawn are" in page.locator("#picture figcaption").inner_text()
+        expect(page.locator("#picture figcaption")).to_contain_text("Drawn are")
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
         assert too_small(page) == []
@@ -99,15 +109,13 @@ def test_every_picture_of_journeys_has_its_table(
         for name in ("Density", "Flows", "Hotspots", "Sample journeys"):
             open_tab(page, name)
             rows = page.locator(".rows tbody tr")
-            assert rows.count() > 3
-            assert page.locator(".summary").inner_text()
-        chosen = page.locator(".rows tbody tr.chosen")
-        assert chosen.count() == 1
-        assert chosen.inner_text().endswith("km")
+            assert rows.count() > 3  # it is there with the map
+            expect(page.locator(".summary")).not_to_be_empty()
+        expect(page.locator(".rows tbody tr.chosen")).to_have_text(re.compile("km$"))
         with_radii = pixels(page)
         rows.nth(6).get_by_role("button").press("Enter")
-        assert rows.nth(6).get_attribute("class") == "chosen"
-        page.wait_for_timeout(1_500)
+        expect(rows.nth(6)).to_have_class("chosen")
+        drawn(page)
         assert (pixels(page) != with_radii).any(axis=-1).mean() > 0.02
 
 
@@ -118,17 +126,18 @@ def test_areas_become_smaller_as_the_map_is_zoomed_in(
     with seen(chromium, collection.url) as page:
         sign_in(page, ATLAS)
         open_tab(page, "Density")
-        assert page.get_by_text("Areas: 8 by 8").is_visible()
+        page.get_by_text("Areas: 8 by 8").wait_for()
         for screen in (PHONE, DESK):  # a larger screen is no zoom
             page.set_viewport_size(screen)
-            page.wait_for_timeout(1_000)
-            assert page.get_by_text("Areas: 8 by 8").is_visible()
+            until(page, lambda: page.evaluate(FILLED))
+            drawn(page)
+            page.get_by_text("Areas: 8 by 8").wait_for()
         page.get_by_role("button", name="Zoom in").click()
-        page.get_by_text("Areas: 16 by 16").wait_for(timeout=60_000)
+        page.get_by_text("Areas: 16 by 16").wait_for()
         page.get_by_role("button", name="Show everything").click()
-        page.get_by_text("Areas: 8 by 8").wait_for(timeout=60_000)
+        page.get_by_text("Areas: 8 by 8").wait_for()
         page.locator(".map canvas").press("-")
-        page.get_by_text("Areas: 4 by 4").wait_for(timeout=60_000)
+        page.get_by_text("Areas: 4 by 4").wait_for()
 
 
 @pytest.mark.slow
@@ -138,14 +147,14 @@ def test_it_says_what_fakes_could_do_what_was_refused_and_what_was_promised(
     with seen(chromium, collection.url) as page:
         sign_in(page, ATLAS)
         open_tab(page, "Density")
-        facts = page.locator(".facts").inner_text()
-        assert re.search(r"if 1\s% of all were fakes, they could raise a share by", facts)
+        fakes = re.compile(r"if 1\s% of all were fakes, they could raise a share by")
+        expect(page.locator(".facts")).to_contain_text(fakes)
         refused = page.locator("#refused tbody tr")
-        assert refused.count() == 1
-        assert "From the future" in refused.first.inner_text()
+        expect(refused).to_have_count(1)
+        expect(refused).to_contain_text("From the future")
         promised = page.locator("#guarantee")
         promised.get_by_text("403.43 : 1").wait_for()  # e^6, rounded up
-        assert "Who sees what" in promised.inner_text()
+        expect(promised).to_contain_text("Who sees what")
 
 
 def test_of_too_few_reports_it_says_only_how_many_are_missing(
@@ -156,6 +165,7 @@ def test_of_too_few_reports_it_says_only_how_many_are_missing(
         page.get_by_text(
             "There are too few reports to say anything: 60 are missing."
         ).wait_for()
+        drawn(page, "nothing")
         assert page.locator(".rows").count() == 0
         assert part(pixels(page), look()["light"]["certain-4"]) == 0
 
@@ -164,19 +174,18 @@ def test_of_too_few_reports_it_says_only_how_many_are_missing(
 def test_new_reports_are_counted_at_once_and_answered_when_asked_again(
     chromium: "Browser", collection: Collection
 ) -> None:
-    task = f"/tasks/{collection.trips.task.id}/progress"
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
         open_tab(page, "Destinations")
-        before = collection.address.ask("GET", task, role="analyst").json["reports"]
+        before = collection.trips_reported()
         collection.address.send(collection.trips, *[report(collection.trips) for _ in range(7)])
-        page.get_by_text("7 reports came in since").wait_for(timeout=60_000)
-        assert page.locator("#reports").inner_text() == f"{before + 7:,}"
-        page.get_by_role("button", name="Work it out again").click()
-        assert page.evaluate("document.activeElement.textContent") == "Destinations"
-        told = page.locator(".facts dd").first
-        told.get_by_text(f"{before + 7:,}", exact=True).wait_for(timeout=60_000)
-        assert not page.get_by_role("button", name="Work it out again").is_visible()
+        page.get_by_text("7 reports came in since").wait_for()
+        expect(page.locator("#reports")).to_have_text(f"{before + 7:,}")
+        again = page.get_by_role("button", name="Work it out again")
+        again.click()
+        expect(page.get_by_role("tab", name="Destinations")).to_be_focused()
+        expect(page.locator(".facts dd").first).to_have_text(f"{before + 7:,}")
+        expect(again).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -205,10 +214,9 @@ def test_the_map_follows_the_theme(chromium: "Browser", collection: Collection) 
         sign_in(page, TRIPS)
         open_tab(page, "Destinations")
         page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(1_000)
-        image = pixels(page)
-        assert part(image, look()["dark"]["certain-4"]) > 0.005
-        assert part(image, look()["light"]["map"]) < 0.01
+        until(page, lambda: part(pixels(page), look()["light"]["map"]) < 0.01)
+        drawn(page)
+        assert part(pixels(page), look()["dark"]["certain-4"]) > 0.005
 
 
 @pytest.mark.slow
@@ -230,12 +238,12 @@ def test_all_rows_are_saved_as_a_file(
 def test_tabs_and_rows_are_reached_by_keys(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
-        assert page.evaluate("document.activeElement.id") == "task"
+        expect(page.locator("#task")).to_be_focused()
         open_tab(page, "Destinations")
         page.get_by_role("tab", name="Destinations").press("ArrowRight")
         flows = page.get_by_role("tab", name="Flows")
-        assert flows.get_attribute("aria-selected") == "true"
-        assert flows.evaluate("(each) => each === document.activeElement")
+        expect(flows).to_have_attribute("aria-selected", "true")
+        expect(flows).to_be_focused()
 
 
 def test_the_policy_is_the_one_the_pages_were_looked_at_under(collection: Collection) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsers import DESK, seen
+from browsers import DESK, drawn, seen, until
 
 from nomadp.demo.collection import CollectionPlan, held_collection
 
@@ -73,8 +73,7 @@ def measured(page: "Page") -> "CDPSession":
 
 def viewed(page: "Page") -> dict[str, Any]:
     """Waits until the first map and table are there."""
-    while not page.evaluate("window.viewMs"):
-        page.wait_for_timeout(50)
+    until(page, lambda: page.evaluate("window.viewMs"))
     found: dict[str, Any] = page.evaluate("({ tableMs, viewMs, longestMs })")
     return found
 
@@ -100,7 +99,7 @@ def test_the_first_view_and_every_tab_are_quick_at_ten_thousand_locations(
         assert 0 < weight < WEIGHT_BYTES
         for task in range(2):
             page.get_by_label("Task", exact=True).select_option(index=task)
-            page.wait_for_selector(".rows tbody tr", timeout=120_000)
+            page.wait_for_selector(".rows tbody tr")
             for name in page.get_by_role("tab").all_inner_texts():
                 assert tab_s(page, session, name) < TAB_S
 
@@ -108,7 +107,7 @@ def test_the_first_view_and_every_tab_are_quick_at_ten_thousand_locations(
 def tab_s(page: "Page", session: "CDPSession", name: str) -> float:
     began_s, before_s = time.monotonic(), main_thread_s(session)
     page.get_by_role("tab", name=name).click()
-    page.wait_for_selector(".map[data-drawn=yes]", timeout=120_000)
+    drawn(page)
     took_s, used_s = time.monotonic() - began_s, main_thread_s(session) - before_s
     say(f"{name}: {used_s:.2f} s of the main thread, {took_s:.2f} s by the clock")
     return used_s
