@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import draw, rendered
 from nomadp.paper.panels import styled
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
 from nomadp.paper.style import FLOOR_LABELS, LOOKS
+from nomadp.paper.tasks import Paper
 
 pytestmark = pytest.mark.slow  # CI runs it
 
@@ -68,6 +70,21 @@ def test_no_legend_is_wider_than_its_figure_or_covers_a_panel(results: Results) 
         legend = figure.legends[0].get_window_extent()
         assert legend.x1 <= figure.bbox.x1
         assert all(legend.y0 >= panel.get_tightbbox().y1 for panel in figure.axes)
+
+
+@pytest.mark.parametrize("name", ["ne", "table2"])
+def test_a_single_set_of_ones_own_is_not_covered_by_the_legend(
+    name: str, paper: Paper, data: Path
+) -> None:
+    north = Catalogue(data / "north", paper.plan.trajectories)
+    alone = Results(north, paper.plan, paper.store)
+    figure = draw(EXPERIMENTS[name], alone)
+    figure.canvas.draw()
+    (panel,) = figure.axes
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x1 <= figure.bbox.x1
+    assert legend.y0 >= panel.get_tightbbox().y1
+    assert panel.get_window_extent().height >= 1.5 * figure.dpi
 
 
 def test_lines_have_error_bars(results: Results) -> None:

@@ -27,7 +27,9 @@ __all__ = [
 
 FLOOR_DASHES = {"constant": (0, (5, 3)), "uniform": (0, (1.2, 2.4)), "flat": (0, (7, 2, 1, 2))}
 PANEL_INCHES = (4.5, 3.0)
-LEGEND_INCHES = 0.7
+LEGEND_INCHES, ROW_INCHES = 0.7, 0.21
+ALONE_INCHES = 6.8
+"""The width of a panel without neighbours: a legend needs it."""
 LABEL_INCHES, CHARACTER_INCHES = 0.62, 0.078
 WORSE = "worse than the best constant"
 VARIANT_DASHES = ("-", (0, (4, 2)), (0, (1.5, 1.5)))
@@ -52,7 +54,7 @@ def canvas(count: int, columns: int) -> "tuple[Figure, list[Axes]]":
     columns = min(columns, count)
     rows = -(-count // columns)
     width, height = PANEL_INCHES
-    size = width * columns, height * rows + LEGEND_INCHES
+    size = (ALONE_INCHES if count == 1 else width * columns), height * rows + LEGEND_INCHES
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     figure.get_layout_engine().set(w_pad=0.07, h_pad=0.09)  # type: ignore[union-attr, call-arg]
@@ -110,11 +112,14 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) 
     ]
     last = [label for label in (*style.FLOOR_LABELS.values(), WORSE) if label in above]
     order = [label for label in above if label not in last] + last
+    columns = _columns_that_fit(order, figure.get_figwidth())
+    if len(panels) == 1:  # it would have to shrink for the legend
+        figure.set_figheight(PANEL_INCHES[1] + ROW_INCHES * -(-len(order) // columns))
     figure.legend(
         [named[label] for label in order],
         order,
         loc="outside upper left",
-        ncols=_columns_that_fit(order, figure.get_figwidth()),
+        ncols=columns,
         handlelength=2.4,
         columnspacing=1.8,
         labelspacing=0.4,
