@@ -21,7 +21,7 @@ from collecting import SALT, Process, prepared, today
 import nomadp
 from nomadp.collector.opened import opened
 from nomadp.collector.store import Arrivals
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
 

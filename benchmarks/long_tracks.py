@@ -98,7 +98,7 @@ def estimated(mechanism: WholeJourney, rows: Ints) -> Ints:
 
 def without_noise(locations: LocationSet, rows: Ints, count: int) -> Ints:
     control = rows[:, control_positions(rows.shape[1], count)]
-    return np.stack(interpolated(locations, control.T, rows.shape[1]), axis=1)
+    return interpolated(locations, control.T, rows.shape[1]).T
 
 
 def measured(places: int, tracks: int) -> Iterator[list[str]]:

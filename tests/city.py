@@ -9,7 +9,7 @@ from collecting import SALT, Address, new_id, today
 import nomadp
 from nomadp.client.journey import PrivateJourney
 from nomadp.mechanisms import kind_of
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Kit, Task
 from nomadp.zones import zones_of
 

@@ -30,7 +30,7 @@ from nomadp.collector.space import Space
 from nomadp.collector.store import Store
 from nomadp.collector.tokens import first_tokens
 from nomadp.mechanisms import kind_of
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
 from nomadp.zones import zones_of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Kit, Task
 from nomadp.zones import zones_of
 

@@ -5,7 +5,7 @@ from nomadp.laws import channel, incidence, labels, response, square_wave
 from nomadp.laws import questions as label_laws
 from nomadp.mechanisms import MECHANISMS, paths
 from nomadp.mechanisms.atlas import PinnedAtlases, lloyd, long
-from nomadp.mechanisms.atlas.pinned import Page
+from nomadp.mechanisms.atlas.book import Page
 from nomadp.mechanisms.fast import limits as tables
 from nomadp.mechanisms.fast import rows
 from nomadp.mechanisms.ngram import mechanism as ngram

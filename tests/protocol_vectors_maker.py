@@ -14,7 +14,7 @@ from protocol_answers import kit_of
 from vectors_maker import WORLDS, Aiming, case, write
 
 from nomadp.mechanisms import kind_of
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Kit, Task, brought_to_length
 from nomadp.protocol.canonical import canonical_bytes
 from nomadp.zones import zones_of

@@ -92,7 +92,6 @@ READ_BY_NO_LAW = [
     ("incidence", "_AT_ONCE"),
     ("incidence", "_TABLE_MAX"),
     ("lloyd", "_AT_ONCE"),
-    ("long", "_POINTS_AT_ONCE"),
     ("labels", "_DIGITS"),
     ("geometry", "DEGREE_KM"),
     ("geometry", "MAX_GRANULARITY"),

@@ -13,7 +13,7 @@ from worlds import scattered, triangle
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
 from nomadp.mechanisms.atlas import PinnedAtlases, build_pinned, design
-from nomadp.mechanisms.atlas.pinned import Page
+from nomadp.mechanisms.atlas.book import Page
 
 LOCATIONS = scattered(30)
 FOUR = Fraction(4)
@@ -44,7 +44,7 @@ def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
     assert found == pinned
     assert (found.recipe, found.epsilon, found.size) == ("lloyd-3", 4, 9)
     for length in (1, 2, 4):
-        one, made = found.atlas(LOCATIONS, length), design(LOCATIONS, length, FOUR, 9)
+        one, made = found.page(length), design(LOCATIONS, length, FOUR, 9)
         assert one.journeys.tolist() == made.journeys.tolist()
         assert (one.near_count, one.error_km) == (made.near_count, made.error_km)
 

@@ -10,7 +10,7 @@ from worlds import scattered
 from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Atlas, WholeJourney
-from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.book import JourneyResponse
 
 REPORTS = np.array([1, 4, 5])
 COUNTS = np.array([3.0, 1.0, 7.0])

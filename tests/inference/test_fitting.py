@@ -15,7 +15,7 @@ from nomadp.inference.learning import Group, Learner
 from nomadp.inference.prior import Features, softmax
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Atlas
-from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.book import JourneyResponse
 
 LOCATIONS = scattered(40)
 EVEN = 1e-2

@@ -17,8 +17,7 @@ from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import AtlasDecoder, possible_journeys
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import Atlas, PinnedAtlases, WholeJourney
-from nomadp.mechanisms.atlas.pinned import Page
-from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.book import JourneyResponse, Page
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet

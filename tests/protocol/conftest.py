@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Kit, Task
 from nomadp.zones import zones_of
 

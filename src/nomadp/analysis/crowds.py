@@ -19,8 +19,8 @@ from nomadp.inference.shares import Survey, estimated_shares, learned_from_group
 from nomadp.laws import Channel, Ints, probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.atlas.book import public_walks
 from nomadp.mechanisms.questions import Question
+from nomadp.walks import public_walks
 from nomadp.zones import zones_of
 
 __all__ = ["Asked", "Crowd", "drawn_reports"]

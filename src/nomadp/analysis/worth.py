@@ -224,7 +224,7 @@ def public_tracks(locations: LocationSet, length: int, count: int) -> Trajectory
     """Walks of the public recipe; a long one is straight between its `TURNS` turning points."""
     turns = min(length, TURNS)
     walks = public_walks(locations, turns, count, "calibration").astype(np.int64)
-    rows = np.stack(interpolated(locations, walks.T, length), axis=1)
+    rows = interpolated(locations, walks.T, length).T
     return TrajectorySet.from_lists(list(rows), size=len(locations))
 
 
@@ -252,7 +252,7 @@ def _through_control_points(mechanism: WholeJourney, true: TrajectorySet, length
     """The tracks as they would come back if their control points were reported truly."""
     rows = true.locations.reshape(-1, length)
     control = rows[:, control_positions(length, mechanism.points_seen(length))]
-    back = np.stack(interpolated(mechanism.locations, control.T, length), axis=1)
+    back = interpolated(mechanism.locations, control.T, length).T
     return np.asarray(back, dtype=np.int64).reshape(-1)
 
 

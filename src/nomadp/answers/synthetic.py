@@ -132,7 +132,7 @@ def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
         weights = kept * told / told.sum() + (1 - kept) * alike
         rows = support[rng.choice(len(support), some, p=weights / weights.sum())]
         if some:
-            drawn += list(np.stack(interpolated(mechanism.locations, rows.T, length), axis=1))
+            drawn += list(interpolated(mechanism.locations, rows.T, length).T)
     return [drawn[k] for k in rng.permutation(len(drawn)).tolist()]
 
 

@@ -112,7 +112,7 @@ def show(*, file: Path, locations: Path | None) -> Answer:
     """
     from nomadp.formats.atlas_files import described, read_atlas
     from nomadp.formats.tables import read_locations
-    from nomadp.mechanisms.atlas.pinned import follows_its_recipe
+    from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 
     if locations is None:
         pinned, checked = read_atlas(file), None

@@ -20,7 +20,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.geometry import Floats
 from nomadp.inference.learned import learn
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import brought_to_length
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.counts import counts_of

@@ -18,8 +18,8 @@ from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Journeys
-from nomadp.mechanisms.atlas.pinned import Page, PinnedAtlases
+from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
+from nomadp.walks import Journeys
 
 __all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats, Mass
 from nomadp.laws import Channel, Ints, probabilities
-from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.book import JourneyResponse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

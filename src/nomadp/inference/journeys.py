@@ -19,9 +19,9 @@ from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas.book import JourneyResponse
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import JourneyLaw
-from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.walks import public_walks
 
 __all__ = ["AtlasDecoder", "possible_journeys"]
@@ -89,7 +89,7 @@ class AtlasDecoder:
         control, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
         for row, report in enumerate(distinct.tolist()):
             control[row], radius[row] = self._known[report]
-        table = np.stack(interpolated(self.law.locations, control.T, length), axis=1)
+        table = interpolated(self.law.locations, control.T, length).T
         return Estimate(table[which], _between_km(radius.T, length)[which], self.level)
 
     def _learn_about(self, reports: list[int]) -> None:

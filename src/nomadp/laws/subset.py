@@ -25,7 +25,7 @@ from nomadp.laws.channel import (
 )
 from nomadp.locations import LocationSet
 
-__all__ = ["NearestLocations", "RankLaw", "Staircase", "Subset", "nearest_first"]
+__all__ = ["NearestLocations", "RankLaw", "Staircase", "Subset", "TwoLevels", "nearest_first"]
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,10 @@ class RankLaw(Channel):
         return Fraction(self.lightest, self.total), Fraction(heavy, self.total)
 
 
-@dataclass(frozen=True)
-class Subset(RankLaw):
-    """Two levels over ``size`` items: heavier for the ``near_count`` nearest to the secret.
+class TwoLevels(RankLaw):
+    """Heavier for the ``near_count`` items that are nearest to the secret, by any rule."""
 
-    ``nearest`` maps one secret to exactly that many distinct items.
-    """
-
-    size: int
     near_count: int
-    nearest: Callable[[Secret], Ints] = field(repr=False)
-    share: Fraction
 
     def __post_init__(self) -> None:
         check_share(self.share)
@@ -113,6 +106,16 @@ class Subset(RankLaw):
     def total(self) -> int:
         far = (self.size - self.near_count) * self.lightest
         return self.near_count * heaviest(self.lightest, self.share) + far
+
+
+@dataclass(frozen=True)
+class Subset(TwoLevels):
+    """Two levels over ``size`` items; ``nearest`` maps one secret to distinct near ones."""
+
+    size: int
+    near_count: int
+    nearest: Callable[[Secret], Ints] = field(repr=False)
+    share: Fraction
 
     def row(self, secret: Secret) -> Ints:
         near = np.zeros(self.size, dtype=bool)

@@ -11,7 +11,7 @@ from nomadp.budget import as_epsilon
 from nomadp.errors import DomainError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import kind_of
-from nomadp.mechanisms.atlas.pinned import build_pinned
+from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol.ceilings import RETENTION_MAX_S
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.rules import ATLAS, QUESTIONS

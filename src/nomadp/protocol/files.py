@@ -15,7 +15,7 @@ import numpy as np
 from nomadp.budget import as_epsilon
 from nomadp.errors import SchemaError, TaskRefused
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.pinned import Page, PinnedAtlases
+from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
 from nomadp.protocol.canonical import canonical_bytes, parse_object
 from nomadp.protocol.ceilings import JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX
 from nomadp.zones import Zones

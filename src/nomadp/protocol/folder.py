@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nomadp.errors import TaskRefused
 from nomadp.formats.atomic import written_whole
-from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.atlas import PinnedAtlases
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX, parse_atlas
 from nomadp.protocol.kit import Kit

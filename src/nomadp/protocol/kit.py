@@ -7,7 +7,7 @@ from typing import Any
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.atlas import PinnedAtlases
 from nomadp.mechanisms.questions import Question
 from nomadp.protocol.ceilings import LABELS_MAX, LOCATIONS_MAX
 from nomadp.protocol.files import (

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from nomadp.budget import exp_lower, exp_upper, format_epsilon, grown_suspicions
-from nomadp.mechanisms.atlas.response import JourneyResponse
+from nomadp.mechanisms.atlas.book import JourneyResponse
 from nomadp.mechanisms.questions import Question
 from nomadp.protocol.kit import Kit
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from nomadp.errors import DomainError, ExtraMissing
-from nomadp.mechanisms.atlas.pinned import follows_its_recipe
+from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.promise import Promise
 from nomadp.zones import Zones, zones_of

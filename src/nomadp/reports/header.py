@@ -16,7 +16,7 @@ from nomadp.budget import as_epsilon
 from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.atlas.pinned import PinnedAtlases
+from nomadp.mechanisms.atlas import PinnedAtlases
 from nomadp.mechanisms.base import MOST
 from nomadp.protocol.canonical import named_once
 from nomadp.randomness import KeyedWords, Words

@@ -15,7 +15,8 @@ from nomadp.errors import DomainError
 from nomadp.inference import decode
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_pinned, design
-from nomadp.mechanisms.atlas.pinned import Page, follows_its_recipe
+from nomadp.mechanisms.atlas.book import Page
+from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
@@ -39,7 +40,7 @@ def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
     assert pinned.lengths == (1, 3)
     for length in (1, 3):
         built = design(LOCATIONS, length, FOUR, 30)
-        found = pinned.atlas(LOCATIONS, length)
+        found = pinned.page(length)
         assert found.journeys.tolist() == built.journeys.tolist()
         assert (found.near_count, found.error_km) == (built.near_count, built.error_km)
 
@@ -135,7 +136,9 @@ def test_refuses_pinned_atlases_that_are_none(pages, says):
 
 def test_locations_that_are_not_there_are_refused_when_the_atlas_is_opened():
     with pytest.raises(DomainError, match="public set of 3"):
-        by_hand(triangle(), [[0, 3]]).atlas(triangle(), 2)
+        WholeJourney(
+            locations=triangle(), epsilon=1, pinned=by_hand(triangle(), [[0, 3]])
+        ).atlas(2)
 
 
 def test_tells_whether_building_again_gives_the_same():

@@ -1,19 +1,26 @@
-"""The atlas: a public book of few journeys of one length, the same for everybody.
+"""The atlas: a public book of few journeys of one length, and the law of reporting one of them.
 
-Its journeys are answers, made for epsilon (`lloyd.py`). A bad one costs utility, never privacy.
+It is the same for everybody: made for epsilon by a recipe (`lloyd.py`), or pinned by content:
+what a task's configuration names and a file can carry. A bad one costs utility, never privacy.
 """
 
+import hashlib
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nomadp.errors import DomainError
 from nomadp.geometry import Floats
-from nomadp.laws import Ints
+from nomadp.laws import Ints, Secret, heaviest
+from nomadp.laws.subset import TwoLevels, nearest_first
 from nomadp.locations import LocationSet
-from nomadp.walks import Journeys, public_walks
+from nomadp.walks import Journeys
 
-__all__ = ["Atlas", "Journeys", "public_walks"]
+__all__ = ["Atlas", "JourneyResponse", "Page", "PinnedAtlases"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +35,13 @@ class Atlas:
     """By how much a reported point is off on average, on public walks it was not made from."""
 
     def __post_init__(self) -> None:
-        if self.journeys.ndim != 2 or min(self.journeys.shape) < 1:
+        table, places = self.journeys, len(self.locations)
+        if table.ndim != 2 or not table.size or not 0 <= table.min() <= table.max() < places:
             raise DomainError(
-                "an atlas must hold at least one journey of at least one location"
+                "an atlas must hold at least one journey of at least one location, and every "
+                f"journey must lie in the public set of {places} locations"
             )
-        if self.journeys.min() < 0 or self.journeys.max() >= len(self.locations):
-            raise DomainError(
-                f"every journey must lie in the public set of {len(self.locations)} locations"
-            )
-        self.journeys.flags.writeable = False
+        table.flags.writeable = False
 
     @property
     def size(self) -> int:
@@ -54,3 +59,97 @@ class Atlas:
             table_km = self.locations.distances_between_km(some[:, None], there)
             total += table_km[which.reshape(np.shape(places))]
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class JourneyResponse(TwoLevels):
+    """Two levels over the journeys of an atlas: heavier for the nearest ones to the secret."""
+
+    atlas: Atlas
+    near_count: int
+    share: Fraction
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self.atlas.size
+
+    def weights(self, secret: Secret) -> Ints:
+        return np.where(self.near(secret), heaviest(self.lightest, self.share), self.lightest)
+
+    def near(self, secret: Secret) -> NDArray[np.bool_]:
+        """Which journeys weigh more (last axis); the secret is (n,) or (n, inputs)."""
+        return nearest_first(self.atlas.distances_km(np.asarray(secret)), self.near_count)
+
+
+class Page(NamedTuple):
+    """The atlas of one length, without its locations."""
+
+    journeys: Journeys
+    near_count: int
+    error_km: float
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedAtlases:
+    """Journeys over one location set for one epsilon, an atlas for each of some lengths.
+
+    A client that cannot make them from the location set is handed the journeys themselves. Then
+    their hash is part of the mechanism's identity. They may be worse, but are as private.
+    """
+
+    location_set_sha256: str
+    recipe: str
+    epsilon: Fraction
+    size: int | None
+    """Journeys that were asked for in each; None where the recipe chose."""
+    pages: tuple[Page, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for table, near_count, _ in self.pages:
+            distinct = np.unique(table, axis=0) if table.ndim == 2 and table.size else ()
+            if not 1 <= near_count <= len(table) == len(distinct):
+                raise DomainError(
+                    "a pinned atlas must hold journeys, all different, and from one to all of "
+                    f"them count as near, got {near_count} near of {len(table)} journeys"
+                )
+        if not self.pages or list(self.lengths) != sorted(set(self.lengths)):
+            raise DomainError(
+                "pinned atlases must have one atlas for each length, shortest first, got "
+                f"lengths {', '.join(map(str, self.lengths))}"
+            )
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(int(page.journeys.shape[1]) for page in self.pages)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of all that decides the law: what a task pins, and part of an identity."""
+        said = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
+        digest = hashlib.sha256(said.encode())
+        for table, near_count, _ in self.pages:
+            digest.update(np.asarray([*table.shape, near_count], dtype="<i8").tobytes())
+            digest.update(table.astype("<i4").tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PinnedAtlases) and other.sha256 == self.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def check_locations(self, locations: LocationSet) -> None:
+        if locations.sha256 != self.location_set_sha256:
+            raise DomainError(
+                "an atlas must be used with the locations it was made for, "
+                f"sha256={self.location_set_sha256}, got {locations.sha256}"
+            )
+
+    def page(self, length: int) -> Page:
+        """The atlas of this length; refused if it is not there."""
+        if length not in self.lengths:
+            raise DomainError(
+                f"the pinned atlas must have journeys of length {length}, it has those of "
+                f"{', '.join(map(str, self.lengths))}; build it with --length {length} as well"
+            )
+        return self.pages[self.lengths.index(length)]

@@ -8,7 +8,8 @@ near to it weighing e^epsilon and the others 1. That changes who is near, and so
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import iadd
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from nomadp.errors import DomainError
 from nomadp.geometry import Floats, lat_lng, unit_vectors
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, Journeys, public_walks
+from nomadp.mechanisms.atlas.book import Atlas, Page, PinnedAtlases
+from nomadp.walks import Journeys, public_walks
 
-__all__ = ["RECIPE", "SIZE_MOST", "best_near", "design"]
+__all__ = ["RECIPE", "SIZE_MOST", "best_near", "build_pinned", "design", "follows_its_recipe"]
 
 RECIPE = "lloyd-3"
 SIZE_MOST = 1024
@@ -62,6 +64,23 @@ def design(
     return found
 
 
+def build_pinned(
+    locations: LocationSet, lengths: Sequence[int], epsilon: Fraction, size: int | None = None
+) -> PinnedAtlases:
+    """The atlases that every client would build for itself, as one value to hand out."""
+    made = [design(locations, length, epsilon, size) for length in sorted(set(lengths))]
+    pages = tuple(Page(each.journeys, each.near_count, each.error_km) for each in made)
+    return PinnedAtlases(locations.sha256, RECIPE, epsilon, size, pages)
+
+
+def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | None:
+    """Whether building them here gives the same journeys; None for a recipe unknown here."""
+    pinned.check_locations(locations)
+    if pinned.recipe != RECIPE:
+        return None
+    return build_pinned(locations, pinned.lengths, pinned.epsilon, pinned.size) == pinned
+
+
 def best_near(apart_km: Floats, gain: float) -> tuple[int, float]:
     """How many journeys should count as near, and the mean error of what is reported then.
 
@@ -85,15 +104,14 @@ class _Course(NamedTuple):
 
 def _enough(locations: LocationSet, length: int, gain: float) -> int:
     """The smallest size that errs hardly more than the best, told from sketches of books."""
-    every, errors_km = len(locations) ** length, []
-    sizes = [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1])
-    for count in sizes:
+    every, errors_km = len(locations) ** length, dict[int, float]()
+    for count in [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1]):
         sketch = _best(locations, length, count, _Course(gain, 1, SKETCHED))
-        errors_km.append(sketch.error_km)
-        if errors_km[-1] > min(errors_km):
+        errors_km[count] = sketch.error_km
+        if sketch.error_km > min(errors_km.values()):
             break  # larger ones are no better
-    enough = WITHIN * min(errors_km)
-    return next(k for k, error_km in zip(sizes, errors_km, strict=False) if error_km <= enough)
+    enough = WITHIN * min(errors_km.values())
+    return next(count for count, error_km in errors_km.items() if error_km <= enough)
 
 
 def _best(locations: LocationSet, length: int, count: int, course: _Course) -> Atlas:
@@ -140,10 +158,7 @@ class _World:
 
     def _near(self, answers: Floats, gain: float, near_count: int | None) -> Ints:
         """The answers near to each walk, (walks, near_count)."""
-        tables = [
-            np.ascontiguousarray(self._apart(answers[:, position]).T)
-            for position in range(self._label.shape[1])
-        ]
+        tables = [np.ascontiguousarray(self._apart(each).T) for each in answers.swapaxes(0, 1)]
         count = near_count or best_near(_summed(tables, self._label[:JUDGED]), gain)[0]
         near = np.empty((len(self._label), count), dtype=np.int64)
         for some in _parts(len(near), len(answers)):
@@ -179,10 +194,7 @@ class _World:
 
 def _summed(tables: Sequence[Floats], labels: Ints) -> Floats:
     """Of every walk to every answer: the sum over positions."""
-    apart = tables[0][labels[:, 0]]
-    for table, label in zip(tables[1:], labels.T[1:], strict=True):
-        apart += table[label]
-    return apart
+    return reduce(iadd, (table[each] for table, each in zip(tables, labels.T, strict=True)))
 
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:

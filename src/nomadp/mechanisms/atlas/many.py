@@ -12,7 +12,7 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
 
-_PAIRS_AT_ONCE = 2**22  # of a trajectory and a journey
+_PAIRS_AT_ONCE = 2**22  # of a trajectory and a journey, or a point
 
 
 def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words) -> Reported:
@@ -21,13 +21,12 @@ def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words
     for length, these in by_length(trajectories):
         channel = mechanism.channel(length)
         positions = control_positions(length, channel.atlas.length)
-        step = max(1, _PAIRS_AT_ONCE // channel.size)
+        step = max(1, _PAIRS_AT_ONCE // max(channel.size, length))
         for some in np.split(these, range(step, len(these), step)):
-            places = trajectories.locations[trajectories.offsets[some] + positions[:, None]]
-            reached = np.cumsum(channel.weights(places), axis=1)
+            where = trajectories.offsets[some] + np.arange(length)[:, None]
+            weights = channel.weights(trajectories.locations[where[positions]])
             target = high_product(words.rows(some, 1)[:, 0], channel.total)
-            numbers[some] = (reached <= target[:, None]).sum(axis=1)
-        control = channel.atlas.journeys[numbers[these]].T
-        where = trajectories.offsets[these] + np.arange(length)[:, None]
-        locations[where] = np.stack(interpolated(mechanism.locations, control, length))
+            numbers[some] = (np.cumsum(weights, axis=1) <= target[:, None]).sum(axis=1)
+            control = channel.atlas.journeys[numbers[some]].T
+            locations[where] = interpolated(mechanism.locations, control, length)
     return Reported(locations, numbers)

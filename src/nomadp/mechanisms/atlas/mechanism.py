@@ -19,11 +19,9 @@ from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, Journeys
+from nomadp.mechanisms.atlas.book import Atlas, JourneyResponse, PinnedAtlases
 from nomadp.mechanisms.atlas.lloyd import SIZE_MOST, design
 from nomadp.mechanisms.atlas.long import control_count, control_positions, interpolated
-from nomadp.mechanisms.atlas.pinned import PinnedAtlases
-from nomadp.mechanisms.atlas.response import JourneyResponse
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.report_law import ReportLaw
 
@@ -81,7 +79,7 @@ class WholeJourney(Mechanism):
         """The public book for trajectories of this length."""
         seen = self.points_seen(length)
         if self.pinned is not None:
-            return self.pinned.atlas(self.locations, seen)
+            return Atlas(self.locations, *self.pinned.page(seen))
         return design(self.locations, seen, self.epsilon, self.size)
 
     def channel(self, length: int) -> JourneyResponse:
@@ -101,7 +99,8 @@ class WholeJourney(Mechanism):
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
         index, length = released[0][0], int(np.max(released[0][1]))
         control = self.atlas(length).journeys[index].T
-        return tuple(interpolated(self.locations, control, length))
+        found = interpolated(self.locations, control, length)
+        return tuple(found if control.ndim > 1 else found.tolist())
 
     def report_number(self, released: Sequence[Any]) -> int:
         """The row of the atlas."""
@@ -133,25 +132,13 @@ class JourneyLaw(ReportLaw):
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """The rows that these are, all different, and of the number they came with."""
-        journeys = self.channel.atlas.journeys
+        journeys = self.channel.atlas.journeys.astype(np.int64)
         seen = places[:, control_positions(self.length, journeys.shape[1])]
-        if numbers is None:
-            return _rows_in(journeys, seen, len(self.locations))
-        known = (numbers >= 0) & (numbers < len(journeys))
-        same = (journeys[np.where(known, numbers, 0)] == seen).all(axis=1)
-        return np.where(known & same, numbers, -1)
-
-
-def _rows_in(journeys: Journeys, rows: Ints, places: int) -> Ints:
-    """Which of the journeys, all different, each row is; -1 if none.
-
-    Point by point: the journeys that begin alike have one number, and a row takes that of those
-    it begins like.
-    """
-    ours, theirs = np.zeros(len(journeys), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    for here, there in zip(journeys.T.astype(np.int64), rows.T, strict=True):
-        known, ours = np.unique(ours * places + here, return_inverse=True)
-        wanted = theirs * places + there
-        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        theirs = np.where((theirs >= 0) & (known[found] == wanted), found, -1)
-    return np.where(theirs >= 0, np.argsort(ours)[theirs], -1)
+        if numbers is None:  # a row as one word of bytes can be looked up
+            word = f"S{journeys[0].nbytes}"
+            known, asked = (np.ascontiguousarray(x).view(word)[:, 0] for x in (journeys, seen))
+            order = np.argsort(known)
+            numbers = order[np.searchsorted(known, asked, sorter=order) % len(order)]
+        there = (numbers >= 0) & (numbers < len(journeys))
+        same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)
+        return np.where(there & same, numbers, -1)
