@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nomadp.answers.found import summary
 from nomadp.answers.frame import Frame
 from nomadp.answers.picture import with_shapes
 from nomadp.answers.scene import Curve, Scene, scene_of
 from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import facts, filter_words, headline, row_name, summary
+from nomadp.answers.sentences import facts, filter_words, headline, row_name
 from nomadp.locations import LocationSet
 from nomadp.look import look
 
@@ -64,7 +65,13 @@ def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
             )
         ],
         "curves": [
-            mark(each.row, sure=each.certainty, width=each.width, line=_curved(frame, each))
+            mark(
+                each.row,
+                sure=each.certainty,
+                less=each.is_less,
+                width=each.width,
+                line=_curved(frame, each),
+            )
             for each in scene.curves
         ],
         "tracks": [mark(each.row, line=_degrees(frame, each.line)) for each in scene.tracks],

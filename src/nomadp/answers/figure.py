@@ -5,9 +5,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from nomadp.answers.found import summary
 from nomadp.answers.frame import WIDTH
+from nomadp.answers.numbers import percent
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sentences import filter_words, headline, percent, summary
+from nomadp.answers.sentences import filter_words, headline
 from nomadp.answers.steps import HATCHED
 from nomadp.errors import SchemaError
 from nomadp.extras import require
@@ -24,6 +26,8 @@ DPI = 160
 BELOW, LINE = 0.85, 0.14
 """In inches: what stands under a map, and a line of what stands over it."""
 INK, SOFT, PAPER = (look()["light"][name] for name in ("ink", "soft", "paper"))
+DASHES = (2.0, 1.0)
+"""Of what is less than flat: on and off, by the width of a line."""
 PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
 
@@ -135,6 +139,7 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
                 arrowstyle=f"-|>,head_length={2 + curve.width * PX:.1f},"
                 f"head_width={1 + 0.6 * curve.width * PX:.1f}",
                 linewidth=curve.width * PX,
+                linestyle=(0, DASHES) if curve.is_less else "-",
                 color=look()["light"]["flow"],
                 alpha=rule["opacity"],
                 mutation_scale=1,
@@ -165,7 +170,7 @@ def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
     title = 1 + (_top(above) - 0.24) * line
     axes.text(0, title, headline(table), fontsize=14, family="serif", color=INK, **at)
     axes.text(0, 1 + 0.1 * line, above, fontsize=8, color=SOFT, **at)
-    stepped = not scene.curves and scene.steps is not None
+    stepped = scene.is_stepped and scene.steps is not None
     words = filter_words(table, scene)
     if scene.curves:
         words += " Wider is more trips, fainter is less certain."
@@ -196,7 +201,7 @@ def _draw_legend(axes: Any, scene: Scene) -> None:
         axes.text(
             x, y, percent(float(edge)), fontsize=6, color=SOFT, ha="center", clip_on=False
         )
-    box(4.5 * cell, top, cell, 3 * row, HATCHED)
-    axes.text(
-        5 * cell, top + 3.9 * row, "too little to say", fontsize=6, color=SOFT, ha="center"
-    )
+    if scene.steps is not None and HATCHED in scene.steps.names:
+        box(4.5 * cell, top, cell, 3 * row, HATCHED)
+        said = {"fontsize": 6, "color": SOFT, "ha": "center"}
+        axes.text(5 * cell, top + 3.9 * row, "too little to say", **said)

@@ -2,8 +2,8 @@
 
 from html import escape
 
+from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene
-from nomadp.answers.sentences import PERCENT, percent
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.svg import hatch
 from nomadp.look import look
@@ -22,7 +22,7 @@ def legend(scene: Scene, key: str) -> str:
     """For areas and dots, or for flows."""
     if scene.curves:
         return f'<div class="legend">{_flows(scene)}</div>'
-    if scene.steps is None or not (scene.areas or scene.dots):
+    if scene.steps is None or not scene.is_stepped:
         return ""
     size = "" if scene.areas else "<div>Larger dots are larger shares.</div>"
     nothing = _nothing(f"{key}-legend") if HATCHED in scene.steps.names else ""
@@ -85,8 +85,13 @@ def _flows(scene: Scene) -> str:
         f'<text x="52" y="{14 + 17 * k}">{escape(WORDS[word])}</text>'
         for k, word in enumerate(WORDS)
     )
+    less = ""
+    if any(curve.is_less for curve in scene.curves):
+        dashed = '<g class="flow certain less"><path class="line" d="M0 12h44" '
+        drawn = _drawing(104, 24, f'{dashed}stroke-width="6"/></g>')
+        less = f"<div>Dashed is less than flat{drawn}</div>"
     return (
         f"<div>Wider is more trips{_drawing(104, 24, widths)}</div>"
-        f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>"
+        f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>{less}"
         "<div>Flows bend to the right of their way.</div>"
     )

@@ -44,6 +44,8 @@ class Curve:
     bend: tuple[float, float]
     width: float
     certainty: str
+    is_less: bool = False
+    """Than flat: it is dashed."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class Scene:
     shown: Sequence[int] = ()
     """Rows that are told of in words, the greatest first."""
     counts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether marks have the colours of steps: dots at the ends of flows have none."""
+        return bool(self.areas) or any(dot.row >= 0 for dot in self.dots)
 
 
 def scene_of(table: "Table", locations: LocationSet | None) -> Scene | None:
@@ -155,18 +162,25 @@ class Picked:
     order: Any
     moving: Any
     staying: Any
+    less: Any
+    """Which rows are less than flat."""
     number: Mapping[str, Any]
 
     @classmethod
     def of(cls, table: "Table", rows: Any) -> "Picked":
-        """Those told apart from flat that may be more than the average."""
+        """Those told apart that are more than flat, or may be more than the average."""
         number = _numbers(table, rows)
-        order = np.argsort(-number["value"], kind="stable")
-        enough = number["told_apart"] & (number["high"] > number["value"].mean())
+        value, apart = number["value"], number["told_apart"]
+        flat = table.columns.get("flat", np.zeros(len(table)))[rows]
+        less = value < flat
+        order = np.argsort(-value, kind="stable")
+        enough = apart & (value > 0) & (~less | (number["high"] > value.mean()))
         moves = np.array([table["origin"][k] != table["destination"][k] for k in rows])
-        moving = [k for k in order if enough[k] and moves[k] and number["value"][k] > 0]
+        # What is more comes first where there are too many, and then the greatest.
+        moving = sorted((k for k in order if enough[k] and moves[k]), key=lambda k: less[k])
+        drawn = sorted(moving[: look()["flows_most"]], key=lambda k: -value[k])
         staying = [k for k in order if enough[k] and not moves[k]]
-        return cls(order, moving[: look()["flows_most"]], staying, number)
+        return cls(order, drawn, staying, less, number)
 
     def share(self, which: Any) -> float:
         return float(self.number["value"][which].sum())
@@ -191,7 +205,10 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
     ]
     top = max((float(value[k]) for k in drawn), default=float(value.max()) or 1.0)
     steps = steps_of(**picked.number, top=top)  # of what leaves: most stay where they are
-    looks = ((int(rows[k]), (float(value[k]) / top, steps.names[k])) for k in drawn[::-1])
+    looks = (
+        (int(rows[k]), (float(value[k]) / top, steps.names[k], bool(picked.less[k])))
+        for k in drawn[::-1]
+    )
     return Scene(
         frame,
         places,
@@ -206,25 +223,27 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
             "held": picked.share(drawn),
             "stays": len(picked.staying),
             "stay_share": picked.share(picked.staying),
+            "less": int(np.count_nonzero(picked.less[drawn])),
         },
     )
 
 
 def _curve(
-    row: int, table: "Table", spot: Mapping[str, Floats], looks: tuple[float, str]
+    row: int, table: "Table", spot: Mapping[str, Floats], looks: tuple[float, str, bool]
 ) -> Curve:
     start, end = spot[table["origin"][row]], spot[table["destination"][row]]
     along = end - start
     aside = np.array([-along[1], along[0]]) * BEND
     thin, thick = look()["flow_px"]
     bend = (start + end) / 2 + aside
-    share, step = looks
+    share, step, is_less = looks
     return Curve(
         row,
         ((float(start[0]), float(start[1])), (float(end[0]), float(end[1]))),
         (float(bend[0]), float(bend[1])),
         thin + (thick - thin) * float(np.sqrt(share)),
         step.partition("-")[0],
+        is_less,
     )
 
 

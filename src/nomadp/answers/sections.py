@@ -4,18 +4,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from nomadp.answers.found import summary
 from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.legend import legend
+from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sentences import (
-    PERCENT,
-    facts,
-    filter_words,
-    headline,
-    percent,
-    row_name,
-    summary,
-)
+from nomadp.answers.sentences import facts, filter_words, headline, row_name
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -86,16 +80,26 @@ def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> d
     if scene is not None and scene.steps is not None:
         step = dict(zip(sorted(rows), scene.steps.names, strict=True))
     columns = _columns(table, step)
-    total = f"{len(rows):,}"
-    told = f"All {total}." if len(rows) <= limit else f"{limit} of {total}; a file has all."
+    told = f"All {len(rows):,}."
+    if len(rows) > limit:
+        told = f"{limit} of {len(rows):,}; a file has all."
+        rows = _kept(table, rows, limit)
     first = "The greatest first. " if step else ""
     return {
         "caption": f"{first}{told}",
         "head": [{"name": name, "number": is_number} for name, is_number, _ in columns],
-        "rows": [
-            {"row": row, "cells": [shown(row) for *_, shown in columns]} for row in rows[:limit]
-        ],
+        "rows": [{"row": row, "cells": [shown(row) for *_, shown in columns]} for row in rows],
     }
+
+
+def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
+    """The first rows; but what is told apart stays, however small, since it is a finding."""
+    apart = table.columns.get("told_apart")
+    if apart is None:
+        return list(rows[:limit])
+    first = sorted(rows, key=lambda k: not apart[k])  # as they were, but for that
+    kept = set(first[:limit])
+    return [k for k in rows if k in kept]
 
 
 def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str:
@@ -147,12 +151,10 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
         found = [
             ("Place" if area == "location_id" else "Area", False, lambda k: column[area][k])
         ]
-    found.append(("Share", True, lambda k: percent(float(column[value][k]))))
+    digits = table.decimals
+    found.append(("Share", True, lambda k: percent(float(column[value][k]), digits)))
     if {"low", "high"} <= column.keys():
-        low, high = column["low"], column["high"]
-        found.append(
-            ("Interval", True, lambda k: f"{_number(low[k])} to {percent(float(high[k]))}")
-        )
+        found.append(("Interval", True, lambda k: _interval(table, k)))
     if "flat" in column:
         found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
     return found
@@ -167,11 +169,12 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
         return "not told apart"
     flat = float(column["flat"][row])
     than = ">" if column[value_column(column)][row] > flat else "<"
-    return f"{than}\u00a0{percent(flat)}"
+    return f"{than}\u00a0{percent(flat, table.decimals)}"
 
 
-def _number(share: float) -> str:
-    return percent(float(share)).removesuffix(PERCENT)
+def _interval(table: "Table", row: int) -> str:
+    low, high = (percent(float(table[name][row]), table.decimals) for name in ("low", "high"))
+    return f"{low.removesuffix(PERCENT)} to {high}"
 
 
 def _plain(values: Any) -> Any:

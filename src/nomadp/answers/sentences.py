@@ -1,9 +1,10 @@
 """What an answer says of itself, in plain words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.geometry import area_column, value_column
+from nomadp.answers.numbers import percent
 from nomadp.look import look
 
 if TYPE_CHECKING:
@@ -11,15 +12,12 @@ if TYPE_CHECKING:
     from nomadp.answers.table import Table
 
 __all__ = [
-    "PERCENT",
     "TITLES",
     "facts",
     "filter_words",
     "from_flat",
     "headline",
-    "percent",
     "row_name",
-    "summary",
 ]
 
 TITLES = {
@@ -32,16 +30,6 @@ TITLES = {
 }
 
 
-PERCENT = "\u00a0%"
-
-
-def percent(share: float) -> str:
-    """To three digits, and never 0 for what is not; no line ends before the sign."""
-    if share <= 0:
-        return f"0{PERCENT}"
-    return f"< 0.01{PERCENT}" if share < 1e-4 else f"{100 * share:.3g}{PERCENT}"
-
-
 def row_name(table: "Table", row: int) -> str:
     """What a row is, and its estimate."""
     column = table.columns
@@ -52,9 +40,11 @@ def row_name(table: "Table", row: int) -> str:
         named = str(column[area_column(column) or next(iter(column))][row])
     if value not in column:
         return named
-    said = f"{named}: {percent(column[value][row])}"
+    digits = table.decimals
+    said = f"{named}: {percent(column[value][row], digits)}"
     if {"low", "high"} <= column.keys():
-        said += f", from {percent(column['low'][row])} to {percent(column['high'][row])}"
+        low, high = (percent(column[name][row], digits) for name in ("low", "high"))
+        said += f", from {low} to {high}"
     return f"{said}; {from_flat(table, row)}" if "flat" in column else said
 
 
@@ -65,42 +55,11 @@ def from_flat(table: "Table", row: int) -> str:
     than = "more than" if value > flat else "less than"
     if not column["told_apart"][row]:
         than = "not told apart from"
-    return f"{than} a flat map, which has {percent(flat)}"
+    return f"{than} a flat map, which has {percent(flat, table.decimals)}"
 
 
 def headline(table: "Table") -> str:
     return TITLES[table.kind]
-
-
-def summary(table: "Table", scene: "Scene | None") -> str:
-    """One sentence on what was found."""
-    about = table.about
-    if about.get("missing"):
-        return f"There are too few reports to say anything: {about['missing']:,} are missing."
-    if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
-        return f"{len(table):,} rows."
-    apart = table.columns.get("told_apart")
-    if apart is not None and not apart.any():
-        return (
-            "Nothing here is told apart from a flat map, what anybody would draw without "
-            "reports: ask for larger areas, or wait for more reports."
-        )
-    return _greatest(table, scene.shown)
-
-
-def _greatest(table: "Table", shown: Sequence[int]) -> str:
-    """The greatest row that is told apart, as the map draws it; of flows, between two areas."""
-    column, rows = table.columns, list(shown)
-    what, only = "The most is at", "Of what is told apart from a flat map, the most is at"
-    if table.kind == "flows":
-        rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
-        what = "Of those that leave their area, most go from"
-        only = "Of flows between areas that are told apart from a flat map, most go from"
-    if not rows:
-        return "All flows stay within one area."
-    apart = column.get("told_apart")
-    first = next((k for k in rows if apart is None or apart[k]), rows[0])
-    return f"{what if first == rows[0] else only} {row_name(table, first)}."
 
 
 def filter_words(table: "Table", scene: "Scene | None") -> str:
@@ -114,15 +73,23 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
             f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
         ).strip()
     if "held" in count:
-        return (
-            f"Drawn are {count['drawn']:,} of {count['rows']:,} flows: those told apart from "
-            f"flat that may be more than the average, at most {look()['flows_most']}. They "
-            f"hold {percent(count['held'])} of all trips; {count['stays']:,} more stay within "
-            f"one area ({percent(count['stay_share'])}) and have no line.{times}"
-        )
+        return f"{_drawn_flows(count)}{times}"
     if "journeys" in count:
         return _drawn_journeys(table, count)
     return times.strip()
+
+
+def _drawn_flows(count: Mapping[str, Any]) -> str:
+    words = (
+        f"Drawn are {count['drawn']:,} of {count['rows']:,} flows: those told apart from flat "
+        f"that are more, or may be more than the average; at most {look()['flows_most']}. They "
+        f"hold {percent(count['held'])} of all trips; {count['stays']:,} more stay within one "
+        f"area ({percent(count['stay_share'])}) and have no line."
+    )
+    if count["less"]:
+        words += f" {count['less']:,} of the lines {'is' if count['less'] == 1 else 'are'}"
+        words += " dashed: less than flat has."
+    return words
 
 
 def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
@@ -216,7 +183,12 @@ def _suppression(about: Mapping[str, Any]) -> Fact:
     if not isinstance(rule, dict):
         return "Suppression", str(rule)
     least = rule.get("min_batch_size", 1)
-    return "Suppression", f"{rule.get('rule', 'none')} (fewer than {least:,})"
+    if least <= 1:
+        return "Suppression", "none: one report is enough for an answer"
+    return (
+        "Suppression",
+        f"of fewer than {least:,} reports nothing is said but how many are missing",
+    )
 
 
 def _task(about: Mapping[str, Any]) -> Fact:

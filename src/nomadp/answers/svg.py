@@ -97,8 +97,9 @@ def _flow(curve: Curve, title: str) -> str:
     side = np.array([-way[1], way[0]]) * size * 0.5
     head = _line(np.array([tip, neck + side, neck - side])) + "Z"
     path = f"M{x1:.1f} {y1:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"
+    kind = f"{curve.certainty} less" if curve.is_less else curve.certainty
     return (
-        f'<g class="mark flow {curve.certainty}" data-row="{curve.row}">{_title(title)}'
+        f'<g class="mark flow {kind}" data-row="{curve.row}">{_title(title)}'
         f'<path class="touch" d="{path}"/>'
         f'<path class="line" d="{path}" stroke-width="{curve.width:.1f}"/>'
         f'<path class="head" d="{head}"/></g>'

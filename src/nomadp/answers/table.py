@@ -6,11 +6,13 @@ files that say how it was made.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.columns import Column, as_columns
 from nomadp.answers.description import as_about
 from nomadp.answers.frames import from_arrow, to_arrow, to_geopandas, to_pandas, to_polars
+from nomadp.answers.numbers import decimals_of
 from nomadp.answers.shapes import Shapes
 from nomadp.answers.table_files import flowmap_writes, read, table_writes
 from nomadp.errors import SchemaError
@@ -64,6 +66,11 @@ class Table:
         except KeyError:
             known = ", ".join(self.columns)
             raise KeyError(f"{self.kind} have the columns {known}, not {name}") from None
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """How many digits after the point its shares have in percent, where people read."""
+        return decimals_of(self.columns)
 
     def __repr__(self) -> str:
         told = [f"{key}={self.about[key]}" for key in _TOLD if key in self.about]

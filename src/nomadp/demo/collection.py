@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from nomadp.answers import ask
+from nomadp.answers.found import summary
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sentences import summary
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from html import escape
 
+from nomadp.answers.found import summary
 from nomadp.answers.frame import Frame
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sections import listing
-from nomadp.answers.sentences import filter_words, row_name, summary
+from nomadp.answers.sentences import filter_words, row_name
 from nomadp.answers.svg import svg
 from nomadp.answers.table import Table
 from nomadp.datasets.city import synthetic_city

@@ -48,7 +48,7 @@ export interface Drawn {
   outlines?: Position[][];
   areas?: (Mark & { step: string; rings: Position[][] })[];
   dots?: (Mark & { step: string; size: number; at: Position })[];
-  curves?: (Mark & { sure: string; width: number; line: Position[] })[];
+  curves?: (Mark & { sure: string; less: boolean; width: number; line: Position[] })[];
   tracks?: (Mark & { line: Position[]; radius_km?: number[] })[];
 }
 

@@ -27,6 +27,8 @@ export const TOUCHED = [
 ];
 
 const MANY = 2000;
+/** Of what is less than flat: on and off, by the width of a line. */
+const DASHES = [2, 1];
 
 type Paint<T> = DataDrivenPropertyValueSpecification<T>;
 
@@ -173,18 +175,22 @@ function trackLayers(): LayerSpecification[] {
 }
 
 function curveLayers(): LayerSpecification[] {
-  return [
-    {
-      id: "curves",
-      type: "line",
-      source: "curves",
-      layout: { "line-join": "round" },
-      paint: {
-        "line-color": ifChosen(colour("ink"), colour("flow")),
-        "line-width": ["get", "width"],
-        "line-opacity": bySure(),
-      },
+  const curves = (id: string, is: boolean, dashes: object) => ({
+    id,
+    type: "line" as const,
+    source: "curves",
+    filter: ["==", ["get", "less"], is] as never,
+    layout: { "line-join": "round" as const },
+    paint: {
+      "line-color": ifChosen(colour("ink"), colour("flow")),
+      "line-width": ["get", "width"] as never,
+      "line-opacity": bySure(),
+      ...dashes,
     },
+  });
+  return [
+    curves("curves-less", true, { "line-dasharray": DASHES }),
+    curves("curves", false, {}),
     {
       id: "heads",
       type: "symbol",

@@ -7,8 +7,11 @@ const CELL = 56;
 const ROW = 17;
 
 export function legend(drawn: Drawn): HTMLElement | null {
-  if (drawn.curves?.length) return h("div", { class: "legend" }, ...flows());
-  if (!(drawn.areas?.length || drawn.dots?.length)) return null;
+  if (drawn.curves?.length) {
+    return h("div", { class: "legend" }, ...flows(drawn.curves.some(({ less }) => less)));
+  }
+  // Dots at the ends of flows are of no row, and have no step.
+  if (!(drawn.areas?.length || drawn.dots?.some(({ row }) => row >= 0))) return null;
   const size = drawn.areas?.length ? null : h("div", {}, "Larger dots are larger shares.");
   return h(
     "div",
@@ -72,7 +75,7 @@ function nothing(): HTMLElement {
   return h("div", {}, "Too little to say", drawing(CELL, 3 * ROW + 18, ...inside));
 }
 
-function flows(): HTMLElement[] {
+function flows(hasLess: boolean): HTMLElement[] {
   const line = (x: number, y: number, width: number, word: string) =>
     svg("path", { class: `flow ${word}`, d: `M${x} ${y}h44`, "stroke-width": width });
   const shades = Object.entries(WORDS).flatMap(([word, said], k) => [
@@ -87,6 +90,16 @@ function flows(): HTMLElement[] {
       drawing(104, 24, line(0, 12, 1.6, "certain"), line(56, 12, 10, "certain")),
     ),
     h("div", {}, "Fainter is less certain", drawing(210, 56, ...shades)),
+    ...(hasLess
+      ? [
+          h(
+            "div",
+            {},
+            "Dashed is less than flat",
+            drawing(104, 24, line(0, 12, 6, "certain less")),
+          ),
+        ]
+      : []),
     h("div", {}, "Flows bend to the right of their way."),
   ];
 }

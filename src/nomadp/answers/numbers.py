@@ -1,0 +1,43 @@
+"""Shares as people read them: in percent, with as many digits as their intervals bear."""
+
+from collections.abc import Mapping
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from nomadp.answers.geometry import value_column
+from nomadp.look import look
+
+__all__ = ["PERCENT", "decimals_of", "percent"]
+
+PERCENT = "\u00a0%"
+"""No line ends before the sign."""
+MOST = 4
+NARROW = 0.25
+"""Of the intervals of the greatest rows: as exact as the narrower ones are all of them told."""
+
+
+def percent(share: float, decimals: int | None = None) -> str:
+    """With so many digits after the point, or three in all; never 0 for what is not."""
+    if decimals is None:
+        if share <= 0:
+            return f"0{PERCENT}"
+        return f"< 0.01{PERCENT}" if share < 1e-4 else f"{100 * share:.3g}{PERCENT}"
+    least = 10.0**-decimals
+    if 0 < 100 * share < least / 2:
+        return f"< {least:.{decimals}f}{PERCENT}"
+    return f"{100 * max(share, 0.0):.{decimals}f}{PERCENT}"
+
+
+def decimals_of(columns: Mapping[str, Any]) -> int | None:
+    """Of all shares of an answer, so that they stand under each other; None without intervals.
+
+    The width of an interval has two digits then; more would be noise.
+    """
+    value = value_column(columns)
+    if value not in columns or not {"low", "high"} <= columns.keys() or not len(columns[value]):
+        return None
+    first = np.argsort(-columns[value], kind="stable")[: look()["rows_most"]]
+    width = 100 * float(np.quantile((columns["high"] - columns["low"])[first], NARROW))
+    return min(max(1 - floor(log10(width)), 0), MOST) if width > 0 else None

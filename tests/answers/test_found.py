@@ -1,0 +1,149 @@
+"""The sentence over a map says what the map and the rows beside it show, for every kind."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nomadp.answers import Table
+from nomadp.answers.drawing import drawing_of
+from nomadp.answers.found import summary
+from nomadp.answers.legend import legend
+from nomadp.answers.numbers import decimals_of, percent
+from nomadp.answers.scene import scene_of
+from nomadp.answers.sections import rows_told
+from nomadp.answers.sentences import filter_words, row_name
+from nomadp.locations import LocationSet
+
+KINDS = ["hotspots", "density", "flows"]
+
+
+@pytest.fixture(params=KINDS)
+def placed(request: pytest.FixtureRequest) -> Table:
+    table: Table = request.getfixturevalue(request.param)
+    return table
+
+
+def leaving(table: Table) -> list[int]:
+    """Rows that a sentence may name, the greatest first."""
+    scene = scene_of(table, None)
+    assert scene is not None
+    if table.kind != "flows":
+        return list(scene.shown)
+    return [k for k in scene.shown if table["origin"][k] != table["destination"][k]]
+
+
+def told(table: Table, more: Any = (), less: Any = ()) -> Table:
+    """With these rows told apart, as more than flat or as less."""
+    value = table["flow" if table.kind == "flows" else "share"]
+    flat = np.array(table["flat"])
+    flat[list(more)] = value[list(more)] / 2
+    flat[list(less)] = value[list(less)] * 2 + 1e-6
+    apart = np.isin(np.arange(len(table)), [*more, *less])
+    return replace(table, columns={**table.columns, "flat": flat, "told_apart": apart})
+
+
+def said(table: Table) -> str:
+    return summary(table, scene_of(table, None))
+
+
+def test_the_greatest_row_that_is_more_than_flat_is_named(placed: Table) -> None:
+    first, second, third = leaving(placed)[:3]
+    most = told(placed, more=[first])
+    assert said(most).startswith(("The most is at ", "Of those that leave their area, "))
+    assert row_name(most, first) in said(most)
+    below = told(placed, more=[second, third], less=[first])
+    assert row_name(below, second) in said(below)
+    assert "told to be more than" in said(below)
+
+
+def test_what_is_less_than_flat_is_never_the_most(placed: Table) -> None:
+    rows = leaving(placed)[:3]
+    found = told(placed, less=rows)
+    assert " most " not in said(found)
+    assert "is told to be more than a flat map has: 3 are less, " in said(found)
+    assert said(found).endswith(f"{row_name(found, rows[0])}.")
+    one = told(placed, less=rows[:1])
+    assert ": 1 is less, " in said(one)
+
+
+def test_of_areas_that_are_less_than_flat_the_farthest_below_is_named(hotspots: Table) -> None:
+    rows = leaving(hotspots)[:3]
+    found = told(hotspots, less=rows)
+    flat = np.array(found["flat"])
+    flat[rows[2]] = 0.9
+    found = replace(found, columns={**found.columns, "flat": flat})
+    assert said(found).endswith(f"the farthest below at {row_name(found, rows[2])}.")
+
+
+def test_where_only_those_who_stay_are_told_apart_no_flow_is_named(flows: Table) -> None:
+    stays = [k for k in range(len(flows)) if flows["origin"][k] == flows["destination"][k]]
+    found = told(flows, more=stays[:2])
+    assert said(found) == (
+        "No flow between areas is told apart from a flat map; 2 that stay within one area are."
+    )
+    assert "that stays within one area is." in said(told(flows, more=stays[:1]))
+
+
+def test_the_flow_that_is_named_is_drawn_and_in_the_table(flows: Table) -> None:
+    rows = leaving(flows)
+    small = rows[len(rows) // 2]
+    for found in (told(flows, more=[small]), told(flows, less=rows[:5], more=[small])):
+        scene = scene_of(found, None)
+        assert scene is not None
+        assert row_name(found, small) in said(found)
+        assert small in {curve.row for curve in scene.curves}
+        assert small in {each["row"] for each in rows_told(found, scene)["rows"]}
+
+
+def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
+    flows: Table, places: LocationSet
+) -> None:
+    first, second = leaving(flows)[:2]
+    found = told(flows, more=[first], less=[second])
+    scene = scene_of(found, places)
+    assert scene is not None
+    assert {curve.row: curve.is_less for curve in scene.curves} == {first: False, second: True}
+    assert "1 of the lines is dashed: less than flat has." in filter_words(found, scene)
+    assert "Dashed is less than flat" in legend(scene, "key")
+    curves = drawing_of(found, places)["curves"]
+    assert {each["row"]: each["less"] for each in curves} == {first: False, second: True}
+    only = scene_of(told(flows, more=[first]), places)
+    assert only is not None
+    assert "Dashed" not in legend(only, "key") + filter_words(found, only)
+
+
+def test_a_map_of_flows_without_a_line_has_no_legend(flows: Table) -> None:
+    scene = scene_of(told(flows), None)
+    assert scene is not None
+    assert scene.dots
+    assert legend(scene, "key") == ""
+
+
+def test_rows_that_are_told_apart_are_in_the_table_however_small(hotspots: Table) -> None:
+    last = leaving(hotspots)[-1]
+    found = told(hotspots, less=[last])
+    scene = scene_of(found, None)
+    rows = [each["row"] for each in rows_told(found, scene, most=5)["rows"]]
+    assert rows == [*leaving(found)[:4], last]
+
+
+@pytest.mark.parametrize(
+    ("width", "decimals"), [(0.2, 0), (0.02, 1), (0.002, 2), (0.00002, 4), (0.0000002, 4)]
+)
+def test_shares_have_the_digits_that_their_intervals_bear(width: float, decimals: int) -> None:
+    share = np.array([0.4, 0.1])
+    columns = {"share": share, "low": share - width / 2, "high": share + width / 2}
+    assert decimals_of(columns) == decimals
+
+
+def test_numbers_of_a_column_stand_under_each_other(density: Table) -> None:
+    cells = rows_told(density, scene_of(density, None))["rows"]
+    shares = [each["cells"][1] for each in cells]
+    assert len({each.partition(".")[2] for each in shares if "<" not in each}) > 1
+    ends = {len(each.partition(".")[2]) for each in shares}
+    assert len(ends) == 1
+    assert percent(0.00001, 1) == "< 0.1\u00a0%"
+    assert percent(0.0, 1) == "0.0\u00a0%"
+    assert percent(0.16, 1) == "16.0\u00a0%"
