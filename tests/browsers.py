@@ -10,13 +10,15 @@ import numpy as np
 from PIL import Image
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Request, Route
+    from playwright.sync_api import Browser, Locator, LocatorAssertions, Page, Request, Route
 
 __all__ = [
     "DESK",
     "FLAGS",
     "JOURNEY",
+    "PATIENCE_MS",
     "PHONE",
+    "expect",
     "part",
     "pixels",
     "seen",
@@ -32,6 +34,8 @@ FLAGS = [
     "--use-angle=swiftshader",  # maps need WebGL, and a test machine has no graphics
     "--enable-unsafe-swiftshader",
 ]
+PATIENCE_MS = 90_000
+"""A page may take so long on a machine that is slow and busy; one that fails takes as long."""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 JOURNEY = [{"lat": 41.80123456, "lng": -87.60654321}, {"lat": 41.9, "lng": -87.7}]
 WEB = Path(__file__).resolve().parents[1] / "web"
@@ -44,6 +48,17 @@ TOO_SMALL = """[...document.querySelectorAll("button, select, input, summary, la
 FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => ["serious", "critical"].includes(impact))
   .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)"""
+
+
+def expect(found: "Locator") -> "LocatorAssertions":
+    """What must come to hold of a part of the page: asked again and again until it does.
+
+    A page changes when it is ready to; what is read from it only once may be of before.
+    """
+    from playwright.sync_api import expect as expected  # not everybody has it
+
+    expected.set_options(timeout=PATIENCE_MS)
+    return expected(found)
 
 
 def serve_client(route: "Route") -> None:
