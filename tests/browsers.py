@@ -1,7 +1,8 @@
 """What tests in a browser share: how it is started, how a page is looked at, and the client."""
 
 import io
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,15 @@ import numpy as np
 from PIL import Image
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, LocatorAssertions, Page, Request, Route
+    from playwright.sync_api import (
+        Browser,
+        BrowserContext,
+        Locator,
+        LocatorAssertions,
+        Page,
+        Request,
+        Route,
+    )
 
 __all__ = [
     "DESK",
@@ -18,13 +27,16 @@ __all__ = [
     "JOURNEY",
     "PATIENCE_MS",
     "PHONE",
+    "drawn",
     "expect",
+    "fresh",
     "part",
     "pixels",
     "seen",
     "serious",
     "serve_client",
     "too_small",
+    "until",
 ]
 
 FLAGS = [
@@ -61,6 +73,26 @@ def expect(found: "Locator") -> "LocatorAssertions":
     return expected(found)
 
 
+def until(page: "Page", holds: Callable[[], object]) -> None:
+    """The same of what is no part: the page's policy lets no wait_for_function in."""
+    deadline_s = time.monotonic() + PATIENCE_MS / 1000
+    while not holds():
+        assert time.monotonic() < deadline_s, "what was waited for does not hold"
+        page.wait_for_timeout(50)
+
+
+def drawn(page: "Page", state: str = "yes") -> None:
+    """Waits until the map is still and shows all that is meant; without an answer "nothing"."""
+    page.wait_for_selector(f".map[data-drawn={state}]")
+
+
+def fresh(browser: "Browser", **how: Any) -> "BrowserContext":
+    """A browser that nobody used before, for those who have patience."""
+    context = browser.new_context(**{"viewport": DESK, **how})
+    context.set_default_timeout(PATIENCE_MS)
+    return context
+
+
 def serve_client(route: "Route") -> None:
     """The client's own files, for requests to /client/ that never reach the collector."""
     path = DIST / route.request.url.rpartition("/client/")[2]
@@ -81,7 +113,7 @@ def seen(
 
     What it asks, and other pages beside it do, is noted in ``asked``; ``script`` runs first.
     """
-    context = browser.new_context(**{"viewport": DESK, **how})
+    context = fresh(browser, **how)
     context.add_init_script(script)
     page = context.new_page()
     origin = "/".join(url.split("/")[:3])
@@ -93,6 +125,8 @@ def seen(
     try:
         page.goto(url)
         yield page
+        if expected:  # the console may hear of it later than the page
+            until(page, lambda: len(wrong) >= expected)
         assert expected is None or len(wrong) == expected, wrong
         assert [each.url for each in requests if not each.url.startswith(origin)] == []
     finally:

@@ -24,6 +24,7 @@ from worlds import scattered
 
 from nomadp.collector.held import add_task
 from nomadp.collector.messages import UPLOAD_TYPE
+from nomadp.collector.opened import opened
 from nomadp.collector.server import Listeners, bound, serve
 from nomadp.collector.service import Service
 from nomadp.collector.space import Space
@@ -268,7 +269,7 @@ class Process:
         self._command = [*program, "serve", "--store", store]
         self._command += ["--port", str(self.address.port)]
         self._command += ["--operator-port", str(self.address.operator_port), *arguments]
-        self._folder = folder
+        self._folder, self._store = folder, store
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> float:
@@ -290,6 +291,15 @@ class Process:
             return self.address.ask("GET", "/readyz").status == 200
         except (OSError, http.client.HTTPException):
             return False
+
+    def add(self, kit: Kit) -> Kit:
+        """A task, while it runs; known to it at the end."""
+        prepared(opened(self._store), kit)
+        deadline_s = time.monotonic() + 120
+        while self.address.ask("GET", f"/tasks/{kit.task.id}").status != 200:
+            assert time.monotonic() < deadline_s, self.log.read_text()
+            time.sleep(0.05)
+        return kit
 
     def kill(self) -> None:
         assert self.process is not None

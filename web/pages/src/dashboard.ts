@@ -77,6 +77,7 @@ class TaskBoard {
         collector.locations(task.task_id),
         collector.basemap && openBasemap(collector.basemap),
       ]);
+      if (!this.isOpen) return;
       this.pictures = new Pictures(views, places, () => this.answers, basemap || undefined);
       show(picturesPlace, this.pictures.element);
       this.pictures.begin();

@@ -46,7 +46,7 @@ export class AnswerMap extends MapFrame<Source> {
     this.drawn = drawn;
     this.row = undefined;
     this.tip.remove();
-    this.element.dataset.drawn = "no";
+    this.unsettle();
     if (this.isReady) this.setData();
     this.tell(drawn ? `${drawn.summary} The table has all that is drawn.` : "Nothing yet.");
   }
@@ -55,6 +55,7 @@ export class AnswerMap extends MapFrame<Source> {
   choose(row: number | undefined): void {
     this.row = row;
     if (!this.isReady) return;
+    this.unsettle();
     for (const source of MARKED) this.map.removeFeatureState({ source });
     const track = this.drawn?.tracks?.find((each) => each.row === row);
     const [rings, points] = track?.radius_km ? radiiOf(track.line, track.radius_km) : [[], []];
@@ -64,6 +65,10 @@ export class AnswerMap extends MapFrame<Source> {
     if (row === undefined) return;
     for (const source of MARKED)
       this.map.setFeatureState({ source, id: row }, { chosen: true });
+  }
+
+  protected override get settled(): string {
+    return this.drawn ? "yes" : "nothing";
   }
 
   protected layers(): LayerSpecification[] {
@@ -79,9 +84,6 @@ export class AnswerMap extends MapFrame<Source> {
   }
 
   protected listen(): void {
-    this.map.on("idle", () => {
-      if (this.drawn) this.element.dataset.drawn = "yes";
-    });
     this.map.on("zoomend", () => {
       addHatch(this.map);
       this.heard.zoomed(Math.round(this.map.getZoom() - this.homeZoom));

@@ -23,6 +23,7 @@ export abstract class MapFrame<Source extends string> {
   protected readonly map: Map;
   protected homeZoom = 0;
   protected wasMoved = false;
+  private isLoaded = false;
   private readonly canvas = h("div", { class: "canvas" });
   private readonly bounds: [Position, Position];
 
@@ -47,7 +48,7 @@ export abstract class MapFrame<Source extends string> {
     this.map.keyboard.disableRotation();
     this.map.addControl(new ScaleControl({ maxWidth: 120 }), "bottom-left");
     this.map.on("load", () => this.loaded());
-    onTheme(() => this.map.loaded() && this.paint());
+    onTheme(() => this.isLoaded && this.paint());
   }
 
   /** Every source is there from the beginning, and empty. */
@@ -63,6 +64,15 @@ export abstract class MapFrame<Source extends string> {
   protected abstract setData(): void;
   /** What it listens to, once it is there. */
   protected abstract listen(): void;
+  /** What `data-drawn` says when nothing moves, loads or changes any more. */
+  protected get settled(): string {
+    return "yes";
+  }
+
+  /** What is seen is not yet what is meant: whoever takes a picture waits for `data-drawn`. */
+  protected unsettle(): void {
+    this.element.dataset.drawn = "no";
+  }
 
   protected get isReady(): boolean {
     return this.map.getSource("places") !== undefined;
@@ -89,8 +99,12 @@ export abstract class MapFrame<Source extends string> {
   }
 
   private loaded(): void {
+    this.isLoaded = true;
     this.home();
     this.paint();
+    for (const change of ["movestart", "resize"] as const)
+      this.map.on(change, () => this.unsettle());
+    this.map.on("idle", () => (this.element.dataset.drawn = this.settled));
     this.map.on("resize", () => !this.wasMoved && this.home());
     this.map.on("movestart", (event) => (this.wasMoved ||= "originalEvent" in event));
     this.listen();
@@ -98,6 +112,7 @@ export abstract class MapFrame<Source extends string> {
 
   /** The style of this theme, and the marks again. */
   private paint(): void {
+    this.unsettle();
     const sources = Object.fromEntries(
       this.sources.map((name) => [name, { type: "geojson" as const, data: collection([]) }]),
     );

@@ -13,6 +13,7 @@ import {
 
 export class Account {
   private client: Client | undefined;
+  private begun: Promise<void> = Promise.resolve();
   private readonly bodies = new Map<string, Uint8Array>();
   private bytes = 0;
 
@@ -32,8 +33,9 @@ export class Account {
   }
 
   /** If this browser has a ledger: whoever began it was told what it can forget. */
-  async openIfBegan(): Promise<void> {
-    if (browserLedgerBegan()) await this.open(true);
+  openIfBegan(): Promise<void> {
+    if (browserLedgerBegan()) this.begun = this.open(true);
+    return this.begun;
   }
 
   async open(acceptEviction: boolean): Promise<void> {
@@ -50,6 +52,7 @@ export class Account {
 
   /** As if nothing was spent where no ledger began. */
   async spending(): Promise<Spending> {
+    await this.begun;
     if (this.client) return this.client.spending();
     const lifetime = new Fraction(ceilings.EPSILON_LIFETIME_DEFAULT);
     return { lifetime, left: lifetime, spent: new Fraction(0), tasks: [] };
@@ -57,6 +60,7 @@ export class Account {
 
   /** Refused as a report would be; spends nothing. */
   async check(): Promise<void> {
+    await this.begun;
     await this.client?.check(this.fetched.kit.task.id);
   }
 

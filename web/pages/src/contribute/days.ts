@@ -96,7 +96,9 @@ export class Days implements Step {
     if (!(hours > 0)) return;
     try {
       this.take(await this.bench.reading.split(hours));
+      const wasHere = this.list.contains(document.activeElement);
       this.enter();
+      if (wasHere) this.list.querySelector("input")?.focus(); // the list was made anew
     } catch (error) {
       this.trouble.textContent = refusal(error);
     }
@@ -104,11 +106,15 @@ export class Days implements Step {
 
   private async pick(journey: Summary): Promise<void> {
     this.key = journey.key;
+    // Until it came there is none: nobody goes on with the one that was chosen before.
+    this.bench.choose(undefined);
+    this.next.disabled = true;
     try {
       const { points, hour } = await this.bench.reading.points(journey.key);
+      if (this.key !== journey.key) return;
       this.bench.choose({ name: nameOf(journey), points, hour });
-      this.drawMap();
       this.next.disabled = false;
+      if (this.body.isConnected) this.drawMap();
     } catch (error) {
       this.trouble.textContent = refusal(error);
     }
@@ -140,7 +146,7 @@ export class Days implements Step {
 
   private render(): void {
     this.split.hidden = this.drawn !== undefined;
-    this.next.disabled = this.key === undefined;
+    this.next.disabled = this.bench.chosen === undefined;
     if (this.drawn) this.about.textContent = "One journey, drawn on the map.";
     const days = new Map<string, Summary[]>();
     for (const each of this.journeys) {

@@ -107,7 +107,8 @@ export class Flow {
     this.renderNav();
     if (!isMoved) return;
     this.heading.focus({ preventScroll: true });
-    this.nav.scrollIntoView({ block: "start", behavior: "smooth" });
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.nav.scrollIntoView({ block: "start", behavior: isStill ? "instant" : "smooth" });
   }
 
   private renderNav(): void {

@@ -41,7 +41,7 @@ export class JourneyMap extends MapFrame<Source> {
 
   show(marks: Marks, fit?: Fit): void {
     this.marks = marks;
-    this.element.dataset.drawn = "no";
+    this.unsettle();
     this.tell(`${marks.said}${this.placed ? " Enter adds the point in the middle." : ""}`);
     if (this.isReady) this.setData();
     const own = [...(marks.track ?? []), ...(marks.snapped ?? []).map(({ at }) => at)];
@@ -75,7 +75,6 @@ export class JourneyMap extends MapFrame<Source> {
 
   protected listen(): void {
     this.element.append(this.cross);
-    this.map.on("idle", () => (this.element.dataset.drawn = "yes"));
     this.map.on("click", ({ lngLat }) => this.placed?.([lngLat.lng, lngLat.lat]));
     this.map.getCanvas().addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !this.placed) return;

@@ -57,6 +57,8 @@ export class Preview implements Step {
     const journey = this.bench.snapped;
     const words = SimulatedWords.ofKey(crypto.getRandomValues(new Uint8Array(32)));
     const stream = await words.stream(0, kit.mechanism.wordCount(journey.length));
+    // Whoever went on, or chose another journey, looks at something else by now.
+    if (!this.body.isConnected || this.bench.chosen !== chosen) return;
     const hour = chosen!.hour ?? undefined;
     const told = telling.of(SimulatedReport.draw(kit.mechanism, journey, stream, hour));
     this.count(journey, told);

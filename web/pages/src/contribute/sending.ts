@@ -20,6 +20,8 @@ export class Sending implements Step {
   private readonly done = h("div", {});
   private readonly send: HTMLButtonElement;
   private isSending = false;
+  /** Whether a report would be taken; nobody knows until it was looked at. */
+  private isFree = false;
   private isKept = false;
 
   constructor(private readonly bench: Bench) {
@@ -60,7 +62,8 @@ export class Sending implements Step {
   }
 
   private async prepare(): Promise<void> {
-    this.send.disabled = true;
+    this.isFree = false;
+    this.enable();
     try {
       this.isKept = await isPersistent();
       show(this.consent, this.accept, h("label", { for: "accept" }, FORGETFUL));
@@ -69,14 +72,15 @@ export class Sending implements Step {
       const closed = timeRefusal(this.bench);
       if (closed) this.trouble.textContent = closed;
       else await this.bench.account.check();
-      this.enable();
+      this.isFree = closed === undefined;
     } catch (error) {
       this.trouble.textContent = refusal(error);
     }
+    this.enable();
   }
 
   private enable(): void {
-    const free = !this.isSending && this.trouble.textContent === "";
+    const free = this.isFree && !this.isSending && this.trouble.textContent === "";
     this.send.disabled = !free || !(this.isKept || this.accept.checked);
   }
 
