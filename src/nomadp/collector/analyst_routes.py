@@ -9,7 +9,7 @@ from starlette.routing import Route
 from nomadp.collector.held import HeldTask, counts_of, totals_of
 from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
-from nomadp.collector.replies import allowed, json_reply, read_json, task_of
+from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
 from nomadp.collector.tokens import ANALYST
 
 if TYPE_CHECKING:
@@ -24,52 +24,42 @@ _EPOCH_MOST = 2**53
 
 
 def analyst_routes(service: "Service") -> list[Route]:
-    return [
-        Route("/tasks", _listing(service), methods=["GET"]),
-        Route("/tasks/{task}/progress", _progress(service), methods=["GET"]),
-        Route("/tasks/{task}/collection_jobs", _asking(service), methods=["POST"]),
-        Route("/tasks/{task}/collection_jobs/{job}", _result(service), methods=["GET"]),
-        Route("/tasks/{task}/collection_jobs/{job}", _deleting(service), methods=["DELETE"]),
-        Route("/tasks/{task}/counts", _counts(service), methods=["GET"]),
-    ]
+    job = "/tasks/{task}/collection_jobs/{job}"
+    routes: dict[tuple[str, str], Handle] = {
+        ("GET", "/tasks"): _tasks,
+        ("GET", "/tasks/{task}/progress"): _progress,
+        ("POST", "/tasks/{task}/collection_jobs"): _ask,
+        ("GET", job): _result,
+        ("DELETE", job): _delete,
+        ("GET", "/tasks/{task}/counts"): _counts,
+    }
+    return guarded(service, ANALYST, routes)
 
 
-def _listing(service: "Service") -> Any:
-    async def tasks(request: Request) -> Response:
-        await allowed(service, request, ANALYST)
-        found = await service.reading(overview, await service.registry.every())
-        basemap = service.basemap and service.basemap.address
-        told = {"tasks": found["tasks"], "basemap": basemap}
-        return json_reply(told, cache_control="no-store")
-
-    return tasks
+async def _tasks(service: "Service", request: Request) -> Response:
+    found = await service.reading(overview, await service.registry.every())
+    basemap = service.basemap and service.basemap.address
+    told = {"tasks": found["tasks"], "basemap": basemap}
+    return json_reply(told, cache_control="no-store")
 
 
-def _progress(service: "Service") -> Any:
-    async def progress(request: Request) -> Response:
-        """How many reports there are, and what was refused and why."""
-        await allowed(service, request, ANALYST)
-        held = await task_of(service, request)
-        found = await service.reading(overview, [held])
-        return json_reply(found["tasks"][0], cache_control="no-store")
-
-    return progress
+async def _progress(service: "Service", request: Request) -> Response:
+    """How many reports there are, and what was refused and why."""
+    held = await task_of(service, request)
+    found = await service.reading(overview, [held])
+    return json_reply(found["tasks"][0], cache_control="no-store")
 
 
-def _asking(service: "Service") -> Any:
-    async def ask(request: Request) -> Response:
-        await allowed(service, request, ANALYST)
-        held = await task_of(service, request)
-        said = await read_json(request, QUESTION_BYTES)
-        if not _is_question(said):
-            raise Problem("invalid_message", held.id)
-        name, has_room = await service.jobs.ask(held, said)
-        if not has_room:
-            raise Problem("overloaded", held.id)
-        address = f"/tasks/{held.id}/collection_jobs/{name}"
-        return json_reply({"job": name}, 201, location=address)
-
-    return ask
+async def _ask(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    said = await read_json(request, QUESTION_BYTES)
+    if not _is_question(said):
+        raise Problem("invalid_message", held.id)
+    name, has_room = await service.jobs.ask(held, said)
+    if not has_room:
+        raise Problem("overloaded", held.id)
+    address = f"/tasks/{held.id}/collection_jobs/{name}"
+    return json_reply({"job": name}, 201, location=address)
 
 
 def _is_question(said: dict[str, Any]) -> bool:
@@ -84,51 +74,39 @@ def _is_epoch(value: Any) -> bool:
     return type(value) is int and 0 <= value <= _EPOCH_MOST
 
 
-def _result(service: "Service") -> Any:
-    async def result(request: Request) -> Response:
-        await allowed(service, request, ANALYST)
-        held = await task_of(service, request)
-        found = await service.jobs.result(held, request.path_params["job"])
-        if found is False:
-            raise Problem("unrecognized_job", held.id)
-        if not isinstance(found, dict):
-            return json_reply({"status": "running"}, 202, retry_after=RETRY_AFTER_S)
-        return json_reply({**found, "task_id": held.id})
-
-    return result
+async def _result(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    found = await service.jobs.result(held, request.path_params["job"])
+    if found is False:
+        raise Problem("unrecognized_job", held.id)
+    if not isinstance(found, dict):
+        return json_reply({"status": "running"}, 202, retry_after=RETRY_AFTER_S)
+    return json_reply({**found, "task_id": held.id})
 
 
-def _deleting(service: "Service") -> Any:
-    async def delete(request: Request) -> Response:
-        await allowed(service, request, ANALYST)
-        held = await task_of(service, request)
-        if not await service.jobs.delete(held, request.path_params["job"]):
-            raise Problem("unrecognized_job", held.id)
-        return Response(status_code=204)
-
-    return delete
+async def _delete(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    if not await service.jobs.delete(held, request.path_params["job"]):
+        raise Problem("unrecognized_job", held.id)
+    return Response(status_code=204)
 
 
-def _counts(service: "Service") -> Any:
-    async def counts(request: Request) -> Response:
-        await allowed(service, request, ANALYST)
-        held = await task_of(service, request)
-        low, high = _span(held, request)
-        totals = await service.reading(totals_of, held)
-        total = sum(n for epoch, n in totals.items() if low <= epoch < high)
-        task = held.kit.task
-        about = {"task_id": held.id, "start": low, "end": high}
-        if total < task.min_batch_size:
-            return json_reply({**about, "missing": task.min_batch_size - total})
-        found = await service.reading(counts_of, held, (low, high))
-        if ARROW in request.headers.get("accept", ""):
-            return Response(_arrow(found.to_arrow()), media_type=ARROW)
-        rows = [[length, value, n] for (_, length, value), n in found.cells.items()]
-        law = held.kit.mechanism.identity
-        facts = {"reports": total, "law": law, "columns": ["length", "value", "count"]}
-        return json_reply({**about, **facts, "cells": rows})
-
-    return counts
+async def _counts(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    low, high = _span(held, request)
+    totals = await service.reading(totals_of, held)
+    total = sum(n for epoch, n in totals.items() if low <= epoch < high)
+    task = held.kit.task
+    about = {"task_id": held.id, "start": low, "end": high}
+    if total < task.min_batch_size:
+        return json_reply({**about, "missing": task.min_batch_size - total})
+    found = await service.reading(counts_of, held, (low, high))
+    if ARROW in request.headers.get("accept", ""):
+        return Response(_arrow(found.to_arrow()), media_type=ARROW)
+    rows = [[length, value, n] for (_, length, value), n in found.cells.items()]
+    law = held.kit.mechanism.identity
+    facts = {"reports": total, "law": law, "columns": ["length", "value", "count"]}
+    return json_reply({**about, **facts, "cells": rows})
 
 
 def _arrow(batch: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -13,7 +14,7 @@ from nomadp.collector.logs import log
 from nomadp.collector.metrics import rendered
 from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
-from nomadp.collector.replies import allowed, json_reply, read_json, task_of
+from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
 from nomadp.collector.tokens import OPERATOR
 from nomadp.errors import NomadpError
 from nomadp.protocol.files import FILE_BYTES_MAX
@@ -31,72 +32,53 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def operator_routes(service: "Service") -> list[Route]:
-    return [
-        Route("/operator/tasks", _listing(service), methods=["GET"]),
-        Route("/operator/tasks", _adding(service), methods=["POST"]),
-        Route("/operator/tasks/{task}", _showing(service), methods=["GET"]),
-        Route("/operator/tasks/{task}/close", _closing(service), methods=["POST"]),
-        Route("/metrics", _metrics(service), methods=["GET"]),
-    ]
+    routes: dict[tuple[str, str], Handle] = {
+        ("GET", "/operator/tasks"): _tasks,
+        ("POST", "/operator/tasks"): _add,
+        ("GET", "/operator/tasks/{task}"): _show,
+        ("POST", "/operator/tasks/{task}/close"): _close,
+    }
+    watched = Route("/metrics", partial(_metrics, service), methods=["GET"])
+    return [*guarded(service, OPERATOR, routes), watched]
 
 
-def _listing(service: "Service") -> Any:
-    async def tasks(request: Request) -> Response:
-        await allowed(service, request, OPERATOR)
-        held = await service.registry.every()
-        return json_reply(await service.reading(overview, held))
-
-    return tasks
+async def _tasks(service: "Service", request: Request) -> Response:
+    held = await service.registry.every()
+    return json_reply(await service.reading(overview, held))
 
 
-def _showing(service: "Service") -> Any:
-    async def show(request: Request) -> Response:
-        await allowed(service, request, OPERATOR)
-        held = await task_of(service, request)
-        found = await service.reading(overview, [held])
-        return json_reply(found["tasks"][0])
-
-    return show
+async def _show(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    found = await service.reading(overview, [held])
+    return json_reply(found["tasks"][0])
 
 
-def _adding(service: "Service") -> Any:
-    async def add(request: Request) -> Response:
-        await allowed(service, request, OPERATOR)
-        said = await read_json(request, TASK_MESSAGE_BYTES)
-        kit = _kit(said)
-        await service.reading(add_task, kit)
-        await service.registry.look()
-        log("a task was added", task=kit.task.id)
-        return json_reply({"task_id": kit.task.id}, 201, location=f"/tasks/{kit.task.id}")
-
-    return add
+async def _add(service: "Service", request: Request) -> Response:
+    kit = _kit(await read_json(request, TASK_MESSAGE_BYTES))
+    await service.reading(add_task, kit)
+    await service.registry.look()
+    log("a task was added", task=kit.task.id)
+    return json_reply({"task_id": kit.task.id}, 201, location=f"/tasks/{kit.task.id}")
 
 
-def _closing(service: "Service") -> Any:
-    async def close(request: Request) -> Response:
-        await allowed(service, request, OPERATOR)
-        held = await task_of(service, request)
-        await service.reading(close_task, held.id)
-        log("a task was closed", task=held.id)
-        return json_reply({"task_id": held.id, "closed": True})
-
-    return close
+async def _close(service: "Service", request: Request) -> Response:
+    held = await task_of(service, request)
+    await service.reading(close_task, held.id)
+    log("a task was closed", task=held.id)
+    return json_reply({"task_id": held.id, "closed": True})
 
 
-def _metrics(service: "Service") -> Any:
-    async def metrics(request: Request) -> Response:
-        free = service.store.free_bytes()
-        gauges = {
-            "reports_acknowledged_total": ("Reports told to be kept.", service.metrics.reports),
-            "commits_total": ("Commits of the writer.", service.writer.commits),
-            "queued_reports": ("Reports on their way to disk.", service.writer.waiting),
-            "ready": ("1 if reports can be taken.", float(await service.is_ready())),
-        }
-        if free is not None:
-            gauges["free_bytes"] = ("Room on the disk of the store.", free)
-        return PlainTextResponse(rendered(service.metrics, gauges), media_type=PROMETHEUS)
-
-    return metrics
+async def _metrics(service: "Service", request: Request) -> Response:
+    free = service.store.free_bytes()
+    gauges = {
+        "reports_acknowledged_total": ("Reports told to be kept.", service.metrics.reports),
+        "commits_total": ("Commits of the writer.", service.writer.commits),
+        "queued_reports": ("Reports on their way to disk.", service.writer.waiting),
+        "ready": ("1 if reports can be taken.", float(await service.is_ready())),
+    }
+    if free is not None:
+        gauges["free_bytes"] = ("Room on the disk of the store.", free)
+    return PlainTextResponse(rendered(service.metrics, gauges), media_type=PROMETHEUS)
 
 
 def _kit(said: dict[str, Any]) -> Kit:

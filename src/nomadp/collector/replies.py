@@ -1,11 +1,12 @@
 """How requests other than uploads are read and answered."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from nomadp.collector.held import HeldTask
 from nomadp.collector.problems import Problem
@@ -14,7 +15,9 @@ from nomadp.collector.tokens import is_token
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
 
-__all__ = ["allowed", "json_reply", "problem_reply", "read_json", "task_of"]
+__all__ = ["Handle", "guarded", "json_reply", "problem_reply", "read_json", "task_of"]
+
+Handle = Callable[["Service", Request], Awaitable[Response]]
 
 
 def json_reply(content: Mapping[str, Any], status: int = 200, **headers: str) -> Response:
@@ -35,11 +38,22 @@ async def task_of(service: "Service", request: Request) -> HeldTask:
     return held
 
 
-async def allowed(service: "Service", request: Request, role: str) -> None:
-    """Refused unless the request bears the token of this role."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not await service.reading(is_token, role, token.strip()):
-        raise Problem("unauthorized")
+def guarded(
+    service: "Service", role: str, routes: Mapping[tuple[str, str], Handle]
+) -> list[Route]:
+    """By method and path; refused unless the request bears the token of this role."""
+
+    def route(method: str, path: str, handle: Handle) -> Route:
+        async def answer(request: Request) -> Response:
+            scheme, _, token = request.headers.get("authorization", "").partition(" ")
+            is_bearer = scheme.lower() == "bearer"
+            if not is_bearer or not await service.reading(is_token, role, token.strip()):
+                raise Problem("unauthorized")
+            return await handle(service, request)
+
+        return Route(path, answer, methods=[method])
+
+    return [route(*asked, handle) for asked, handle in routes.items()]
 
 
 async def read_json(request: Request, most: int) -> dict[str, Any]:
