@@ -1,6 +1,5 @@
 """Tasks as a store holds them, and all that is read of them: counts, counters, answers."""
 
-import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nomadp.collector.store import EVERY_TASK, Connection
 from nomadp.errors import TaskRefused
+from nomadp.protocol.canonical import base64url
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
@@ -42,7 +42,10 @@ class HeldTask:
     @classmethod
     def of(cls, number: int, kit: Kit) -> "HeldTask":
         files = {"task": kit.task.content, **kit.files}
-        tags = {name: f'"{_hash(content)}"' for name, content in files.items()}
+        tags = {
+            name: f'"{base64url(hashlib.sha256(content).digest())}"'
+            for name, content in files.items()
+        }
         return cls(number, kit, kit.code, files, tags)
 
     @cached_property
@@ -66,10 +69,6 @@ class TaskRow(NamedTuple):
     id: str
     content: bytes
     closed: bool
-
-
-def _hash(content: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
 
 
 def task_rows(connection: Connection) -> list[TaskRow]:

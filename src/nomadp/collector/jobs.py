@@ -21,6 +21,7 @@ from nomadp.collector.logs import log
 from nomadp.collector.registry import Reading
 from nomadp.collector.store import Connection
 from nomadp.errors import NomadpError
+from nomadp.protocol.canonical import base64url
 
 if TYPE_CHECKING:
     from nomadp.reports.counts import Counts
@@ -39,7 +40,7 @@ _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 def job_id(task_id: str, asked: Mapping[str, Any]) -> str:
     said = json.dumps([task_id, asked], sort_keys=True, separators=(",", ":"))
-    return base64.urlsafe_b64encode(hashlib.sha256(said.encode()).digest()).decode()[:43]
+    return base64url(hashlib.sha256(said.encode()).digest())
 
 
 class Jobs:
@@ -53,9 +54,7 @@ class Jobs:
         """The job of a question, and whether there was room for it."""
         name = job_id(held.id, asked)
         content = json.dumps(asked, sort_keys=True).encode()
-        if not await self._reading(_kept, name, held.number, content):
-            return name, False
-        return name, True
+        return name, await self._reading(_kept, name, held.number, content)
 
     async def result(self, held: HeldTask, name: str) -> dict[str, Any] | bool | None:
         """What it found; None while it works; False if there is no such job."""

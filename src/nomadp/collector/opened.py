@@ -5,9 +5,8 @@ from pathlib import Path
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Store, StoreRefused
 
-__all__ = ["DEFAULT_STORE", "opened"]
+__all__ = ["opened"]
 
-DEFAULT_STORE = "collector.sqlite"
 _POSTGRES = ("postgresql://", "postgres://")
 
 

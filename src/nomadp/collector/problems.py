@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-__all__ = ["PROBLEMS", "Problem", "problem_body"]
+__all__ = ["PROBLEMS", "Problem"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -16,7 +16,6 @@ class Kind(NamedTuple):
 PROBLEMS = {
     "invalid_message": Kind(400, "The message is not of the form that its type prescribes."),
     "invalid_task": Kind(400, "The task or its files are not what a task may be."),
-    "invalid_question": Kind(400, "The question cannot be asked of this task."),
     "bad_request": Kind(400, "The request is no HTTP that is understood here."),
     "unauthorized": Kind(401, "A bearer token of the right role is needed."),
     "unrecognized_task": Kind(404, "There is no such task here."),
@@ -49,7 +48,9 @@ class Problem(Exception):
 
     @property
     def body(self) -> bytes:
-        return problem_body(self.kind, self.task_id)
+        status, title = PROBLEMS[self.kind]
+        said = {"type": f"urn:nomadp:error:{self.kind}", "title": title, "status": status}
+        return json.dumps(said | ({"taskid": self.task_id} if self.task_id else {})).encode()
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -59,9 +60,3 @@ class Problem(Exception):
         if self.kind == "unauthorized":
             found.append((b"www-authenticate", b"Bearer"))
         return found
-
-
-def problem_body(kind: str, task_id: str | None = None) -> bytes:
-    status, title = PROBLEMS[kind]
-    said = {"type": f"urn:nomadp:error:{kind}", "title": title, "status": status}
-    return json.dumps(said | ({"taskid": task_id} if task_id else {})).encode()
