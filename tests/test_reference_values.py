@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nomadp.analysis.metrics import normalised_error
+from nomadp.analysis import scores
 from nomadp.engine.local import perturb_set
 from nomadp.formats.tables import read_locations, read_trajectories
 from nomadp.laws import probabilities
@@ -95,11 +95,11 @@ def test_tp_and_atp_agree_within_four_thousandths(paper_data, mechanism, name, e
     locations, trajectories = loaded(paper_data / name)
     perturbing = make_mechanism(mechanism, locations, epsilon)
     runs = [
-        normalised_error(
+        scores(
             locations,
             trajectories,
             perturb_set(perturbing, trajectories, SimulatedWords(seed), keep_tids=True),
-        )
+        ).normalised_error
         for seed in range(RUNS)
     ]
     error, reference = np.mean(runs), SAMPLED[mechanism, name][epsilon]
@@ -115,11 +115,11 @@ def test_the_other_baselines_agree_within_one_hundredth(paper_data, mechanism, n
     locations, trajectories = loaded(paper_data / name)
     perturbing = make_mechanism(mechanism, locations, epsilon)
     runs = [
-        normalised_error(
+        scores(
             locations,
             trajectories,
             perturb_set(perturbing, trajectories, SimulatedWords(seed), keep_tids=True),
-        )
+        ).normalised_error
         for seed in range(RUNS)
     ]
     assert np.mean(runs) == pytest.approx(BASELINES[mechanism, name][epsilon], abs=0.01)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nomadp.analysis import measures, normalised_error, range_query
+from nomadp.analysis import measures, scores
 from nomadp.analysis.hotspots import count_difference
 from nomadp.analysis.measures import Yardstick, is_better, measure_all, zero_information
 from nomadp.datasets.city import City, synthetic_city
@@ -35,8 +35,9 @@ def test_every_score_is_the_one_of_its_own_function(city: City) -> None:
         *("ne", "error_km", "prq_1km", "prq_2.5km", "acd", "recall_at_5"),
         *("density_js", "flow_l1", "step_w1_km"),
     ]
-    assert found["ne"] == normalised_error(*world)
-    assert found["prq_2.5km"] == pytest.approx(range_query(*world, 2.5))
+    alone = scores(*world, [2.5])
+    assert found["ne"] == alone.normalised_error
+    assert found["prq_2.5km"] == pytest.approx(alone.range_query[0])
     assert found["acd"] == count_difference(*world, 0.5)
 
 

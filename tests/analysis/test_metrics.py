@@ -11,8 +11,7 @@ from nomadp.analysis import (
     error_km_each,
     evaluate,
     matched_by_tid,
-    normalised_error,
-    range_query,
+    scores,
     uniform_answer,
     within_percent_each,
 )
@@ -43,21 +42,22 @@ REPORTED = [[A, C], [B]]  # off by 0 and 2 degrees, and by 2 degrees
 
 
 def test_normalised_error_weighs_every_trajectory_the_same(line: LocationSet) -> None:
-    error = normalised_error(line, journeys(*TRUE), journeys(*REPORTED))
+    error = scores(line, journeys(*TRUE), journeys(*REPORTED)).normalised_error
     assert error == pytest.approx((1 + 2) / 2 / 3, rel=1e-12)  # by point it would be 4 / 9
 
 
 def test_range_query_is_the_mean_percentage_of_points_within_the_radius(
     line: LocationSet,
 ) -> None:
-    percent = range_query(line, journeys(*TRUE), journeys(*REPORTED), 1.5 * DEGREE_KM)
+    world = line, journeys(*TRUE), journeys(*REPORTED)
+    (percent,) = scores(*world, [1.5 * DEGREE_KM]).range_query
     assert percent == (50 + 0) / 2
 
 
 def test_a_point_exactly_at_the_radius_is_within_it(line: LocationSet) -> None:
     radius_km = float(line.distances_km(A)[B])
-    assert range_query(line, journeys([A]), journeys([B]), radius_km) == 100
-    assert range_query(line, journeys([A]), journeys([B]), math.nextafter(radius_km, 0)) == 0
+    radii_km = [radius_km, math.nextafter(radius_km, 0)]
+    assert scores(line, journeys([A]), journeys([B]), radii_km).range_query == (100, 0)
 
 
 def test_scores_are_also_given_for_each_trajectory(line: LocationSet) -> None:
@@ -95,10 +95,8 @@ def test_floors_agree_with_brute_force_over_every_answer(seed: int) -> None:
 
     def answer_everywhere(answer: int) -> tuple[float, float]:
         reported = journeys(*[[answer] * len(points) for points in lists], size=25)
-        return (
-            normalised_error(world, true, reported),
-            range_query(world, true, reported, radius_km),
-        )
+        found = scores(world, true, reported, [radius_km])
+        return found.normalised_error, found.range_query[0]
 
     # Expectation is linear: a uniform answer scores the mean over all constant answers.
     by_answer = np.array([answer_everywhere(answer) for answer in range(25)])
@@ -115,7 +113,8 @@ def test_floors_agree_with_brute_force_over_every_answer(seed: int) -> None:
 
 def test_locations_that_all_coincide_have_no_error() -> None:
     world = LocationSet.from_columns(["a", "b"], [1.0, 1.0], [2.0, 2.0])
-    assert normalised_error(world, journeys([0], size=2), journeys([1], size=2)) == 0
+    found = scores(world, journeys([0], size=2), journeys([1], size=2))
+    assert found.normalised_error == 0
 
 
 def test_an_evaluation_prints_the_floors_beside_the_scores(line: LocationSet) -> None:
@@ -147,7 +146,7 @@ def test_refuses_reports_of_another_length(line: LocationSet) -> None:
 
 def test_refuses_another_number_of_reports(line: LocationSet) -> None:
     with pytest.raises(DomainError, match="2 trajectories and 1 reports"):
-        normalised_error(line, journeys([A], [C]), journeys([A]))
+        scores(line, journeys([A], [C]), journeys([A]))
 
 
 PAPER_FLOORS = {

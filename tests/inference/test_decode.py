@@ -10,7 +10,7 @@ from many import drawn_numbers
 from reported import reported
 from worlds import scattered
 
-from nomadp.analysis import constant_answer, normalised_error
+from nomadp.analysis import constant_answer, scores
 from nomadp.budget import Split, Step
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
@@ -70,9 +70,9 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
 def test_estimates_beat_reports_and_the_constant(name):
     mechanism, true = made(name, 4), walks(1500)
     reports = perturb_set(mechanism, true, SimulatedWords(2), keep_tids=True)
-    error = normalised_error(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
-    assert error < normalised_error(LOCATIONS, true, reports)
-    assert error < constant_answer(LOCATIONS, true).normalised_error
+    found = scores(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
+    assert found.error_km < scores(LOCATIONS, true, reports).error_km
+    assert found.error_km < constant_answer(LOCATIONS, true).error_km
 
 
 def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
@@ -83,7 +83,7 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
     reports = perturb_set(mechanism, true, SimulatedWords(3), keep_tids=True)
     flat = decode(mechanism, reports)
     learned = decode(mechanism, reports, learn_prior(mechanism, reports))
-    errors = [normalised_error(LOCATIONS, true, answered(reports, e)) for e in (learned, flat)]
+    errors = [scores(LOCATIONS, true, answered(reports, e)).error_km for e in (learned, flat)]
     assert errors[0] < errors[1]
 
 
@@ -155,10 +155,8 @@ def test_a_mechanism_of_somebody_else_is_decoded_by_what_it_says_of_its_reports(
     mechanism, true = Sloppy(locations=LOCATIONS, epsilon=8), walks(400)
     reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
     prior = learn_prior(mechanism, reports)
-    error = normalised_error(
-        LOCATIONS, true, answered(reports, decode(mechanism, reports, prior))
-    )
-    assert error < constant_answer(LOCATIONS, true).normalised_error
+    found = scores(LOCATIONS, true, answered(reports, decode(mechanism, reports, prior)))
+    assert found.error_km < constant_answer(LOCATIONS, true).error_km
 
 
 def test_a_law_of_points_must_lead_to_every_location():

@@ -9,7 +9,7 @@ import pytest
 from reported import reported
 from worlds import every_path, scattered, triangle
 
-from nomadp.analysis import constant_answer, normalised_error
+from nomadp.analysis import constant_answer, scores
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference.pivots import (
@@ -137,8 +137,8 @@ def test_estimates_beat_reports_and_the_constant(name):
     kept, found = decode_released(mechanism, reports)
     assert kept == reports
     decoded = TrajectorySet(true.offsets, found.locations, true.tids)
-    error = normalised_error(locations, true, decoded)
-    assert error < normalised_error(locations, true, reports)
+    error = scores(locations, true, decoded).normalised_error
+    assert error < scores(locations, true, reports).normalised_error
     assert error < constant_answer(locations, true).normalised_error
 
 

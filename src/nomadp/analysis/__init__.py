@@ -7,8 +7,7 @@ from nomadp.analysis.metrics import (
     error_km_each,
     evaluate,
     matched_by_tid,
-    normalised_error,
-    range_query,
+    scores,
     uniform_answer,
     within_percent_each,
 )
@@ -24,8 +23,7 @@ __all__ = [
     "evaluate",
     "explain",
     "matched_by_tid",
-    "normalised_error",
-    "range_query",
+    "scores",
     "uniform_answer",
     "within_percent_each",
 ]

@@ -27,8 +27,6 @@ __all__ = [
     "evaluate",
     "matched_by_tid",
     "normalised",
-    "normalised_error",
-    "range_query",
     "scores",
     "uniform_answer",
     "within_percent_each",
@@ -115,21 +113,13 @@ def scores(
     reported: Sequences,
     radii_km: Sequence[float] = (),
 ) -> Scores:
-    """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors."""
+    """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors.
+
+    NE is the mean error of a trajectory as a share of the largest distance in the set, PRQ the
+    percentage of its points that are reported within a radius, on average.
+    """
     distance_km = _point_errors_km(locations, true, reported)
     return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
-
-
-def normalised_error(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
-    """NE: the mean error of a trajectory, as a share of the largest distance in the set."""
-    return normalised(locations, float(error_km_each(locations, true, reported).mean()))
-
-
-def range_query(
-    locations: LocationSet, true: TrajectorySet, reported: Sequences, radius_km: float
-) -> float:
-    """PRQ: percent of a trajectory's points reported within ``radius_km``, on average."""
-    return float(within_percent_each(locations, true, reported, radius_km).mean())
 
 
 def error_km_each(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> Floats:
