@@ -3,7 +3,7 @@
 All of it is post-processing of released values, and costs nothing more.
 """
 
-from nomadp.answers.asking import ask, canonical_question
+from nomadp.answers.asking import ask
 from nomadp.answers.facts import Terms
 from nomadp.answers.flow import flows
 from nomadp.answers.journey import journeys, lengths
@@ -17,7 +17,6 @@ __all__ = [
     "Table",
     "Terms",
     "ask",
-    "canonical_question",
     "density",
     "flows",
     "hotspots",

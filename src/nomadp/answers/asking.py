@@ -4,7 +4,6 @@ A question is a small object of JSON. Whoever sends it is untrusted: names it do
 refused, and so are values that are not of its kinds.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,7 +23,7 @@ from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones
 
-__all__ = ["QUESTIONS", "ask", "canonical_question", "checked_question"]
+__all__ = ["QUESTIONS", "ask", "checked_question"]
 
 _TEXT_MAX = 200
 _AREAS, _LEVEL = ("areas", "level"), ("level",)
@@ -87,14 +86,6 @@ def ask(
     if kind == "journeys" and isinstance(counts, AnyReports):
         asked["reports"] = counts
     return _ANSWERS[kind](learned, **asked, terms=on)
-
-
-def canonical_question(question: Mapping[str, Any]) -> str:
-    """The same text for the same question, however it was written down."""
-    asked = checked_question(question)
-    if isinstance(asked.get("areas"), Zones):
-        asked["areas"] = asked["areas"].rule
-    return json.dumps(asked, sort_keys=True, separators=(",", ":"))
 
 
 def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
