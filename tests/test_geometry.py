@@ -18,7 +18,7 @@ from nomadp.geometry import (
     km_to_chord,
     mean_lat_lng,
     places,
-    sector,
+    sector_seen,
     unit_vectors,
 )
 
@@ -28,6 +28,13 @@ HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 latitudes = st.floats(-90, 90) | st.sampled_from([-90.0, -1e-9, 0.0, 45.0, 90.0])
 longitudes = st.floats(-180, 180) | st.sampled_from([-180.0, -179.999, 0.0, 179.999, 180.0])
 points = st.tuples(latitudes, longitudes)
+
+
+def sector(lat1, lng1, lat2, lng2, granularity):
+    """The sector in which the first place sees the second."""
+    return sector_seen(places(lat1, lng1), places(lat2, lng2), granularity)
+
+
 granularities = st.integers(1, 16) | st.just(MAX_GRANULARITY)
 
 

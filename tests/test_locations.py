@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from nomadp import locations as module
 from nomadp.errors import DomainError, NomadpError, SchemaError
-from nomadp.geometry import haversine_km, sector
+from nomadp.geometry import haversine_km, places, sector_seen
 from nomadp.locations import CACHED_ROWS_MAX, LocationSet
 
 
@@ -193,7 +193,8 @@ def test_rows_are_the_geometry_module_bit_for_bit(locations, data):
     i = data.draw(st.integers(0, len(locations) - 1))
     lat, lng = locations.lat, locations.lng
     assert np.array_equal(locations.distances_km(i), haversine_km(lat[i], lng[i], lat, lng))
-    assert np.array_equal(locations.sectors(i, 6), sector(lat[i], lng[i], lat, lng, 6))
+    seen = sector_seen(places(lat[i], lng[i]), places(lat, lng), 6)
+    assert np.array_equal(locations.sectors(i, 6), seen)
 
 
 def test_rows_of_a_large_set_are_not_kept():

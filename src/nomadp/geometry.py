@@ -32,7 +32,6 @@ __all__ = [
     "mean_lat_lng",
     "places",
     "search_tree",
-    "sector",
     "sector_borders",
     "sector_seen",
     "unit_vectors",
@@ -148,13 +147,6 @@ def bearing_rad(lat1: ArrayLike, lng1: ArrayLike, lat2: ArrayLike, lng2: ArrayLi
     turned = np.where(angle < 0, angle + 2 * math.pi, angle)
     # A hair west of north rounds to a full turn.
     return np.where(turned >= 2 * math.pi, 0.0, turned)
-
-
-def sector(
-    lat1: ArrayLike, lng1: ArrayLike, lat2: ArrayLike, lng2: ArrayLike, granularity: int
-) -> Sectors:
-    """The sector in which the first place sees the second (see `sector_seen`)."""
-    return sector_seen(places(lat1, lng1), places(lat2, lng2), granularity)
 
 
 def unit_vectors(lat: ArrayLike, lng: ArrayLike) -> Floats:
