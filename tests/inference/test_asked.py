@@ -7,7 +7,8 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_hotspots, asked_trips
-from nomadp.inference.hotspots import flows, hotspots
+from nomadp.inference.hotspots import flow_shares, visit_shares
+from nomadp.inference.learned import learn
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
@@ -17,6 +18,14 @@ LOCATIONS = scattered(60)
 ENDS = np.random.default_rng(1).choice(60, (800, 2), p=np.arange(60) / 1770)
 PEOPLE = TrajectorySet.from_lists(ENDS, size=60)
 HOURS = np.random.default_rng(2).integers(0, 168, 800)
+
+
+def hotspots(mechanism, reports, zones=None, *, at=None):
+    return visit_shares(learn(mechanism, reports), zones, at)
+
+
+def flows(mechanism, reports, zones=None):
+    return flow_shares(learn(mechanism, reports), zones)
 
 
 def asked(name, zones="grid:4", epsilon=8, when=None):

@@ -7,7 +7,14 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference import groups_of
-from nomadp.inference.hotspots import cell_shares, flows, hotspots, location_shares, trip_shares
+from nomadp.inference.hotspots import (
+    cell_shares,
+    flow_shares,
+    location_shares,
+    trip_shares,
+    visit_shares,
+)
+from nomadp.inference.learned import learn
 from nomadp.inference.shares import learned_from_groups
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
@@ -26,6 +33,14 @@ def surveyed(mechanism, reports):
     return learned_from_groups(
         LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(1)
     )
+
+
+def hotspots(mechanism, reports, zones=None, *, at=None):
+    return visit_shares(learn(mechanism, reports), zones, at)
+
+
+def flows(mechanism, reports, zones=None):
+    return flow_shares(learn(mechanism, reports), zones)
 
 
 @pytest.mark.parametrize("zones", [None, "grid:3"])
@@ -66,5 +81,5 @@ def test_flows_need_reports_of_whole_journeys():
 
 def test_progress_is_told():
     told = []
-    hotspots(*reported("brr"), progress=told.append)
+    learn(*reported("brr"), progress=told.append)
     assert sum(told) > 0

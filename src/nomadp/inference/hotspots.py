@@ -9,8 +9,7 @@ import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
-from nomadp.inference.learned import Learned, learn
-from nomadp.inference.learning import Progress
+from nomadp.inference.learned import Learned
 from nomadp.inference.shares import (
     Shares,
     Survey,
@@ -22,8 +21,6 @@ from nomadp.inference.shares import (
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.questions import Question
-from nomadp.reports.counts import Counts
-from nomadp.reports.table import AnyReports
 from nomadp.unit_square import UnitSquare
 from nomadp.zones import Zones
 
@@ -32,26 +29,12 @@ __all__ = [
     "cell_shares",
     "flow_shares",
     "flow_tally",
-    "flows",
-    "hotspots",
     "location_shares",
     "moving",
     "trip_shares",
     "visit_shares",
     "visit_tally",
 ]
-
-
-def hotspots(
-    mechanism: Mechanism,
-    reports: AnyReports | Counts,
-    zones: str | Zones | None = None,
-    *,
-    at: str | None = None,
-    progress: Progress | None = None,
-) -> Shares:
-    """The share of visits at each location, or in each of some ``zones``, in one call."""
-    return visit_shares(learn(mechanism, reports, progress=progress), zones, at)
 
 
 def visit_shares(
@@ -72,11 +55,8 @@ def visit_tally(
     learned: Learned, zones: str | Zones | None = None, at: str | None = None
 ) -> tuple[Survey, Tally]:
     """What `visit_shares` counts of which journeys."""
-    zone, points = _zone(learned, zones), _POINTS[_checked(at)]
-    survey, size = _survey(learned), int(zone.max()) + 1
-    if _checked(at) != "visits":
-        survey = moving(survey)
-    return survey, lambda rows: table_of(zone[rows[:, points]], size)
+    zone = _zone(learned, zones)
+    return _point_tally(_survey(learned), zone, _checked(at), int(zone.max()) + 1)
 
 
 def asked_of(mechanism: Mechanism, at: str | None) -> str:
@@ -125,22 +105,14 @@ def _point_shares(
 ) -> Shares:
     """The share of these points of journeys in each zone; flat is as dense as the set."""
     size = int(zone.max()) + 1 if size is None else size
+    asked, tally = _point_tally(learned, zone, at, size)
+    return estimated_shares(asked, tally, np.bincount(zone, minlength=size))
+
+
+def _point_tally(learned: Survey, zone: Ints, at: str, size: int) -> tuple[Survey, Tally]:
     points = _POINTS[at]
-    if at != "visits":
-        learned = moving(learned)
-    places = np.bincount(zone, minlength=size)
-    return estimated_shares(learned, lambda rows: table_of(zone[rows[:, points]], size), places)
-
-
-def flows(
-    mechanism: Mechanism,
-    reports: AnyReports | Counts,
-    zones: str | Zones | None = None,
-    *,
-    progress: Progress | None = None,
-) -> Shares:
-    """The share of trips from each zone to each, in one call."""
-    return flow_shares(learn(mechanism, reports, progress=progress), zones)
+    asked = learned if at == "visits" else moving(learned)
+    return asked, lambda rows: table_of(zone[rows[:, points]], size)
 
 
 def flow_shares(learned: Learned, zones: str | Zones | None = None) -> Shares:
