@@ -92,7 +92,7 @@ class _Kml(XmlStream):
         self.left_out = 0
         self._zone, self._mark = zone, _Placemark()
 
-    def start(self, name: str) -> bool:
+    def start(self, name: str, attributes: dict[str, str]) -> bool:
         parent = self.open[-1] if self.open else ""
         if name == "Placemark":
             self._mark = _Placemark()

@@ -1,10 +1,9 @@
 """Points of tracks that are no tables: GPX 1.0 and 1.1, Porto's taxis, and Geolife.
 
-Every track segment of GPX is a trajectory. It is read by expat, as it streams by; a document
-type declaration is refused: GPX has none, and entities that grow or fetch have no place there.
-Porto (ECML/PKDD 2015) has rows of polylines, a point per 15 s; Geolife a folder per user and in
-it a .plt file per trajectory, times in GMT. The name of a trip is a time and a taxi there, that
-of a file the moment it starts here, so neither is read: trips are numbered.
+Every track segment of GPX is a trajectory, read as it streams by. Porto (ECML/PKDD 2015) has
+rows of polylines, a point per 15 s; Geolife a folder per user and in it a .plt file per
+trajectory, times in GMT. The name of a trip is a time and a taxi there, that of a file the
+moment it starts here, so neither is read: trips are numbered.
 """
 
 import json
@@ -13,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +21,14 @@ from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, degrees
 from nomadp.formats.files import columns_or_refusal, read_table
 from nomadp.formats.points import Points, numbers
+from nomadp.formats.unreadable import REASONS, BadContent
+from nomadp.formats.xml_stream import XmlStream
 from nomadp.geometry import Floats
 
 __all__ = ["read_geolife_points", "read_gpx_points", "read_porto_points"]
 
 log = logging.getLogger(__name__)
 
-CHUNK_BYTES = 1 << 18
-SEPARATOR = "|"
 PORTO = {"TAXI_ID": Kind.TEXT, "TIMESTAMP": Kind.WHOLE, "POLYLINE": Kind.TEXT}
 STEP_US = 15_000_000
 HEADER_LINES = 6
@@ -43,81 +41,52 @@ def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
     track = _Track()
     try:
         with source.open() as file:
-            while chunk := file.read(CHUNK_BYTES):
-                track.parser.Parse(chunk)
-            track.parser.Parse(b"", True)  # noqa: FBT003 - expat takes it by position only
-    except expat.ExpatError as error:
-        reason = f"line {error.lineno}: must be well-formed XML"
+            for _ in track.feed(file):
+                pass
+    except BadContent as bad:
+        reason = f"line {track.line}: {REASONS[bad.reason]}"
     except BadValue as bad:
         reason = f"line {bad.row}: {bad.rule}"
-    except (ValueError, LookupError) as error:
-        if isinstance(error, SchemaError):
-            raise  # of the archive it is in
-        reason = "must be in an encoding that is known"
     else:
         return _gpx_points(source, track, wishes)
-    # Raised outside the handlers: the originals hold parts of the file.
     raise SchemaError(f"{source}: {reason}")
 
 
-class _Track:
-    """What the parser has seen so far."""
+class _Track(XmlStream):
+    """What was seen so far."""
 
     def __init__(self) -> None:
-        self.parser = expat.ParserCreate(namespace_separator=SEPARATOR)
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._read
-        self.parser.StartDoctypeDeclHandler = self._refuse
+        super().__init__()
         self.lat: list[str] = []
         self.lng: list[str] = []
         self.times: list[str] = []
         self.lines: list[int] = []
         self.lengths: list[int] = []
         self.others = 0  # waypoints and points of routes
-        self._open: list[str] = []
-        self._text: list[str] | None = None
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        local = name.rpartition(SEPARATOR)[2]
-        if not self._open and local != "gpx":
-            raise BadValue(self.parser.CurrentLineNumber, "must be GPX, and is other XML")
-        self._open.append(local)
-        if local == "trkseg":
+    def start(self, name: str, attributes: dict[str, str]) -> bool:
+        if not self.open and name != "gpx":
+            raise BadValue(self.line, "must be GPX, and is other XML")
+        if name == "trkseg":
             self.lengths.append(0)
-        elif local == "trkpt":
+        elif name == "trkpt":
             self._point(attributes)
-        elif local in ("wpt", "rtept"):
+        elif name in ("wpt", "rtept"):
             self.others += 1
-        elif self._open[-2:] == ["trkpt", "time"]:
-            self._text = []
+        return name == "time" and self.open[-1] == "trkpt"
 
     def _point(self, attributes: dict[str, str]) -> None:
         if not self.lengths or "lat" not in attributes or "lon" not in attributes:
-            raise BadValue(
-                self.parser.CurrentLineNumber,
-                "a trkpt must be in a trkseg and have lat and lon",
-            )
+            raise BadValue(self.line, "a trkpt must be in a trkseg and have lat and lon")
         self.lengths[-1] += 1
         self.lat.append(attributes["lat"])
         self.lng.append(attributes["lon"])
         self.times.append("")
-        self.lines.append(self.parser.CurrentLineNumber)
+        self.lines.append(self.line)
 
-    def _end(self, name: str) -> None:
-        if self._text is not None:
-            self.times[-1] = "".join(self._text).strip()
-            self._text = None
-        self._open.pop()
-
-    def _read(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
-
-    def _refuse(self, *declaration: Any) -> None:
-        raise BadValue(
-            self.parser.CurrentLineNumber, "must not have a document type declaration"
-        )
+    def end(self, name: str, text: str) -> None:
+        if name == "time" and self.open[-1] == "trkpt":
+            self.times[-1] = text.strip()
 
 
 def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:

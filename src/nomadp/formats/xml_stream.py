@@ -31,7 +31,12 @@ class XmlStream:
         self.open: list[str] = []
         self._text: list[str] | None = None
 
-    def start(self, name: str) -> bool:
+    @property
+    def line(self) -> int:
+        """How far it was read."""
+        return self._parser.CurrentLineNumber
+
+    def start(self, name: str, attributes: dict[str, str]) -> bool:
         """An element opens; whether its text is wanted."""
         return False
 
@@ -59,8 +64,7 @@ class XmlStream:
         local = name.rpartition(SEPARATOR)[2]
         if len(self.open) >= DEEPEST:
             raise BadContent("too-deep")
-        wanted = self.start(local)
-        self._text = [] if wanted else None
+        self._text = [] if self.start(local, attributes) else None
         self.open.append(local)
 
     def _end(self, name: str) -> None:
@@ -79,7 +83,7 @@ class XmlStream:
 class _Root(XmlStream):
     name: str | None = None
 
-    def start(self, name: str) -> bool:
+    def start(self, name: str, attributes: dict[str, str]) -> bool:
         self.name = self.name or name
         return False
 
