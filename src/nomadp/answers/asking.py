@@ -5,7 +5,7 @@ refused, and so are values that are not of its kinds.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from nomadp.answers.facts import LEVEL, Terms, missing
 from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
@@ -26,32 +26,24 @@ from nomadp.zones import Zones
 __all__ = ["QUESTIONS", "ask", "checked_question"]
 
 _TEXT_MAX = 200
-_AREAS, _LEVEL = ("areas", "level"), ("level",)
-_TAKES: dict[str, tuple[str, ...]] = {
-    "hotspots": ("areas", "at", "level"),
-    "density": ("areas", "at", "level"),
-    "flows": _AREAS,
-    "journeys": _LEVEL,
-    "lengths": _LEVEL,
-    "synthesize": ("journeys", "seed", "start"),
+
+
+class _Question(NamedTuple):
+    answer: Callable[..., Table]
+    columns: tuple[str, ...]
+    takes: tuple[str, ...]
+
+
+_PLACES = ("areas", "at", "level")
+_QUESTIONS = {
+    "hotspots": _Question(hotspots, PLACE_COLUMNS, _PLACES),
+    "density": _Question(density, PLACE_COLUMNS, _PLACES),
+    "flows": _Question(flows, FLOW_COLUMNS, ("areas", "level")),
+    "journeys": _Question(journeys, JOURNEYS, ("level",)),
+    "lengths": _Question(lengths, LENGTHS, ("level",)),
+    "synthesize": _Question(synthesize, SYNTHETIC_COLUMNS, ("journeys", "seed", "start")),
 }
-QUESTIONS = tuple(_TAKES)
-_ANSWERS: dict[str, Callable[..., Table]] = {
-    "hotspots": hotspots,
-    "density": density,
-    "flows": flows,
-    "journeys": journeys,
-    "lengths": lengths,
-    "synthesize": synthesize,
-}
-_COLUMNS = {
-    "hotspots": PLACE_COLUMNS,
-    "density": PLACE_COLUMNS,
-    "flows": FLOW_COLUMNS,
-    "journeys": JOURNEYS,
-    "lengths": LENGTHS,
-    "synthesize": SYNTHETIC_COLUMNS,
-}
+QUESTIONS = tuple(_QUESTIONS)
 _KINDS = {"synthesize": "synthetic"}
 """What the answer is called, where that is not what the question is."""
 _POINTS = ("visits", "starts", "ends")
@@ -75,7 +67,7 @@ def ask(
     asked = checked_question(question)
     kind = asked.pop("ask")
     on, found = Terms(**terms), counts_of(mechanism, counts)
-    few = missing(_KINDS.get(kind, kind), mechanism, found, on, _COLUMNS[kind])
+    few = missing(_KINDS.get(kind, kind), mechanism, found, on, _QUESTIONS[kind].columns)
     if few is not None:
         return few
     if learned is None:
@@ -85,26 +77,27 @@ def ask(
         asked["count"] = asked.pop("journeys")
     if kind == "journeys" and isinstance(counts, AnyReports):
         asked["reports"] = counts
-    return _ANSWERS[kind](learned, **asked, terms=on)
+    return _QUESTIONS[kind].answer(learned, **asked, terms=on)
 
 
 def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """A question that has only what it may have, its level as a number."""
     said: Any = question
     kind = said.get("ask") if isinstance(said, Mapping) else None
-    if not isinstance(kind, str) or kind not in _TAKES:
+    if not isinstance(kind, str) or kind not in _QUESTIONS:
         raise SchemaError(f"a question must ask for one of {', '.join(QUESTIONS)}")
-    strange = [name for name in question if name not in ("ask", *_TAKES[kind])]
+    takes = _QUESTIONS[kind].takes
+    strange = [name for name in question if name not in ("ask", *takes)]
     if strange:
         raise SchemaError(
-            f"a question for {kind} may have {', '.join(_TAKES[kind])}, got {len(strange)} "
-            "others"
+            f"a question for {kind} may have {', '.join(takes)}, got {len(strange)} others"
         )
     asked = {name: value for name, value in question.items() if value is not None}
-    for name, value in asked.items():
-        if name in _RULES and not _RULES[name](value):
-            raise SchemaError(f"{name} of a question must be {_SAID[name]}, and is not")
-    if "level" in _TAKES[kind]:
+    for name in takes:
+        what, is_one = _RULES[name]
+        if name in asked and not is_one(asked[name]):
+            raise SchemaError(f"{name} of a question must be {what}, and is not")
+    if "level" in takes:
         asked["level"] = float(asked.get("level", LEVEL))
     return asked
 
@@ -127,19 +120,18 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _TEXT_MAX
 
 
-_RULES: dict[str, Callable[[Any], bool]] = {
-    "areas": lambda value: isinstance(value, Zones) or _is_text(value),
-    "at": lambda value: value in _POINTS,
-    "level": _is_level,
-    "journeys": lambda value: _is_whole(value, MOST) and value > 0,
-    "seed": lambda value: _is_whole(value, 2**63 - 1),
-    "start": _is_text,
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "areas": (
+        "locations, grid:N or h3:R",
+        lambda value: isinstance(value, Zones) or _is_text(value),
+    ),
+    "at": ("visits, starts or ends", lambda value: value in _POINTS),
+    "level": ('a number above 0 and at most 1, such as "0.9"', _is_level),
+    "journeys": (
+        f"a whole number from 1 to {MOST}",
+        lambda value: _is_whole(value, MOST) and value > 0,
+    ),
+    "seed": ("a whole number from 0", lambda value: _is_whole(value, 2**63 - 1)),
+    "start": ("a time in ISO 8601", _is_text),
 }
-_SAID = {
-    "areas": "locations, grid:N or h3:R",
-    "at": "visits, starts or ends",
-    "level": 'a number above 0 and at most 1, such as "0.9"',
-    "journeys": f"a whole number from 1 to {MOST}",
-    "seed": "a whole number from 0",
-    "start": "a time in ISO 8601",
-}
+"""What a value must be, in words and as a check."""
