@@ -10,7 +10,6 @@ NomadpError
  +-- UploadFailed           (also RuntimeError)  a collector did not take what was sent
  +-- RandomnessUnavailable  (also RuntimeError)  no random words, so no output
  +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
- +-- AuditFailed            (also RuntimeError)  a mechanism loses more than it claims
  +-- OutputError            (also RuntimeError)  an output cannot be written
  +-- ExtraMissing           (also ImportError)   an optional package is not installed
 
@@ -20,7 +19,6 @@ A message says what must hold, what came, and what to do; it never holds a priva
 from typing import ClassVar
 
 __all__ = [
-    "AuditFailed",
     "BudgetError",
     "DomainError",
     "ExtraMissing",
@@ -132,17 +130,6 @@ class NotPrivateError(NomadpError, RuntimeError):
     """
 
     code = "not-private"
-
-
-class AuditFailed(NomadpError, RuntimeError):
-    """A mechanism loses more privacy than the epsilon it claims.
-
-    >>> import nomadp
-    >>> issubclass(nomadp.AuditFailed, RuntimeError)
-    True
-    """
-
-    code = "audit"
 
 
 class ExtraMissing(NomadpError, ImportError):
