@@ -10,6 +10,7 @@ import pytest
 
 from nomadp.answers import Table
 from nomadp.answers.found import summary
+from nomadp.answers.frame import WIDTH, Frame
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import percent
 from nomadp.answers.picture import (
@@ -374,3 +375,9 @@ def test_two_answers_in_a_notebook_do_not_share_ids(hotspots: Table, density: Ta
     ]
     assert ids[0]
     assert ids[0].isdisjoint(ids[1])
+
+
+@pytest.mark.parametrize("degrees", [0.01, 0.1, 5.0, 60.0])
+def test_the_bar_of_scale_is_seen_on_a_map_of_any_width(degrees):
+    frame = Frame.around(np.array([10.0, 10.0 + degrees]), np.array([50.0, 50.0]))
+    assert 40 < frame.bar_km * frame.km < WIDTH / 2

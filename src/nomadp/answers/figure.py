@@ -78,11 +78,7 @@ def _draw_scene(axes: Any, scene: Scene) -> None:
     for track in scene.tracks:
         axes.plot(*track.line.T, color=colour["accent"], linewidth=0.7, alpha=0.5, zorder=4)
     _draw_flows(axes, scene)
-    km = next(
-        (each for each in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if each * scene.frame.km > 80),
-        100,
-    )
-    y = scene.frame.height - 16
+    km, y = scene.frame.bar_km, scene.frame.height - 16
     axes.plot([18, 18 + km * scene.frame.km], [y, y], color=SOFT, linewidth=1)
     axes.text(20, y - 6, f"{km:g} km", color=SOFT, fontsize=7)
 

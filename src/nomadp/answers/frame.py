@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.geometry import EARTH_RADIUS_KM, Floats
+from nomadp.geometry import DEGREE_KM, Floats
 
 __all__ = ["WIDTH", "Frame"]
 
 WIDTH = 960.0
 MARGIN = 34.0
+NICE_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BAR = 80.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,4 +52,9 @@ class Frame:
     @property
     def km(self) -> float:
         """How long a kilometre is."""
-        return float(self.scale / (np.radians(1.0) * EARTH_RADIUS_KM))
+        return self.scale / DEGREE_KM
+
+    @property
+    def bar_km(self) -> float:
+        """What a bar of scale stands for: a round number, and not too short to see."""
+        return next((each for each in NICE_KM if each * self.km > BAR), NICE_KM[-1])

@@ -13,7 +13,6 @@ from nomadp.look import look
 
 __all__ = ["hatch", "svg"]
 
-NICE_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 Name = Callable[[int], str]
 """What a row is called when it is pointed at."""
 
@@ -107,7 +106,7 @@ def _flow(curve: Curve, title: str) -> str:
 
 
 def _scale_bar(scene: Scene) -> str:
-    km = next((each for each in NICE_KM if each * scene.frame.km > 80), NICE_KM[-1])
+    km = scene.frame.bar_km
     y, length = scene.frame.height - 18, km * scene.frame.km
     said = f"{km:g} km" if km >= 1 else f"{km * 1000:g} m"
     return (
