@@ -112,6 +112,15 @@ class Zones:
         edges_km = km.max() * 2.0 ** np.arange(-OCTAVES, 0)
         return np.searchsorted(edges_km, km).astype(np.int64)
 
+    def centres(self) -> tuple[Floats, Floats]:
+        """The latitude and longitude of each: the mean of its locations."""
+        count = np.bincount(self.of)
+        lat, lng = self.locations.lat, self.locations.lng
+        turn = lng - lng[0]
+        turn = turn - 360.0 * np.round(turn / 360.0)  # a set across the date line stays whole
+        there = lng[0] + np.bincount(self.of, turn) / count
+        return np.bincount(self.of, lat) / count, there - 360.0 * np.round(there / 360.0)
+
     @cached_property
     def _centres_km(self) -> Floats:
         """The mean of each zone's locations, east and north of a corner, (len(self), 2)."""

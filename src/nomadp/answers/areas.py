@@ -1,10 +1,7 @@
 """The areas an answer is about: single locations, or zones of them, and where they are."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.inference.asked import zones_for, zones_on
@@ -41,17 +38,12 @@ class Areas:
         """What the column of names is called."""
         return "location_id" if self.zones is None else "zone"
 
-    @cached_property
+    @property
     def centres(self) -> tuple[Floats, Floats]:
-        """Latitudes and longitudes: of a zone, the mean of its locations."""
-        lat, lng = self.locations.lat, self.locations.lng
+        """Latitudes and longitudes."""
         if self.zones is None:
-            return lat, lng
-        of, count = self.zones.of, np.bincount(self.zones.of)
-        turn = lng - lng[0]
-        turn = turn - 360.0 * np.round(turn / 360.0)  # a set across the date line stays whole
-        there = lng[0] + np.bincount(of, turn) / count
-        return np.bincount(of, lat) / count, there - 360.0 * np.round(there / 360.0)
+            return self.locations.lat, self.locations.lng
+        return self.zones.centres()
 
 
 def areas_of(mechanism: Mechanism, areas: str | Zones | None, default: str) -> Areas:

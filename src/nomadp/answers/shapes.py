@@ -69,13 +69,7 @@ def _place(name: str, place: Any) -> Place:
 
 def shapes_of(zones: Zones) -> Shapes:
     """The zones' outlines, and as places the middles of their locations."""
-    count = np.bincount(zones.of)
-    lat, lng = (
-        np.bincount(zones.of, weights=column) / count
-        for column in (zones.locations.lat, _unbroken(zones.locations.lng))
-    )
-    lng = (lng + 180.0) % 360.0 - 180.0
-    middle = zip(lat.tolist(), lng.tolist(), strict=True)
+    middle = zip(*(column.tolist() for column in zones.centres()), strict=True)
     places = dict(zip(zones.names, middle, strict=True))
     return Shapes(outlines_of(zones), places)
 
