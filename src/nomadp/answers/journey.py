@@ -10,6 +10,7 @@ from nomadp.answers.facts import LEVEL, Terms, about, is_apart, missing, told_ap
 from nomadp.answers.fakes import part_fakes
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
+from nomadp.formats.location_files import point_columns
 from nomadp.inference.decode import Decoders
 from nomadp.inference.estimate import check_level
 from nomadp.inference.learned import Learned
@@ -98,13 +99,8 @@ def _distinct(learned: Learned, decoders: Decoders) -> dict[str, Any]:
 def point_rows(learned: Learned, rows: Sequences) -> dict[str, Any]:
     """One row to a point: whose, the how-maniest, and where."""
     world = learned.mechanism.locations
-    return {
-        "tid": [rows.names[k] for k in rows.owner.tolist()],
-        "seq": rows.seq,
-        "location_id": [world.ids[k] for k in rows.locations.tolist()],
-        "lat": world.lat[rows.locations],
-        "lng": world.lng[rows.locations],
-    }
+    where = {"lat": world.lat[rows.locations], "lng": world.lng[rows.locations]}
+    return point_columns(rows, world) | where
 
 
 def lengths(
