@@ -137,7 +137,7 @@ class Points(Pieces):
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
         left = np.flatnonzero(lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths[left])])
-        return self._rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
+        return self.rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
 
     def split(self, gap_hours: float) -> "Points":
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""
@@ -148,11 +148,12 @@ class Points(Pieces):
         owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * HOUR_US))
         offsets = np.append(start, len(self))
-        return self._rearranged(offsets, rows, owner[start], numbers(len(start)))
+        return self.rearranged(offsets, rows, owner[start], numbers(len(start)))
 
-    def _rearranged(
+    def rearranged(
         self, offsets: Indices, rows: Indices, owner: Indices, tids: tuple[str, ...]
     ) -> "Points":
+        """These points in other trajectories: each has an owner among those of before."""
         return Points(
             offsets,
             self.lat[rows],

@@ -7,14 +7,14 @@ phone at rest is silent.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.formats.points import HOUR_US, Points, numbers
-from nomadp.geometry import Floats, distance_km, mean_lat_lng, places
+from nomadp.geometry import distance_km, mean_lat_lng, places
 from nomadp.sequences import Indices
 
 __all__ = ["StopRule", "stops"]
@@ -75,7 +75,12 @@ def stops(points: Points, rule: StopRule, split_hours: float | None = None) -> P
                 place.extend((stop.lat, stop.lng) for _, stop in journey)
     if not starts:
         return None
-    return _made(points, np.array(rows), np.array(place), (starts, owners))
+    is_split = len(set(owners)) < len(owners)
+    tids = numbers(len(owners)) if is_split else tuple(points.tids[k] for k in owners)
+    offsets = np.array([*starts, len(rows)])
+    there = points.rearranged(offsets, np.array(rows), np.array(owners), tids)
+    lat, lng = np.array(place).T
+    return replace(there, lat=lat, lng=lng, location_ids=None)
 
 
 def _found(points: Points, owner: int, rule: StopRule) -> Iterator[_Stop]:
@@ -119,21 +124,3 @@ def _journeys(
             yield journey
             journey = [(departure, stop)]
     yield journey
-
-
-def _made(
-    points: Points, rows: Indices, place: Floats, journeys: tuple[list[int], list[int]]
-) -> Points:
-    starts, owners = journeys
-    uids, moment_us, local_us = points.uids, points.moment_us, points.local_us
-    alike = len(set(owners)) == len(owners)  # no trajectory was split
-    return Points(
-        np.array([*starts, len(rows)]),
-        place[:, 0],
-        place[:, 1],
-        tuple(points.tids[k] for k in owners) if alike else numbers(len(owners)),
-        None if uids is None else tuple(uids[k] for k in owners),
-        None if moment_us is None else moment_us[rows],
-        None,
-        None if local_us is None else local_us[rows],
-    )
