@@ -159,11 +159,11 @@ def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:
     """The reports and their mechanism: as their file says, and as was asked for."""
     from nomadp.mechanisms import make_mechanism
-    from nomadp.reports.files import has_header, read_reports
+    from nomadp.reports.files import header_of, read_reports
 
     chosen = chosen_options(options, world)
     path, name, epsilon = options["reports"], options["mechanism"], options["epsilon"]
-    if has_header(path):
+    if header_of(path) is not None:
         reports = read_reports(path, world)
         mechanism = reports.header.mechanism_for(world, chosen.pop("pinned", None))
         _check_asked(mechanism, name, epsilon, chosen)

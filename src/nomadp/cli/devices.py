@@ -11,7 +11,7 @@ from nomadp.cli.options import EXISTING
 if TYPE_CHECKING:
     from nomadp.client import Receipt, Spending
 
-__all__ = ["all_settled", "home_option", "receipt_said", "receipt_sentence", "spending_said"]
+__all__ = ["all_settled", "home_option", "receipt_sentence", "spending_said"]
 
 home_option = click.option(
     "--home",
@@ -19,19 +19,6 @@ home_option = click.option(
     metavar="DIR",
     help="Where the ledger is; NOMADP_HOME or your folder for data by default.",
 )
-
-
-def receipt_said(receipt: "Receipt") -> dict[str, Any]:
-    """For --json: all of it is public."""
-    return {
-        "task_id": receipt.task_id,
-        "report_id": receipt.report_id,
-        "time": receipt.time,
-        "epsilon": receipt.epsilon,
-        "state": receipt.state,
-        "reason": receipt.reason,
-        "not_before": receipt.not_before,
-    }
 
 
 def receipt_sentence(receipt: "Receipt") -> str:
@@ -56,11 +43,7 @@ def _lasting(seconds: int) -> str:
 
 
 def spending_said(spending: "Spending") -> dict[str, Any]:
-    return {
-        "lifetime": spending.lifetime,
-        "spent": spending.spent,
-        "left": spending.left,
-    }
+    return {"lifetime": spending.lifetime, "spent": spending.spent, "left": spending.left}
 
 
 def all_settled(receipts: "Iterable[Receipt]") -> bool:

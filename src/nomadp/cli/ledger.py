@@ -1,12 +1,12 @@
 """``nomadp ledger``: what a device has spent, and may still."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.devices import home_option, receipt_said, receipt_sentence, spending_said
-from nomadp.cli.group import CommandModules
+from nomadp.cli.devices import home_option, receipt_sentence, spending_said
 from nomadp.cli.output import Answer, json_option, print_table
 
 if TYPE_CHECKING:
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ledger"]
 
-COMMANDS = {"show": "Spent and left, task by task, and every receipt."}
 
-
-@click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.ledger_{}")
+@click.group()
 def ledger() -> None:
     """What this device has spent, in exact numbers, and may still; nothing ever renews.
 
@@ -54,7 +52,7 @@ def show(*, home: Path | None) -> Answer:
         "home": str(folder),
         **spending_said(spending),
         "tasks": [_task_said(task) for task in spending.tasks],
-        "receipts": [receipt_said(each) for each in receipts],
+        "receipts": [asdict(each) for each in receipts],
     }
     return Answer(said, lambda: _print(spending, receipts))
 

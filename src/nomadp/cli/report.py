@@ -1,18 +1,12 @@
 """``nomadp report``: one journey of a person, perturbed here and sent to a collector."""
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nomadp.cli.devices import (
-    all_settled,
-    home_option,
-    receipt_said,
-    receipt_sentence,
-    spending_said,
-)
+from nomadp.cli.devices import all_settled, home_option, receipt_sentence, spending_said
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
 from nomadp.cli.output import Answer, json_option, reading_notes
@@ -83,7 +77,7 @@ def report(**options: Any) -> Answer:
             _confirm(client, kit, chosen, notes)
         receipts = _reported(client, kit, chosen, options)
         spending = client.spending()
-    said = {"purpose": kit.task.purpose, "reports": [receipt_said(each) for each in receipts]}
+    said = {"purpose": kit.task.purpose, "reports": [asdict(each) for each in receipts]}
     lines = [receipt_sentence(each) for each in receipts]
     lines.append(f"epsilon {spending.left} of {spending.lifetime} are left for all your life")
     ok = all_settled(receipts)

@@ -1,20 +1,16 @@
 """``nomadp send``: what was reported and waits to be sent."""
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.devices import (
-    all_settled,
-    home_option,
-    receipt_said,
-    receipt_sentence,
-)
+from nomadp.cli.devices import all_settled, home_option, receipt_sentence
 from nomadp.cli.output import Answer, json_option
 
 if TYPE_CHECKING:
-    from nomadp.client import Client, Receipt
+    from nomadp.client import Client
 
 __all__ = ["send"]
 
@@ -46,7 +42,7 @@ def send(*, now: bool, again: bool, wait: bool, home: Any) -> Answer:
         waiting = [each for each in client.receipts() if each.state == "waiting"]
     receipts = list(found.values())
     rest = [each for each in waiting if each.report_id not in found]
-    said = {"sent": [receipt_said(r) for r in receipts], "waiting": len(waiting)}
+    said = {"sent": [asdict(each) for each in receipts], "waiting": len(waiting)}
     text = "\n".join(map(receipt_sentence, [*receipts, *rest])) or "nothing waits to be sent"
     return Answer(said, text, all_settled(receipts))
 
@@ -57,9 +53,6 @@ def _slept(client: "Client") -> bool:
     waiting = [r for r in client.receipts() if r.state == "waiting" and r.task_id in addresses]
     if not waiting:
         return False
-    time.sleep(max(0.0, min(map(_due, waiting)) - time.time()))
+    next_due = min(receipt.not_before or 0 for receipt in waiting)
+    time.sleep(max(0.0, next_due - time.time()))
     return True
-
-
-def _due(receipt: "Receipt") -> float:
-    return float(receipt.not_before or 0)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABOUT",
-    "has_header",
     "header_of",
     "is_read_whole",
     "parts_of",
@@ -154,11 +153,6 @@ def is_read_whole(path: AnyPath) -> bool:
     """Whether a file is no Parquet, and so has no pieces to be read one at a time."""
     found = Path(path)
     return not found.is_dir() and not is_parquet(found)
-
-
-def has_header(path: AnyPath) -> bool:
-    """Whether a file or folder says how its reports were made."""
-    return _header_bytes(Path(path)) is not None
 
 
 def read_rows(path: AnyPath, locations: LocationSet) -> tuple[Rows, Mapping[str, Any]]:
