@@ -4,6 +4,8 @@ from math import exp
 
 import numpy as np
 
+from nomadp.inference.direct import Levels
+
 
 def chances(size, epsilon, count=None):
     """How many labels a report holds, and how probably the true one and any other."""
@@ -21,3 +23,8 @@ def supports(people, count, true_chance, rng):
     order[np.arange(len(labels)), labels] = np.where(inside, -1.0, 2.0)
     chosen = np.argpartition(order, count - 1, axis=1)[:, :count]
     return np.bincount(chosen.reshape(-1), minlength=len(people))
+
+
+def every_label(size, groups=()):
+    """Each as likely as any other, and asked for."""
+    return Levels(tuple(groups), np.full(size, 1 / size), np.arange(size))

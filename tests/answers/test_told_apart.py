@@ -5,6 +5,7 @@ from math import erfc, sqrt
 
 import numpy as np
 import pytest
+from asked import every_label
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,7 +52,8 @@ def drawn(truth: np.ndarray, seed: int) -> Shares:
     """What is told by people of whom so many support each label."""
     rng = np.random.default_rng(seed)
     support = rng.binomial(REPORTS, OTHER + truth * (TRUE - OTHER))
-    return direct_shares(support, REPORTS, TRUE, OTHER, [np.arange(len(truth))])
+    levels = every_label(len(truth), [np.arange(len(truth))])
+    return direct_shares(support, REPORTS, TRUE, OTHER, levels)
 
 
 def test_where_all_is_flat_hardly_anything_is_claimed() -> None:

@@ -5,7 +5,7 @@ from math import comb, sqrt
 
 import numpy as np
 import pytest
-from asked import chances, supports
+from asked import chances, every_label, supports
 
 from nomadp.errors import DomainError
 from nomadp.inference.direct import Levels, direct_shares, nearest_shares, pair_levels
@@ -21,7 +21,8 @@ def asked_of(city, total, epsilon, seed, levels=HALVES):
     people = rng.multinomial(total, city)
     count, p, q = chances(len(city), epsilon)
     support = supports(people, count, p, rng)
-    return direct_shares(support, total, p, q, levels), people / total
+    found = direct_shares(support, total, p, q, every_label(len(city), levels))
+    return found, people / total
 
 
 def exact_moments(groups, true):
@@ -55,7 +56,7 @@ def test_the_estimate_is_unbiased_and_its_variance_is_the_stated_one(groups, tru
 
 def test_the_variance_of_a_label_is_that_of_the_specification():
     _, p, q = chances(16, 2.0)
-    found = direct_shares(np.full(16, 40), 100, p, q, [])
+    found = direct_shares(np.full(16, 40), 100, p, q, every_label(16))
     share = 0.3
     stated = (q * (1 - q) + share * (1 - p - q) * (p - q)) / (100 * (p - q) ** 2)
     assert found.at_none + found.per_share * share == pytest.approx(np.full(16, stated))
@@ -67,7 +68,7 @@ def test_the_variance_is_met_by_reports():
     people, draws = (CITY * 2000).astype(np.int64), 180_000
     hits = rng.binomial(people, p, (draws, 16)) + rng.binomial(2000 - people, q, (draws, 16))
     found = (hits / 2000 - q) / (p - q)
-    stated = direct_shares(hits[0], 2000, p, q, [])
+    stated = direct_shares(hits[0], 2000, p, q, every_label(len(hits[0])))
     wanted = stated.at_none + stated.per_share * CITY
     assert np.abs(found.var(axis=0) / wanted - 1).max() < 0.01
     assert 3 * sqrt(2 / draws) < 0.0101
@@ -104,7 +105,7 @@ def test_zones_that_were_counted_empty_are_nearly_so():
 
 
 def test_one_label_has_everything():
-    found = direct_shares(np.array([7]), 7, 1.0, 0.0, [])
+    found = direct_shares(np.array([7]), 7, 1.0, 0.0, every_label(1))
     assert found.values.tolist() == [1.0]
     low, high = found.interval()
     assert (low[0], high[0]) == (pytest.approx(1), pytest.approx(1))
@@ -160,7 +161,7 @@ def test_an_asked_group_is_answered_as_one():
     support = np.array([60, 30, 20, 10])
     levels = Levels((), np.full(4, 0.25), np.array([0, 0, 1, 1]))
     found = direct_shares(support, 100, p, q, levels)
-    alone = direct_shares(support, 100, p, q, [])
+    alone = direct_shares(support, 100, p, q, every_label(4))
     assert found.unbiased == pytest.approx([alone.unbiased[:2].sum(), alone.unbiased[2:].sum()])
     assert len(found.values) == len(found.flat) == 2
 
@@ -171,7 +172,8 @@ def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
     assert levels[0].tolist() == apart.reshape(-1).tolist()
     counts = [len(np.unique(level)) for level in levels]
     assert counts == [3, 6, 8, 14, 16]
-    found = direct_shares(np.full(16, 5), 10, 0.6, 0.4, levels)  # nested, or it is refused
+    nested = every_label(16, levels)  # or it is refused
+    found = direct_shares(np.full(16, 5), 10, 0.6, 0.4, nested)
     assert len(found.values) == 16
 
 
@@ -185,14 +187,13 @@ def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
 )
 def test_impossible_counts_are_refused(support, total, message):
     with pytest.raises(DomainError, match=message):
-        direct_shares(np.array(support), total, 0.6, 0.4, [])
+        direct_shares(np.array(support), total, 0.6, 0.4, every_label(len(support)))
 
 
 def test_levels_that_are_not_nested_are_refused():
+    levels = every_label(3, [np.array([0, 0, 1]), np.array([0, 1, 1])])
     with pytest.raises(ValueError, match="cut up the groups"):
-        direct_shares(
-            np.array([1, 2, 3]), 5, 0.6, 0.4, [np.array([0, 0, 1]), np.array([0, 1, 1])]
-        )
+        direct_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, levels)
 
 
 @pytest.mark.parametrize("short", ["groups", "flat", "asked"])

@@ -61,19 +61,9 @@ class Levels:
 
 
 def direct_shares(
-    support: Ints,
-    total: int,
-    true_chance: float,
-    other_chance: float,
-    levels: Levels | Sequence[Ints],
+    support: Ints, total: int, true_chance: float, other_chance: float, levels: Levels
 ) -> DirectShares:
-    """What ``total`` reports tell, of which ``support`` support each label.
-
-    If ``levels`` are groups alone, every label is as likely as any other, and asked for.
-    """
-    if not isinstance(levels, Levels):
-        size = len(support)
-        levels = Levels(tuple(levels), np.full(size, 1 / size), np.arange(size))
+    """What ``total`` reports tell, of which ``support`` support each label."""
     _check(support, total, true_chance - other_chance, levels)
     asked, gap = levels.asked, true_chance - other_chance
     per_label = (support / total - other_chance) / gap
