@@ -14,7 +14,6 @@ from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference.pivots import (
     decode_released,
-    decode_transcripts,
     log_chance_fast,
     log_chance_reference,
     log_likelihood,
@@ -148,8 +147,9 @@ def test_a_prior_moves_the_estimate_to_where_people_are():
     scores = np.zeros(len(features))
     scores[features.levels[-1, 7]] = 50.0  # everybody is at one location
     mechanism = make_mechanism("tp", locations, 1)
-    transcript = release(mechanism, np.array([1, 2]), SimulatedWords(0).stream(0))
-    found = decode_transcripts(mechanism, [transcript], Prior(features, scores))
+    true = TrajectorySet.from_lists([[1, 2]], size=20)
+    reports = perturb_set(mechanism, true, SimulatedWords(0), transcripts=True)
+    _, found = decode_released(mechanism, reports, Prior(features, scores))
     assert found.locations.tolist() == [7, 7]
     assert found.radius_km.tolist() == [0.0, 0.0]
 
@@ -171,7 +171,10 @@ def test_without_transcripts_there_is_nothing_to_decode():
 
 
 def test_decodes_nothing_to_nothing():
-    assert len(decode_transcripts(make_mechanism("tp", scattered(9), 1), [])) == 0
+    mechanism = make_mechanism("tp", scattered(9), 1)
+    nobody = TrajectorySet.from_lists([], size=9)
+    reports = perturb_set(mechanism, nobody, SimulatedWords(0), transcripts=True)
+    assert len(decode_released(mechanism, reports)[1]) == 0
 
 
 @pytest.mark.parametrize(

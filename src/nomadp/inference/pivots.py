@@ -33,61 +33,47 @@ from nomadp.mechanisms.transcripts import Transcript
 from nomadp.reports.counts import IMPOSSIBLE
 from nomadp.reports.table import AnyReports
 
-__all__ = ["decode_released", "decode_transcripts", "log_likelihood"]
+__all__ = ["decode_released", "log_likelihood"]
 
 T = TypeVar("T")
 SHARED_STEPS = ("anchor", "radius")
 """Steps that read the whole trajectory."""
 
 
-def decode_transcripts(
-    mechanism: PivotSampling,
-    transcripts: Sequence[Transcript],
-    prior: Prior | None = None,
-    *,
-    level: float = 0.9,
-) -> Estimate:
-    """A location for every point of every trajectory, one after the other."""
-    check_level(level)
-    size = len(mechanism.locations)
-    answers = Answers(mechanism.locations, np.arange(size))
-    log_prior = np.zeros(size) if prior is None else np.log(prior.location_weights())
-    best, radius = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        for found in threads.map(lambda one: log_likelihood(mechanism, one), transcripts):
-            mass = np.stack([softmax(row) for row in log_prior + found]).astype(np.float32)
-            best.append(answers.best(mass))
-            radius.append(answers.radius_km(mass, best[-1], level))
-    return Estimate(np.concatenate(best), np.concatenate(radius), level)
-
-
 def decode_released(
     mechanism: Mechanism, reports: AnyReports, prior: Prior | None = None, *, level: float = 0.9
 ) -> tuple[AnyReports, Estimate]:
     """The reports whose transcripts the mechanism can have released, and their estimates."""
+    check_level(level)
     if not isinstance(mechanism, PivotSampling) or reports.transcripts is None:
         raise DomainError(
             "estimates from transcripts need tp or atp and reports that kept them, got "
             f"{mechanism.name}; perturb with --transcript"
         )
     reports.header.check_made_by(mechanism)
-    found = [
-        Transcript(int(length), released)
-        for length, released in zip(reports.lengths, reports.transcripts, strict=True)
-    ]
+    size = len(mechanism.locations)
+    answers = Answers(mechanism.locations, np.arange(size))
+    log_prior = np.zeros(size) if prior is None else np.log(prior.location_weights())
+    transcripts = map(Transcript, reports.lengths.tolist(), reports.transcripts)
+    bad, best, radius = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        bad = np.array(list(threads.map(lambda one: _is_wrong(mechanism, one), found)))
-    kept = reports.without(bad, IMPOSSIBLE)
-    right = [one for one, wrong in zip(found, bad.tolist(), strict=True) if not wrong]
-    return kept, decode_transcripts(mechanism, right, prior, level=level)
+        for found in threads.map(lambda one: _if_possible(mechanism, one), transcripts):
+            bad.append(found is None)
+            if found is not None:
+                rows = [softmax(row) for row in log_prior + found]
+                mass = np.stack(rows).astype(np.float32)
+                best.append(answers.best(mass))
+                radius.append(answers.radius_km(mass, best[-1], level))
+    kept = reports.without(np.array(bad, dtype=bool), IMPOSSIBLE)
+    return kept, Estimate(np.concatenate(best), np.concatenate(radius), level)
 
 
-def _is_wrong(mechanism: PivotSampling, transcript: Transcript) -> bool:
+def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | None:
+    """The likelihood of what was released; None if it cannot have been."""
     try:
-        log_likelihood(mechanism, transcript)
+        return log_likelihood(mechanism, transcript)
     except DomainError:
-        return True
-    return False
+        return None
 
 
 def log_likelihood(mechanism: PivotSampling, transcript: Transcript) -> Floats:
