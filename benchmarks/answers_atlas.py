@@ -11,7 +11,8 @@ from nomadp.analysis.crowds import drawn_reports
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.fitting import Group
 from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.shares import estimated_shares, learned_from_groups, table_of
+from nomadp.inference.prior import table_of
+from nomadp.inference.shares import estimated_shares, learned_from_groups
 from nomadp.mechanisms import make_mechanism
 
 __all__ = ["AtlasReports"]

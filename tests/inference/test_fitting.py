@@ -64,7 +64,7 @@ def log_chances(rows, scores):
 def visits(group, scores):
     """The expected number of visits of one journey to each location."""
     support = group.evidence.support
-    weights = softmax(Features(LOCATIONS).of(support) @ scores)
+    weights = softmax(Features(LOCATIONS).table(support) @ scores)
     return sum(np.bincount(column, weights, 40) for column in support.T)
 
 
@@ -146,9 +146,8 @@ def test_people_at_random_take_the_steps_of_random_locations():
     row = prepared(Features(LOCATIONS), group.evidence)
     found = at_random([row], [group.counts]).scores
     expected = row.transposed @ softmax(row.matrix @ found)
-    possible = (
-        Features(LOCATIONS).of(group.evidence.support).sum(axis=0) > 0
-    ) & row.is_step  # steps that the walk takes at all
+    had = row.transposed @ np.ones(len(group.evidence.support))
+    possible = (had > 0) & row.is_step  # steps that the walk takes at all
     assert expected[possible] == pytest.approx(row.anywhere[possible], abs=0.01)
     kept = at_random([row], [group.counts], steps=False).scores
     assert not kept[row.is_step].any()

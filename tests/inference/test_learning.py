@@ -170,7 +170,8 @@ def test_says_whether_it_settled(monkeypatch):
 
 def test_every_journey_has_each_level_at_each_point_and_each_step_and_their_mean_once():
     features = Features(scattered(30))
-    table = features.of(np.array([[0, 3, 3], [5, 6, 7]])).toarray()
+    turned = features.table(np.array([[0, 3, 3], [5, 6, 7]])).T
+    table = np.stack([turned @ journey for journey in np.eye(2)])
     assert table.shape == (2, len(features))
     assert (table.sum(axis=1) == 3 * len(features.levels) + 2 + 1).all()
     assert table[0, features.first_step] >= 1  # staying is a step of the shortest kind

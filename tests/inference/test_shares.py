@@ -17,7 +17,8 @@ from nomadp.inference.fitting import Group
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.points import point_evidence
-from nomadp.inference.shares import learned_from_groups, table_of
+from nomadp.inference.prior import table_of
+from nomadp.inference.shares import learned_from_groups
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords

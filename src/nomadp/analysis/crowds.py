@@ -15,7 +15,8 @@ from nomadp.inference.direct import Levels, direct_shares, pair_levels
 from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Progress
-from nomadp.inference.shares import Survey, estimated_shares, learned_from_groups, table_of
+from nomadp.inference.prior import table_of
+from nomadp.inference.shares import Survey, estimated_shares, learned_from_groups
 from nomadp.laws import Channel, Ints, probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney

@@ -10,14 +10,8 @@ import numpy as np
 from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
 from nomadp.inference.learned import Learned
-from nomadp.inference.shares import (
-    Shares,
-    Survey,
-    Tally,
-    estimated_shares,
-    table_of,
-    zones_differ,
-)
+from nomadp.inference.prior import table_of
+from nomadp.inference.shares import Shares, Survey, Tally, estimated_shares, zones_differ
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.questions import Question

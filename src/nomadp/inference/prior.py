@@ -19,7 +19,7 @@ from nomadp.unit_square import UnitSquare
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Features", "Prior", "softmax"]
+__all__ = ["Features", "Prior", "softmax", "table_of"]
 
 GRIDS = (3, 6, 12, 24)
 STEP_BINS = 8
@@ -54,19 +54,12 @@ class Features:
     def __len__(self) -> int:
         return self.first_step + 2 * STEP_BINS
 
-    def of(self, support: Ints) -> "csr_array[Any]":
-        """How often each journey (row) has each feature (column)."""
-        visited = np.concatenate([level[support] for level in self.levels], axis=1)
-        steps = self.first_step + self._steps(support)
-        columns = np.concatenate([visited, steps], axis=1)
-        return _counted(columns, len(self))
-
     def table(self, support: Ints) -> "FeatureTable":
-        """The same to multiply with, several times quicker; found once for a support."""
+        """How often each journey (row) has each feature (column); found once for a support."""
         kept = next((found for known, found in self._known if known is support), None)
         if kept is None:
             columns = np.concatenate([support, len(self.locations) + self._steps(support)], 1)
-            kept = FeatureTable(self, _counted(columns, len(self.locations) + 2 * STEP_BINS))
+            kept = FeatureTable(self, table_of(columns, len(self.locations) + 2 * STEP_BINS))
             self._known.append((support, kept))
             del self._known[:-_SUPPORTS]
         return kept
@@ -151,7 +144,7 @@ class TurnedTable:
         return self.features.spread_out(self.visitors @ weights)
 
 
-def _counted(columns: Ints, size: int) -> "csr_array[Any]":
+def table_of(columns: Ints, size: int) -> "csr_array[Any]":
     """One row for each journey, counting the columns named in its row."""
     from scipy.sparse import csr_array  # slow to import
 

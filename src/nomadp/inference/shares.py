@@ -37,7 +37,6 @@ __all__ = [
     "believed",
     "estimated_shares",
     "learned_from_groups",
-    "table_of",
     "zones_differ",
 ]
 
@@ -134,15 +133,6 @@ def estimated_shares(
     open_left = _unresolved(values, differ, learned, tables)
     variance = learning + values / counted.sum() + open_left
     return Shares(values, np.sqrt(variance), flat, kept)
-
-
-def table_of(columns: Ints, size: int) -> Any:
-    """One row per journey, counting the columns named in its row."""
-    from scipy.sparse import csr_array  # slow to import
-
-    rows = np.repeat(np.arange(len(columns)), columns.shape[1])
-    entries = (np.ones(columns.size), (rows, columns.reshape(-1)))
-    return csr_array(entries, shape=(len(columns), size))
 
 
 def _counted(
