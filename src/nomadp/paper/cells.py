@@ -19,19 +19,18 @@ from nomadp.analysis.measures import measure_all, zero_information
 from nomadp.budget import as_epsilon
 from nomadp.engine.local import perturb_set
 from nomadp.inference.decode import Decoders
-from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
+from nomadp.mechanisms import PUBLISHED, Mechanism, kind_of, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SimulatedWords
 from nomadp.reports.rows import Rows, concatenated
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
-__all__ = ["REGISTERED", "Audit", "Cell", "Floors", "Options", "Setting", "Work"]
+__all__ = ["Audit", "Cell", "Floors", "Options", "Setting", "Work"]
 
 Options = tuple[tuple[str, Any], ...]
 """What a mechanism is told beyond epsilon, as pairs so that it can be compared."""
 
-REGISTERED: dict[str, type[Mechanism]] = MECHANISMS | PUBLISHED | EXPERIMENTAL
 SEED_BITS = 48
 """Few enough for any reader of JSON to hold it exactly."""
 DECODED = {"estimate": "decoded with a flat prior", "decoder_version": 1}
@@ -71,7 +70,7 @@ class Setting:
             "dataset": str(self.dataset),
             "dataset_sha256": load(catalogue, self.dataset).sha256,
             "mechanism": self.mechanism,
-            "mechanism_version": REGISTERED[self.mechanism].version,
+            "mechanism_version": kind_of(self.mechanism).version,
             "options": dict(self.options),
             "epsilon": self.epsilon,
         }
@@ -171,7 +170,7 @@ class Audit:
     length: int
 
     def identity(self, catalogue: Catalogue) -> dict[str, Any]:
-        version = REGISTERED[self.mechanism].version
+        version = kind_of(self.mechanism).version
         return {**asdict(self), "mechanism_version": version, "nomadp": nomadp.__version__}
 
     def compute(self, catalogue: Catalogue) -> dict[str, Any]:

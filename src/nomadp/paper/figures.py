@@ -5,9 +5,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
 from nomadp.paper import panels as parts
-from nomadp.paper.cells import REGISTERED
 from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
@@ -78,7 +78,7 @@ def _draw_lines(
     curves = [
         curve
         for curve in results.curves(experiment, base, metric)
-        if not experiment.audited or REGISTERED[curve.series.mechanism].private
+        if not experiment.audited or kind_of(curve.series.mechanism).private
     ]
     numeric = not experiment.axis.variation
     parts.draw_curves(panel, curves, numeric=numeric)

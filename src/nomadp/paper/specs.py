@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomadp.analysis.measures import Yardstick
-from nomadp.mechanisms import PUBLISHED
+from nomadp.mechanisms import PUBLISHED, kind_of
 from nomadp.paper import lines
-from nomadp.paper.cells import REGISTERED, Audit, Cell, Floors, Setting, Work
+from nomadp.paper.cells import Audit, Cell, Floors, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import COMPARED, Lines, Series
 
@@ -125,7 +125,7 @@ class Experiment:
     def audits(self, plan: Plan) -> list[Audit]:
         if not self.audited:
             return []
-        names = [name for name in COMPARED if REGISTERED[name].private]
+        names = [name for name in COMPARED if kind_of(name).private]
         return [
             Audit(name, epsilon, plan.audited_length)
             for name in (*names, *plan.audited_published)

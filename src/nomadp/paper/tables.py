@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nomadp.analysis.measures import FLOORS, is_better
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
 from nomadp.page import Cell, number, table
-from nomadp.paper.cells import REGISTERED, Setting
+from nomadp.paper.cells import Setting
 from nomadp.paper.claims import Claim
 from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.findings import beaten_from
@@ -87,10 +87,9 @@ def beaten_table(results: Results) -> str:
     last = results.plan.epsilons[-1]
     rows = []
     for series in EVERY_ANSWER:
-        if series.mechanism in REGISTERED:
-            found = [beaten_from(results, base, series) for base in bases]
-            cells = [number(f"ε ≥ {e}") if e else number("none", "worse") for e in found]
-            rows.append([Cell(series_label(series)), *cells])
+        found = [beaten_from(results, base, series) for base in bases]
+        cells = [number(f"ε ≥ {e}") if e else number("none", "worse") for e in found]
+        rows.append([Cell(series_label(series)), *cells])
     columns = [Cell("Answer"), *(number(set_label(base)) for base in bases)]
     caption = (
         "The budgets at which a report, or what is decoded from it, errs less (NE) than the "
@@ -119,14 +118,13 @@ def score_table(results: Results, base: str, epsilon: str) -> str:
     metrics = [metric for metric in floors["constant"] if metric != "error_km"]
     rows = []
     for name in (*COMPARED, *AS_PUBLISHED):
-        if name in REGISTERED:
-            setting = Setting(SetKey(base), name, (), epsilon)
-            cells = []
-            for metric in metrics:
-                score = results.value(setting, metric).mean
-                worse = not is_better(metric, score, better_floor(floors, metric)[1])
-                cells.append(number(shown(metric, score), "worse" if worse else ""))
-            rows.append([Cell(label_of(name)), *cells])
+        setting = Setting(SetKey(base), name, (), epsilon)
+        cells = []
+        for metric in metrics:
+            score = results.value(setting, metric).mean
+            worse = not is_better(metric, score, better_floor(floors, metric)[1])
+            cells.append(number(shown(metric, score), "worse" if worse else ""))
+        rows.append([Cell(label_of(name)), *cells])
     for floor in FLOORS:
         cells = [
             number(shown(metric, floors[floor][metric]) if metric in floors[floor] else "")
