@@ -12,7 +12,6 @@ from nomadp.protocol.upload import UPLOAD_TYPE, is_report_id
 
 __all__ = [
     "AGAIN",
-    "FAILURES",
     "REPORT_DROPPED",
     "INVALID_MESSAGE",
     "LATE",
@@ -40,18 +39,8 @@ REPORT_DROPPED, TOO_EARLY = "report_dropped", "report_too_early"
 NOT_STARTED, TASK_EXPIRED = "task_not_started", "task_expired"
 INVALID_MESSAGE, SIMULATED = "invalid_message", "simulated"
 
-FAILURES = {
-    name: name
-    for name in (
-        REPLAYED,
-        REPORT_DROPPED,
-        TOO_EARLY,
-        NOT_STARTED,
-        TASK_EXPIRED,
-        INVALID_MESSAGE,
-    )
-} | {LATE: REPLAYED, SIMULATED: INVALID_MESSAGE}
-"""What the sender is told; late and replayed are not told apart."""
+_TOLD_AS = {LATE: REPLAYED, SIMULATED: INVALID_MESSAGE}
+"""What the sender is told instead; late and replayed are not told apart."""
 
 _TO_PLAIN = str.maketrans("-_", "+/")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
@@ -107,6 +96,6 @@ def report_id_text(raw: bytes) -> str:
 def failures_body(failures: list[tuple[str, str]]) -> bytes:
     """Of ids and reasons, in the order of the request."""
     told: list[dict[str, Any]] = [
-        {"id": name, "error": FAILURES[reason]} for name, reason in failures
+        {"id": name, "error": _TOLD_AS.get(reason, reason)} for name, reason in failures
     ]
     return json.dumps({"failures": told}, separators=(",", ":")).encode()
