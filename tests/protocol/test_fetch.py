@@ -203,12 +203,10 @@ def test_no_more_counts_are_read_than_there_may_be(server, monkeypatch):
 def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
     server.replies |= {"/operator/tasks": (201, b'{"tasks":[]}')}
     server.replies[f"/operator/tasks/{atlas_kit.task.id}/close"] = (200, b"")
-    server.replies[f"/operator/tasks/{atlas_kit.task.id}"] = (200, b'{"accepted":3}')
     operator = Operator(server.url, "secret")
     operator.publish(atlas_kit)
     assert operator.tasks() == {"tasks": []}
     assert operator.close(atlas_kit.task.id) == {}
-    assert operator.counters(atlas_kit.task.id) == {"accepted": 3}
     (method, path, headers, body), *rest = server.asked
     assert (method, path) == ("POST", "/operator/tasks")
     assert headers["Authorization"] == "Bearer secret"
@@ -218,7 +216,6 @@ def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
     assert [(method, path) for method, path, _, _ in rest] == [
         ("GET", "/operator/tasks"),
         ("POST", f"/operator/tasks/{atlas_kit.task.id}/close"),
-        ("GET", f"/operator/tasks/{atlas_kit.task.id}"),
     ]
 
 

@@ -1,6 +1,5 @@
 """``nomadp collector status``: live counts in the terminal."""
 
-import os
 import sys
 import time
 from contextlib import closing
@@ -11,10 +10,9 @@ import click
 from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.options import above_zero
 from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.task import TOKEN, operator_at
 
 __all__ = ["status"]
-
-TOKEN = "NOMADP_OPERATOR_TOKEN"
 
 
 @click.command()
@@ -51,22 +49,14 @@ def status(*, store: str, url: str | None, watch: float | None) -> Answer:
 
 def _found(store: str, url: str | None) -> dict[str, Any]:
     if url is not None:
-        return _asked(url)
+        told: dict[str, Any] = operator_at(url).tasks()
+        return told
     from nomadp.collector.held import read_task, task_rows
     from nomadp.collector.overview import overview
 
     with closing(opened_store(store).connect()) as connection:
         held = [read_task(connection, row.id) for row in task_rows(connection)]
         return overview(connection, [each for each in held if each is not None])
-
-
-def _asked(url: str) -> dict[str, Any]:
-    from nomadp.protocol.fetch import Operator
-
-    if not url.startswith(("http://", "https://")):
-        raise click.UsageError("--url must begin with http:// or https://")
-    found: dict[str, Any] = Operator(url, os.environ.get(TOKEN, "")).tasks()
-    return found
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nomadp.protocol.fetch import Operator
     from nomadp.protocol.kit import Kit
 
-__all__ = ["collector_option", "kit_of", "task", "told"]
+__all__ = ["TOKEN", "collector_option", "kit_of", "operator_at", "task", "told"]
 
 TOKEN = "NOMADP_OPERATOR_TOKEN"
 
@@ -81,7 +81,7 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None) -> Answer:
     if bool(folders) == bool(collector):
         raise click.UsageError("give folders, or --collector URL, and not both")
     if collector:
-        found: Any = _operator(collector).tasks()
+        found: Any = operator_at(collector).tasks()
         listed = found if isinstance(found, list) else found.get("tasks", [])
         rows = [_row(each) for each in listed if isinstance(each, dict)]
         return Answer(
@@ -110,7 +110,7 @@ def publish(*, folder: Path, collector: str) -> Answer:
       NOMADP_OPERATOR_TOKEN=... nomadp task publish task --collector http://127.0.0.1:8001
     """
     kit = kit_of(str(folder))
-    _operator(collector).publish(kit)
+    operator_at(collector).publish(kit)
     return Answer(
         {"task_id": kit.task.id, "published": True},
         f"the collector has the task {kit.task.id}",
@@ -131,7 +131,7 @@ def close(*, source: str, collector: str) -> Answer:
     from nomadp.protocol.task import is_task_id
 
     task_id = source if is_task_id(source) else kit_of(source).task.id
-    _operator(collector).close(task_id)
+    operator_at(collector).close(task_id)
     return Answer({"task_id": task_id, "closed": True}, f"closed: {task_id}")
 
 
@@ -170,7 +170,7 @@ def _row(said: dict[str, Any]) -> list[str]:
     return [str(name)[:43], state, str(said.get("reports", "-"))[:20]]
 
 
-def _operator(url: str) -> "Operator":
+def operator_at(url: str) -> "Operator":
     from nomadp.protocol.fetch import Operator
 
     token = os.environ.get(TOKEN, "")

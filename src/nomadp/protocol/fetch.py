@@ -43,9 +43,6 @@ class Operator:
     def tasks(self) -> Any:
         return self._call("GET", "")
 
-    def counters(self, task_id: str) -> Any:
-        return self._call("GET", f"/{_checked(task_id)}")
-
     def close(self, task_id: str) -> Any:
         return self._call("POST", f"/{_checked(task_id)}/close", b"")
 
