@@ -5,15 +5,17 @@ where people were tells where they were. Nothing here can read a trajectory.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.box import Box
-from nomadp.formats.columns import Kind, check
-from nomadp.formats.files import file_path, read_table
+from nomadp.formats.columns import Kind
+from nomadp.formats.files import READABLE, file_path, read_table
 from nomadp.formats.json_files import features, first_vertex
+from nomadp.formats.location_files import coordinates
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.zone_files import GEOJSON, read_polygons
 from nomadp.geometry import Floats
@@ -22,7 +24,6 @@ from nomadp.locations import LocationSet
 __all__ = ["box_grid", "centroid", "equal_cells", "read_pois", "zone_centres"]
 
 MOST_CELLS = 1024
-TABLES = (".csv", ".csv.gz", ".parquet", ".geoparquet")
 NEEDED = {"lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
@@ -81,7 +82,7 @@ def read_pois(
     GeoJSON points, or a table with `lat` and `lng`; `columns` says their names of these and of
     `location_id`. Where ids are missing or repeated, places are numbered.
     """
-    found = file_path(path, (*TABLES, *GEOJSON))
+    found = file_path(path, (*READABLE, *GEOJSON))
     if found.name.endswith(GEOJSON):
         ids, place, others = _feature_points(found)
     else:
@@ -133,9 +134,8 @@ def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | No
         return found | ({theirs["location_id"]: Kind.TEXT} if named else {})
 
     table = read_table(path, choose)
-    lat, lng = (table.column[theirs[name]] for name in ("lat", "lng"))
-    check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
-    check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
-    text = table.column.get(theirs["location_id"])
+    named = {ours: name for ours, name in theirs.items() if name in table.column}
+    table = replace(table, column={ours: table.column[name] for ours, name in named.items()})
+    text = table.column.get("location_id")
     ids = [None] * table.rows if text is None else list(text.at(np.arange(table.rows)))
-    return ids, np.stack([lat, lng], axis=1)
+    return ids, np.stack(coordinates(table), axis=1)

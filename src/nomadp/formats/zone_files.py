@@ -1,6 +1,5 @@
 """Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from nomadp.errors import SchemaError
 from nomadp.formats.columns import BadValue
 from nomadp.formats.files import check_readable, file_path
-from nomadp.formats.json_files import features
+from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
@@ -71,21 +70,13 @@ def read_polygons(
 
 
 def write_polygons(path: Path, polygons: Mapping[str, Sequence[Polygon]]) -> None:
-    """What `read_polygons` reads, a line for each polygon: its property ``name``, its rings."""
-    lines = [
-        json.dumps(
-            {
-                "type": "Feature",
-                "properties": {"name": name},
-                "geometry": {"type": "Polygon", "coordinates": [*map(_closed, polygon)]},
-            }
-        )
+    """What `read_polygons` reads, a line for each polygon: its rings, its property ``name``."""
+    made = (
+        feature("Polygon", [*map(_closed, polygon)], name=name)
         for name, each in polygons.items()
         for polygon in each
-    ]
-    text = ",\n".join(lines)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f'{{"type": "FeatureCollection", "features": [\n{text}\n]}}\n')
+    )
+    write_features(path, made)
 
 
 def _closed(ring: Any) -> list[list[float]]:
