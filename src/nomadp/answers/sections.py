@@ -119,17 +119,11 @@ def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str
 
 
 def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
-    cells = []
-    for place, (is_number, said) in enumerate(zip(numbers, told, strict=True)):
-        text = escape(said)
-        named = ' scope="row"' if place == 0 else ' class="number"' if is_number else ""
-        tag = "th" if place == 0 else "td"
-        cells.append(
-            f'<{tag}{named} title="{text}">{text}</{tag}>'
-            if place == 0
-            else f"<{tag}{named}>{text}</{tag}>"
-        )
-    return f'<tr data-row="{row}">{"".join(cells)}</tr>'
+    name = escape(told[0])
+    kinds = (' class="number"' if is_number else "" for is_number in numbers[1:])
+    cells = (f"<td{k}>{escape(said)}</td>" for k, said in zip(kinds, told[1:], strict=True))
+    row_head = f'<th scope="row" title="{name}">{name}</th>'
+    return f'<tr data-row="{row}">{row_head}{"".join(cells)}</tr>'
 
 
 def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
