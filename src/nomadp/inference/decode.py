@@ -55,10 +55,9 @@ class Decoders:
                 progress(len(read.rows))
         return Estimate(locations, radius_km, self.level)
 
-    def of_values(self, length: int, values: Ints, law: ReportLaw | None = None) -> Estimate:
-        """For what reports of one length released."""
-        law = law or self.mechanism.report_law(length)
-        if law is not None and law.whole:
+    def of_values(self, length: int, values: Ints, law: ReportLaw) -> Estimate:
+        """For what reports of one length released under their law."""
+        if law.whole:
             journey: Any = law
             seen = law.seen or length
             key = seen, length > seen
@@ -68,7 +67,7 @@ class Decoders:
             whole: Estimate = self._by_law[key].decode(values, length)
             return whole
         key = length, False
-        if law is not None and key not in self._by_law:
+        if key not in self._by_law:
             self._by_law[key] = PointDecoder(law, self.prior, self.level)
         points: Estimate = self._by_law[key].decode(values)
         return points

@@ -53,7 +53,8 @@ def locations_bytes(locations: LocationSet) -> bytes:
 
 
 def parse_locations(content: bytes) -> LocationSet:
-    _check_size(content, "locations")
+    if len(content) > FILE_BYTES_MAX:
+        raise TaskRefused(f"locations must have at most {FILE_BYTES_MAX} bytes")
     try:
         rows = list(csv.reader(io.StringIO(content.decode(), newline=""), strict=True))
         ids, lat, lng = zip(*rows[1:], strict=True)
@@ -137,7 +138,6 @@ def _object(
     fields: set[str],
     optional: frozenset[str] | set[str] = frozenset(),
 ) -> dict[str, Any]:
-    _check_size(content, what)
     try:
         said = parse_object(content, what, FILE_BYTES_MAX)
     except SchemaError as refusal:
@@ -145,11 +145,6 @@ def _object(
     if not fields <= set(said) <= fields | optional:
         raise TaskRefused(f"{what} must have {', '.join(sorted(fields))} and nothing else")
     return said
-
-
-def _check_size(content: bytes, what: str) -> None:
-    if len(content) > FILE_BYTES_MAX:
-        raise TaskRefused(f"{what} must have at most {FILE_BYTES_MAX} bytes")
 
 
 def _index(value: Any) -> bool:
