@@ -36,8 +36,9 @@ def truth(mechanism, trajectories, words):
     if mechanism.asks:  # sets of labels that always hold the true one
         rows = words.rows(np.arange(len(trajectories)), mechanism.channel.word_count)
         rows[:, 0] = 0
-        labels = [mechanism.label(trajectory[:1]) for trajectory in trajectories]
-        return Reported(mechanism.channel.drawn(np.array(labels), rows).ravel(), None)
+        first = trajectories.locations[trajectories.offsets[:-1]]
+        labels = mechanism.labels_at(mechanism.partition.of[first][None], None)
+        return Reported(mechanism.channel.drawn(labels, rows).ravel(), None)
     return Reported(trajectories.locations.copy(), None)
 
 

@@ -20,7 +20,6 @@ from nomadp.laws import Ints, LabelLaw, law_of_labels
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Trajectory
 from nomadp.mechanisms.report_law import ReportLaw
-from nomadp.sequences import Sequences
 from nomadp.trajectory import HOURS, TrajectorySet
 from nomadp.zones import Zones, zones_of
 
@@ -98,21 +97,12 @@ class Question(Mechanism):
     def label_count(self) -> int:
         return self.places * (1 if self.slots is None else len(self.slots.names))
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All answers by name; label ``place * slots + slot`` is of a place and a slot."""
-        return tuple(self.label_name(k) for k in range(self.label_count))
-
     def label_name(self, label: int) -> str:
+        """What it is called; label ``place * slots + slot`` is of a place and a slot."""
         if self.slots is None:
             return self.place_name(label)
         place, slot = divmod(label, len(self.slots.names))
         return f"{self.place_name(place)}, {self.slots.names[slot]}"
-
-    def label(self, trajectory: Trajectory, hour: int | None = None) -> int:
-        """The true label of a journey: private."""
-        read = self.read(np.asarray(trajectory), hour)
-        return int(self._labels(read))
 
     @property
     def timed(self) -> bool:
@@ -180,12 +170,11 @@ class Question(Mechanism):
     def report_law(self, length: int) -> "LabelReports":
         return LabelReports(self.locations, self.channel)
 
-    def support(self, reports: Sequences) -> Ints:
-        """In how many of these reports each label is supported: all that estimates need."""
-        return self.support_of(*np.unique(reports.locations, return_counts=True))
-
     def support_of(self, values: Ints, counts: Ints) -> Ints:
-        """The same, of the values of all reports and how often each occurs (`Counts`)."""
+        """In how many reports each label is supported: all that estimates need.
+
+        From the values of all reports and how often each occurs (`Counts`).
+        """
         return self.channel.support(values, counts)
 
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nomadp.drawing import Choose, Part
-from nomadp.errors import DomainError
 from nomadp.laws import Ints, Uniform
 from nomadp.mechanisms.base import Trajectory
 from nomadp.mechanisms.questions.base import Question
@@ -74,15 +73,6 @@ class Visits(OneZone):
 
     def place(self, zones: Ints) -> Any:
         return zones[0]
-
-    def label(self, trajectory: Trajectory, hour: int | None = None) -> int:
-        """Of the point that was drawn: a journey of one point has no other."""
-        if len(trajectory) != 1:
-            raise DomainError(
-                "a visit must be the one point that was drawn to have a label, got "
-                f"{len(trajectory)} points"
-            )
-        return super().label(trajectory, hour)
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         return [(self._visit, trajectory)]
