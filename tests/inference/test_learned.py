@@ -9,7 +9,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.inference import shares as shares_module
 from nomadp.inference.decode import groups_from, groups_of
 from nomadp.inference.hotspots import flow_shares, visit_shares
-from nomadp.inference.learned import Learned, learn, read_learned
+from nomadp.inference.learned import Learned, learn
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
@@ -45,7 +45,7 @@ def test_what_was_kept_answers_the_same(name, tmp_path):
     counts = Counts.of(mechanism, reports_of(mechanism))
     learned, path = learn(mechanism, counts), tmp_path / "learned.npz"
     learned.write(path)
-    again = read_learned(path, mechanism, counts)
+    again = Learned.read(path, mechanism, counts)
     assert (again.counts, again.reports) == (counts, 300)
     for zones in (None, "grid:3"):
         one, two = (visit_shares(each, zones) for each in (learned, again))
@@ -102,12 +102,12 @@ def test_what_is_damaged_is_refused(damage, tmp_path):
     else:
         np.savez(path, **arrays | {"count": arrays["count"] + 1})
     with pytest.raises(SchemaError, match=r"learned\.npz must be"):
-        read_learned(path, mechanism)
+        Learned.read(path, mechanism)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(SchemaError, match="No such file"):
-        read_learned(tmp_path / "none.npz", made("brr"))
+        Learned.read(tmp_path / "none.npz", made("brr"))
 
 
 def test_nothing_is_learned_from_no_report():

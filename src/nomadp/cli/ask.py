@@ -202,13 +202,13 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
 
 def _learned(found: Evidence, options: dict[str, Any]) -> "Learned | None":
     """What is known of these reports: kept from before, or learned now; of too few, nothing."""
-    from nomadp.inference.learned import learn, read_learned
+    from nomadp.inference.learned import Learned, learn
 
     path = options["learned"]
     if found.counts.reports(found.mechanism) < found.terms.min_batch_size:
         return None
     if path is not None and path.exists():
-        return read_learned(path, found.mechanism, found.counts)
+        return Learned.read(path, found.mechanism, found.counts)
     with progress_bar("learning where people go") as bar:
         learned = learn(found.mechanism, found.counts, progress=bar.advance)
     if path is not None:

@@ -26,7 +26,7 @@ from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 
-__all__ = ["SEED", "Learned", "learn", "read_learned"]
+__all__ = ["SEED", "Learned", "learn"]
 
 FORMAT = 2
 SEED = 1
@@ -90,7 +90,33 @@ class Learned:
         cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None
     ) -> "Learned":
         """What was kept, refused unless it is of this mechanism and, if given, these counts."""
-        return read_learned(path, mechanism, counts)
+        arrays = _loaded(Path(path))
+        try:
+            facts = json.loads(bytes(arrays["facts"]))
+            if facts["format"] != FORMAT:
+                raise DomainError(
+                    f"{path} must be of format {FORMAT}, got another; learn again with this "
+                    "nomadp"
+                )
+            if facts["mechanism"] != mechanism.identity:
+                raise DomainError(
+                    f"{path} must have been learned from reports of {mechanism.name} at "
+                    f"epsilon {mechanism.epsilon} over these locations, and was not; learn "
+                    "again"
+                )
+            table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
+            law = mechanism.identity
+            own = Counts({(law, length, value): count for length, value, count in table})
+            survey = _survey(mechanism, own, arrays, facts) if facts["priors"] else None
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            if isinstance(error, DomainError):
+                raise
+            raise SchemaError(f"{path} must be what Learned.write wrote, and is not") from None
+        found = cls(mechanism, own, survey)
+        if own.sha256 != facts.get("counts_sha256"):
+            raise SchemaError(f"{path} must be whole, and its counts are others than it says")
+        found.check_of(mechanism, counts)
+        return found
 
 
 def learn(
@@ -118,35 +144,6 @@ def learn(
     groups = groups_from(mechanism, found)
     survey = learned_from_groups(mechanism.locations, groups, rng, progress)
     return Learned(mechanism, found, survey)
-
-
-def read_learned(path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> Learned:
-    """What `Learned.write` wrote."""
-    arrays = _loaded(Path(path))
-    try:
-        facts = json.loads(bytes(arrays["facts"]))
-        if facts["format"] != FORMAT:
-            raise DomainError(
-                f"{path} must be of format {FORMAT}, got another; learn again with this nomadp"
-            )
-        if facts["mechanism"] != mechanism.identity:
-            raise DomainError(
-                f"{path} must have been learned from reports of {mechanism.name} at epsilon "
-                f"{mechanism.epsilon} over these locations, and was not; learn again"
-            )
-        table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
-        law = mechanism.identity
-        own = Counts({(law, length, value): count for length, value, count in table})
-        survey = _survey(mechanism, own, arrays, facts) if facts["priors"] else None
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        if isinstance(error, DomainError):
-            raise
-        raise SchemaError(f"{path} must be what Learned.write wrote, and is not") from None
-    found = Learned(mechanism, own, survey)
-    if own.sha256 != facts.get("counts_sha256"):
-        raise SchemaError(f"{path} must be whole, and its counts are others than it says")
-    found.check_of(mechanism, counts)
-    return found
 
 
 _CELLS = ("length", "value", "count")
