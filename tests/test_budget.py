@@ -97,6 +97,8 @@ def test_refuses_a_split_that_spends_another_sum():
         BudgetError, match=r"must add up to epsilon=1, got point=3/2 \(sum 3/2\)"
     ):
         Split(Fraction(1), (step,))
+    with pytest.raises(BudgetError, match=r"must add up to epsilon=2"):
+        Split(Fraction(2), (step,))
 
 
 def test_refuses_a_step_that_does_nothing():

@@ -46,6 +46,17 @@ def test_many_draws_equal_single_draws_bit_for_bit():
     ]
 
 
+def test_many_draws_equal_single_draws_at_the_borders_of_every_cell():
+    channel = SquareWave(40, Fraction(3, 2))
+    ends = np.cumsum(channel.weights(11)).tolist()
+    first = [-(-end * 2**64 // ends[-1]) for end in ends[:-1]]
+    words = [word for border in first for word in (border - 1, border)]
+    cells = [cell for k in range(len(first)) for cell in (k, k + 1)]
+    assert [draw(channel, 11, word) for word in words] == channel.outputs[cells].tolist()
+    drawn = draw_many(channel, 11, np.array(words, dtype=np.uint64))
+    assert drawn.tolist() == channel.outputs[cells].tolist()
+
+
 def test_each_draw_takes_exactly_one_word():
     drawing, words = Drawing(SimulatedWords(2).stream(0)), SimulatedWords(2).stream(0)
     tosses = drawing.each(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from worlds import scattered
 
+from nomadp.budget import MIN_SHARE
 from nomadp.errors import BudgetError
 from nomadp.laws import (
     Disc,
@@ -18,7 +19,7 @@ from nomadp.laws import (
     TableExponential,
     clamped,
 )
-from nomadp.laws.channel import UNIT, heaviest, largest_unit
+from nomadp.laws.channel import UNIT, check_words, heaviest, largest_unit
 
 
 def test_float_accidents_cost_accuracy_and_never_privacy():
@@ -53,8 +54,16 @@ def test_weights_of_many_secrets_are_the_weights_of_each():
     ],
 )
 def test_refuses_a_free_draw_of_a_secret(law):
-    with pytest.raises(BudgetError, match="must be positive"):
-        law(Fraction(0))
+    for share in (Fraction(0), MIN_SHARE - Fraction(1, 2**60)):
+        with pytest.raises(BudgetError, match="must be positive"):
+            law(share)
+    law(MIN_SHARE)
+
+
+def test_weights_that_63_bits_cannot_add_up_are_refused():
+    check_words(2**62, 2**63 - 1)
+    with pytest.raises(BudgetError, match="less than 2\\^63"):
+        check_words(2**62, 2**63)
 
 
 @pytest.mark.parametrize("size", [2, 2000, 10**6])

@@ -112,6 +112,16 @@ def test_at_any_size_words_keep_the_share(size, share):
     assert law.in_words >= 1
 
 
+def test_the_loss_in_words_takes_the_most_words_of_one_output_and_the_fewest_of_another():
+    """Two of four: inside, a word picks among 3; outside, one among 2 and one among 3."""
+    law = SubsetSelection(4, 2, Fraction(1))
+    inside = math.ceil(law.true_chance * 2**64)
+    fewest, most = 2**64 // 3, 2**64 // 3 + 1
+    # Three words in all; outside, two rows of numbers lead to each set.
+    ratio = Fraction(inside * most * 2**64, (2**64 - inside) * 2 * 2**63 * fewest)
+    assert ratio <= law.in_words <= ratio * (1 + Fraction(1, 2**150))
+
+
 def test_a_weight_that_gives_nothing_away_is_found_in_words():
     """At e^share itself, what 64-bit words cannot resolve is a loss beyond the share."""
     law = SubsetSelection(1000, 7, Fraction(493, 100))
@@ -235,6 +245,8 @@ def test_an_input_out_of_range_is_refused_without_being_shown():
             with pytest.raises(IndexError, match="withheld") as refusal:
                 read(77)
             assert "77" not in str(refusal.value)
+            with pytest.raises(IndexError, match="withheld"):
+                read(-1)
 
 
 def test_more_sets_than_can_be_walked_are_not_enumerated():
@@ -245,6 +257,9 @@ def test_more_sets_than_can_be_walked_are_not_enumerated():
 def test_refuses_what_words_or_labels_do_not_allow():
     with pytest.raises(BudgetError, match="use a smaller epsilon or larger zones"):
         SubsetSelection(2**20, 2**19, Fraction(1))
+    # Of 2^64 words, 2^23 would say that the truth is not supported.
+    with pytest.raises(BudgetError, match="use a smaller epsilon or larger zones"):
+        SubsetSelection(5000, 4999, Fraction(20))
     with pytest.raises(DomainError, match="from 1 to 16777216 labels"):
         law_of_labels(2**24 + 1, Fraction(1))
     with pytest.raises(ValueError, match="below size=4"):

@@ -67,6 +67,32 @@ def test_many_at_once_report_bit_for_bit_what_the_program_does(monkeypatch):
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
 
+def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
+    mechanism = WholeJourney(locations=scattered(40), epsilon=2, size=9)
+    channel = mechanism.channel(2)
+    ends = np.cumsum(channel.weights(np.array([3, 9]))).tolist()
+    first = [-(-end * 2**64 // ends[-1]) for end in ends[:-1]]
+    drawn = np.array([word for border in first for word in (border - 1, border)], np.uint64)
+
+    class Borders(SimulatedWords):
+        def rows(self, indices, width):
+            return np.tile(drawn[indices][:, None], width)
+
+    some = TrajectorySet.from_lists([[3, 9]] * len(drawn), size=40)
+    expected = [k for low in range(len(first)) for k in (low, low + 1)]
+    assert many.draw_many(mechanism, some, Borders(0)).numbers.tolist() == expected
+
+
+def test_a_number_counts_only_with_the_journey_that_it_stands_for():
+    mechanism = WholeJourney(locations=scattered(40), epsilon=2, size=9)
+    law = mechanism.report_law(2)
+    journeys = law.channel.atlas.journeys.astype(np.int64)
+    every = np.arange(len(journeys))
+    assert law.values(journeys, every).tolist() == every.tolist()
+    assert law.values(journeys, np.roll(every, 1)).tolist() == [-1] * len(journeys)
+    assert law.values(journeys[[0, -1]], np.array([-1, len(journeys)])).tolist() == [-1, -1]
+
+
 def test_a_large_epsilon_reports_a_nearby_journey():
     locations = scattered(60)
     mechanism = WholeJourney(locations=locations, epsilon=16, size=300)

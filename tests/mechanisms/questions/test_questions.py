@@ -145,9 +145,11 @@ def test_many_reports_are_single_ones(name, when):
     assert list(map(tuple, found.tolist())) == alone
 
 
-def test_the_fast_path_is_the_same_however_it_is_cut(monkeypatch):
-    question = make_mechanism("trips", scattered(60), 2)
-    some = TrajectorySet.from_lists([[k, 59 - k] for k in range(60)], size=60)
+@pytest.mark.parametrize(("name", "when"), [("trips", None), ("visits", "weekday")])
+def test_the_fast_path_is_the_same_however_it_is_cut(monkeypatch, name, when):
+    question = make_mechanism(name, scattered(60), 2, when=when)
+    lists, hours = [[k, 59 - k] for k in range(60)], 5 * np.arange(60) % 168
+    some = TrajectorySet.from_lists(lists, size=60, hours=hours)
     whole = drawn_many(question, some, SimulatedWords(1)).tolist()
     monkeypatch.setattr(many, "_AT_ONCE", 1)
     assert drawn_many(question, some, SimulatedWords(1)).tolist() == whole
