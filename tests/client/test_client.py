@@ -194,7 +194,7 @@ def test_a_delay_never_leads_past_the_end(tmp_path: Path) -> None:
     assert max(due) < soon * hour_s
 
 
-@pytest.mark.parametrize(("start", "end"), [(-40, -10), (10, 40)])
+@pytest.mark.parametrize(("start", "end"), [(-40, -10), (-40, 0), (1, 40), (10, 40)])
 def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end: int) -> None:
     today = int(time.time() // 86_400)
     kit = atlas_kit("t", start=today + start, end=today + end)
@@ -224,6 +224,14 @@ def test_a_kept_task_that_was_changed_is_refused(client: Client) -> None:
     path.write_text(path.read_text().replace("-74.0", "-75.0"))
     with Client(client.home) as again, pytest.raises(TaskRefused, match="hashes"):
         again.kit(KIT.task.id)
+
+
+def test_a_kept_task_that_became_another_is_refused_when_it_is_joined_again(
+    client: Client, collector: Collector
+) -> None:
+    folder_of(atlas_kit("other"), client.home / "tasks" / KIT.task.id)
+    with Client(client.home) as again, pytest.raises(TaskRefused, match="was expected"):
+        again.join(collector.url, KIT.task.id)
 
 
 def test_a_task_in_a_folder_is_reported_to_the_collector_that_is_named(
@@ -293,6 +301,14 @@ def test_a_check_refuses_what_reports_would_be_refused_for(client: Client) -> No
     with pytest.raises(LedgerRefused, match="6 more"):
         client.check(count=6)
     assert client.spending().spent == 0
+
+
+def test_a_check_refuses_reports_that_the_budget_covers_one_by_one_only(tmp_path: Path) -> None:
+    with Client(tmp_path / "home", lifetime=2) as client:
+        client.join(folder_of(KIT, tmp_path / "task"))
+        client.check(count=2)
+        with pytest.raises(LedgerRefused, match="3 more is refused, and nothing renews"):
+            client.check(count=3)
 
 
 # Journeys.

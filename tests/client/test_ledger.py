@@ -14,11 +14,12 @@ from devices import atlas_kit
 
 from nomadp.client import Client, ledger_file
 from nomadp.client.ledger import Ledger
-from nomadp.client.ledger_file import LEDGER, MARKER, LedgerFile
+from nomadp.client.ledger_file import LEDGER, MARKER, TABLES, LedgerFile
 from nomadp.client.outbox import Outbox
 from nomadp.errors import LedgerRefused
 from nomadp.protocol.folder import write_task_folder
 
+(FIXED,) = (sql for sql in TABLES if sql.startswith("CREATE TRIGGER charges_fixed"))
 NO_ROOM = r"must spend at most .* and nothing renews"
 
 
@@ -61,6 +62,38 @@ def test_a_task_takes_no_more_reports_than_it_says(file: LedgerFile) -> None:
     ledger.charge(atlas_kit("b", epsilon="1/8").task, 9)
 
 
+def test_a_report_that_was_lost_or_refused_counts_all_the_same(file: LedgerFile) -> None:
+    ledger, outbox = Ledger(file), Outbox(file)
+    lost, task = atlas_kit(epsilon=1).task, atlas_kit("b", epsilon=1).task
+    ledger.charge(lost, 7)
+    charge = ledger.charge(task, 7)
+    outbox.store(charge, b"one", 0)
+    outbox.stop(charge.report_id, "refused")
+    for once in (lost, task):
+        with pytest.raises(LedgerRefused, match="at most once"):
+            ledger.charge(once, 7)
+    with pytest.raises(LedgerRefused, match=NO_ROOM):
+        ledger.charge(atlas_kit("c", epsilon="1/8").task, 7)
+
+
+def test_nobody_else_can_write_between_a_look_at_the_budget_and_its_charge(
+    file: LedgerFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, check = [], Ledger.check
+
+    def checked(*asked: object) -> None:
+        check(*asked)  # type: ignore[arg-type]
+        other = sqlite3.connect(tmp_path / "home" / LEDGER, timeout=0, isolation_level=None)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        other.close()
+        looked.append(True)
+
+    monkeypatch.setattr(Ledger, "check", checked)
+    Ledger(file).charge(atlas_kit().task, 7)
+    assert looked
+
+
 def test_a_refused_charge_costs_nothing(file: LedgerFile) -> None:
     ledger = Ledger(file)
     with pytest.raises(LedgerRefused):
@@ -81,6 +114,43 @@ def test_every_commit_is_flushed_with_its_folder(file: LedgerFile) -> None:
     extra, delete = 3, "delete"
     assert file.rows("PRAGMA synchronous") == [(extra,)]
     assert file.rows("PRAGMA journal_mode") == [(delete,)]
+    assert file.rows("PRAGMA fullfsync") == [(1,)]  # what macOS needs besides
+
+
+def test_a_step_that_fails_leaves_nothing_of_itself(file: LedgerFile) -> None:
+    def begun() -> None:
+        with file.transaction() as db:
+            db.execute("UPDATE about SET lifetime = '1'")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        begun()
+    assert file.lifetime == 2
+    Ledger(file).charge(atlas_kit().task, 7)
+
+
+def test_neither_sending_nor_receipts_tell_in_which_order_reports_were_made(
+    file: LedgerFile,
+) -> None:
+    ledger, outbox = Ledger(file), Outbox(file)
+    task = atlas_kit(epsilon="1/8", reports_per_contributor=12).task
+    for _ in range(12):
+        outbox.store(ledger.charge(task, 7), b"one", 0)
+    for told in (outbox.waiting(None), outbox.receipts()):
+        ids = [each.report_id for each in told]
+        assert ids == sorted(ids)
+
+
+def test_what_a_collector_has_stays_accepted_whatever_a_later_reply_says(
+    file: LedgerFile,
+) -> None:
+    charge, outbox = Ledger(file).charge(atlas_kit().task, 7), Outbox(file)
+    outbox.store(charge, b"one", 0)
+    outbox.accept(charge.report_id)
+    outbox.stop(charge.report_id, "report_replayed")
+    outbox.postpone(charge.report_id, "busy (503)", 9)
+    assert outbox.receipt(charge.report_id).accepted
+    assert outbox.waiting(None, again=True) == []
 
 
 def test_a_charge_never_gets_a_second_body(file: LedgerFile) -> None:
@@ -186,6 +256,22 @@ def test_a_damaged_ledger_is_refused(tmp_path: Path, how: int) -> None:
         LedgerFile(tmp_path)
 
 
+def test_a_ledger_out_of_which_a_charge_was_cut_is_refused(tmp_path: Path) -> None:
+    opened = LedgerFile(tmp_path)
+    for _ in range(9):
+        Ledger(opened).charge(atlas_kit(epsilon="1/8", reports_per_contributor=300).task, 7)
+    ((page,),) = opened.rows("SELECT rootpage FROM sqlite_master WHERE name = 'charges'")
+    ((size,),) = opened.rows("PRAGMA page_size")
+    opened.close()
+    content = bytearray((tmp_path / LEDGER).read_bytes())
+    count = (page - 1) * size + 3  # of the rows on this page, in two bytes
+    assert content[count : count + 2] == b"\0\x09"
+    content[count + 1] = 8
+    (tmp_path / LEDGER).write_bytes(content)
+    with pytest.raises(LedgerRefused, match="damaged"):
+        LedgerFile(tmp_path)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -196,6 +282,10 @@ def test_a_damaged_ledger_is_refused(tmp_path: Path, how: int) -> None:
         "UPDATE about SET format = 'nomadp ledger 2'",
         "DELETE FROM about",
         "DROP TRIGGER charges_fixed; UPDATE charges SET epsilon = '-1'",
+        *(
+            f"DROP TRIGGER charges_fixed; UPDATE charges SET epsilon = '{said}'; {FIXED}"
+            for said in ("-1", "0", "x")
+        ),
     ],
 )
 def test_a_ledger_of_another_shape_is_refused(tmp_path: Path, change: str) -> None:

@@ -145,8 +145,15 @@ def test_a_lost_reply_is_followed_by_the_same_bytes(
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("cut", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nDate: x\r\n"])
-def test_a_reply_that_was_cut_in_its_headers_is_not_an_acceptance(
+@pytest.mark.parametrize(
+    "cut",
+    [
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 200 OK\r\nDate: x\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 80\r\n\r\n",
+    ],
+)
+def test_a_reply_that_was_cut_before_its_body_is_not_an_acceptance(
     client: Client, collector: Collector, cut: bytes
 ) -> None:
     collector.replies = [Said(raw=cut)]
@@ -380,6 +387,14 @@ def test_a_reply_that_says_nothing_known_changes_nothing(content: bytes) -> None
     assert said.state == "waiting"
 
 
+def test_of_a_refusal_only_a_known_word_is_repeated(
+    client: Client, collector: Collector
+) -> None:
+    collector.replies = [lambda asked: failure(asked, "call this number")]
+    receipt = client.report([0, 1, 2])
+    assert (receipt.state, receipt.reason) == ("stopped", "refused (no known reason)")
+
+
 # Joining.
 
 
@@ -462,6 +477,8 @@ def test_a_task_without_a_known_id_is_refused(
     [
         "http|HOST",
         "http|127.0.0.1.HOST",
+        "http|10.0.0.1",
+        "http|[fe80::1]",
         "https|you:secret@HOST",
         "https|HOST/?device=7",
         "https|HOST/#7",
