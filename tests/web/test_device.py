@@ -46,6 +46,14 @@ FORGET = """() => new Promise((done, refuse) => {
   request.onsuccess = done;
   request.onerror = refuse;
 })"""
+UNWRITTEN = """() => {
+  const { add } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.add = function (row) {
+    const request = add.call(this, row);
+    this.transaction.abort(); // as a full disk would
+    return request;
+  };
+}"""
 IN_WORKER = """() => new Promise((answer) => {
   const source = `import { Client } from "${location.origin}/client/index.js";
     Client.open({ acceptEviction: true }).then(() => postMessage("opened"),
@@ -200,6 +208,17 @@ def test_a_ledger_that_is_gone_is_missed(device: Device) -> None:
     assert refused.startswith("LedgerRefused")
     page.reload()
     assert "is gone" in page.evaluate(OPEN, {"acceptEviction": True})
+
+
+def test_what_the_browser_could_not_write_is_neither_spent_nor_perturbed(
+    device: Device,
+) -> None:
+    page = device.joined()
+    page.evaluate(UNWRITTEN)
+    (refused,) = page.evaluate(REPORT, [JOURNEY, 1])
+    assert refused.startswith("LedgerRefused: the ledger must be readable and writable")
+    assert page.evaluate(SPENT) == "0"
+    assert {each.method for each in device.theirs} == {"GET"}
 
 
 def test_a_browser_that_may_forget_is_refused_unless_that_is_accepted(device: Device) -> None:
