@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collecting import Address, Reply, collector, kit_of, report, today
+from collecting import Address, Reply, collector, kit_of, report, today, value_of
 
+from nomadp.collector.answers import Asking
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.opened import opened
 from nomadp.collector.store import Store
@@ -207,6 +208,31 @@ def test_below_the_batch_size_only_what_is_missing_is_told(address: Address, kit
     assert finished(address, job).json["status"] == "done"
 
 
+def test_the_batch_size_holds_for_the_days_that_are_asked_about(
+    address: Address, kit: Kit
+) -> None:
+    address.send(kit, *[report(kit, k) for k in range(2)])
+    address.send(kit, *[report(kit, k, time=today() - 1) for k in range(3)])
+    path = f"/tasks/{kit.task.id}"
+    few = address.post(f"{path}/collection_jobs", {**QUESTION, "start": today()}, "analyst")
+    told = {"status": "too_few", "missing": 1, "task_id": kit.task.id}
+    assert finished(address, few).json == told
+    counts = address.ask("GET", f"{path}/counts?start={today()}", role="analyst").json
+    assert (counts["missing"], "cells" in counts) == (1, False)
+
+
+def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
+    question: Kit,
+) -> None:
+    numbers = question.code.parse(value_of(question))
+    law, length = question.mechanism.identity, question.code.entries
+    for reports, missing in ((2, 1), (3, 0)):
+        counts = Counts({(law, length, number): reports for number in numbers})
+        found = Asking(question, counts).answered(QUESTION["question"])
+        assert found["about"]["missing"] == missing
+        assert bool(found["columns"]["share"]) is (missing == 0)
+
+
 def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) -> None:
     address.send(kit, *[report(kit) for _ in range(3)])
     path = f"/tasks/{kit.task.id}/collection_jobs"
@@ -287,4 +313,13 @@ def test_a_task_of_another_process_is_found(store: Store, kit: Kit) -> None:
 def test_a_job_of_any_name_is_not_there(address: Address, kit: Kit, method: str) -> None:
     for name in ("%00", "%FF", "A" * 43, "A" * 44):
         path = f"/tasks/{kit.task.id}/collection_jobs/{name}"
+        assert address.ask(method, path, role="analyst").problem == "unrecognized_job"
+
+
+def test_a_job_is_not_there_behind_another_task(
+    address: Address, kit: Kit, question: Kit
+) -> None:
+    job = address.post(f"/tasks/{kit.task.id}/collection_jobs", QUESTION, "analyst").json["job"]
+    path = f"/tasks/{question.task.id}/collection_jobs/{job}"
+    for method in ("GET", "DELETE"):
         assert address.ask(method, path, role="analyst").problem == "unrecognized_job"

@@ -24,7 +24,7 @@ from nomadp.collector.opened import opened
 from nomadp.collector.retention import swept
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Arrivals, Store, StoreRefused
-from nomadp.collector.tokens import TokenRefused, first_tokens, is_token, renew
+from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew
 from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
 from nomadp.protocol.kit import Kit
@@ -357,6 +357,10 @@ def test_tokens_are_kept_as_hashes_and_renewed(store: Store) -> None:
     assert not is_token(connection, "analyst", made["analyst"])
     with pytest.raises(TokenRefused, match="16 characters"):
         first_tokens(connection, {"NOMADP_ANALYST_TOKEN": "short"})
+    both = {f"NOMADP_{role.upper()}_TOKEN": "the-same-for-both-roles" for role in ROLES}
+    with pytest.raises(TokenRefused, match="tokens of their own"):
+        first_tokens(connection, both)
+    assert is_token(connection, "analyst", new)
     connection.close()
 
 

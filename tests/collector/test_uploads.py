@@ -1,6 +1,9 @@
 """Uploads over real HTTP: what is taken, what is refused, and that the operator sees why."""
 
+import asyncio
+import http.client
 import json
+import socket
 import time
 from collections.abc import Iterator
 
@@ -11,17 +14,19 @@ from collecting import (
     collector,
     kit_of,
     new_id,
+    prepared,
     report,
     today,
     value_of,
 )
 
 from nomadp.collector import writer as writing
-from nomadp.collector.held import counts_of, read_task, totals_of
+from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, totals_of
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.service import Service
 from nomadp.collector.space import Space
-from nomadp.collector.store import Store
+from nomadp.collector.store import Store, StoreFull, StoreUnavailable
+from nomadp.collector.writer import Writer
 from nomadp.protocol.kit import Kit
 
 
@@ -251,6 +256,33 @@ def test_more_than_64_kib_is_refused(one_address: Address) -> None:
     assert one_address.counters(kit, "too_large") == 1
 
 
+def test_more_than_64_kib_in_pieces_are_refused_though_nobody_said_how_many(
+    one_address: Address,
+) -> None:
+    kit = kit_of()
+    path = f"/tasks/{kit.task.id}/reports"
+    connection = http.client.HTTPConnection("127.0.0.1", one_address.port, timeout=30)
+    said = json.dumps({"reports": [report(kit)]}).encode()
+    pieces = [said, *[b" " * 10_000] * 7]
+    connection.request("POST", path, pieces, {"content-type": UPLOAD_TYPE}, encode_chunked=True)
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_of_a_sender_who_went_away_halfway_nothing_is_counted(sqlite: Store, kit: Kit) -> None:
+    with collector(sqlite, kit) as address:
+        with socket.create_connection(("127.0.0.1", address.port)) as gone:
+            head = f"POST /tasks/{kit.task.id}/reports HTTP/1.1\r\nhost: x\r\n"
+            head += f"content-type: {UPLOAD_TYPE}\r\ncontent-length: 500\r\n\r\n"
+            gone.sendall(head.encode() + b'{"reports":')
+            time.sleep(0.2)
+        time.sleep(0.2)
+        assert address.send(kit, report(kit)).body == b""
+    connection = sqlite.connect()
+    assert counters_of(connection)[1] == {"accepted": 1}
+    connection.close()
+
+
 def test_an_unknown_task_is_refused_without_an_echo(one_address: Address) -> None:
     stranger = kit_of(purpose="Somebody else's.")
     reply = one_address.send(stranger, report(stranger))
@@ -275,6 +307,26 @@ def test_a_nearly_full_disk_takes_nothing_until_there_is_room(sqlite: Store, kit
         assert address.counters(kit, "storage_full") == 1
 
 
+def test_a_store_that_said_it_is_full_is_believed_for_a_moment(sqlite: Store, kit: Kit) -> None:
+    services: list[Service] = []
+    with collector(sqlite, kit, started=services.append) as address:
+        connection = services[0].writer._connection
+        assert connection is not None
+        write = connection.write
+
+        def fails(*_: object) -> None:
+            connection.write = write  # type: ignore[method-assign]
+            raise StoreFull("full")
+
+        connection.write = fails  # type: ignore[assignment, method-assign]
+        sent = report(kit)
+        for _ in range(2):
+            reply = address.send(kit, sent)
+            assert (reply.status, reply.problem) == (507, "storage_full")
+        time.sleep(0.6)
+        assert address.send(kit, sent).body == b""
+
+
 def test_a_full_queue_turns_away_and_says_when_to_come_back(
     sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,11 +339,78 @@ def test_a_full_queue_turns_away_and_says_when_to_come_back(
         assert address.counters(kit, "overloaded") == 1
 
 
+def test_what_was_refused_is_counted_though_the_commit_beside_it_failed(
+    sqlite: Store, kit: Kit
+) -> None:
+    services: list[Service] = []
+    with collector(sqlite, kit, started=services.append) as address:
+        connection = services[0].writer._connection
+        assert connection is not None
+
+        def fails(*_: object) -> None:
+            raise StoreFull("full")
+
+        connection.write, write = fails, connection.write  # type: ignore[assignment, method-assign]
+        assert address.send(kit, report(kit, time=0), report(kit)).status == 507
+        connection.write = write  # type: ignore[method-assign]
+        assert address.counters(kit, "task_not_started") == 1
+
+
+def test_a_commit_that_fails_at_its_very_end_acknowledges_nothing(
+    sqlite: Store, kit: Kit
+) -> None:
+    services: list[Service] = []
+    with collector(sqlite, kit, started=services.append) as address:
+        connection = services[0].writer._connection
+        assert connection is not None
+
+        def fails(*_: object) -> None:
+            raise StoreUnavailable("away")
+
+        connection.add_counters = fails  # type: ignore[assignment, method-assign]
+        assert address.send(kit, report(kit)).status == 503
+        assert reports_in(sqlite, kit) == {}
+        sent = report(kit)
+        assert address.send(kit, sent).body == b""  # on a connection of its own
+    assert set(reports_in(sqlite, kit)) == {sent["report_id"]}
+
+
+def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
+    sqlite: Store, kit: Kit
+) -> None:
+    async def stopped() -> list[str]:
+        writer = Writer(sqlite, asyncio.get_running_loop())
+        done = writer.submit(HeldTask.of(1, kit), [b"i" * 16], [today()], [kit.code.raw((7,))])
+        writer._is_stopping = True  # as `stop` does, before the thread looks
+        writer._queue.put(None)
+        writer.start()
+        fates = await asyncio.wait_for(done, 20)
+        await asyncio.to_thread(writer._thread.join, 20)
+        assert not writer._thread.is_alive()
+        return fates
+
+    prepared(sqlite, kit)
+    assert asyncio.run(stopped()) == ["accepted"]
+    assert len(reports_in(sqlite, kit)) == 1
+
+
+def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(sqlite: Store, kit: Kit) -> None:
+    async def answered() -> int:
+        writer = Writer(sqlite, asyncio.get_running_loop())
+        held = HeldTask.of(1, kit)
+        gone = writer.submit(held, [b"i" * 16], [today()], [kit.code.raw((7,))])
+        gone.cancel()
+        pending = writer._queue.get()
+        assert pending is not None
+        writer._answer([pending])
+        return writer.waiting
+
+    assert asyncio.run(answered()) == 0
+
+
 def test_a_store_that_is_away_is_told_and_the_next_try_succeeds(
     sqlite: Store, kit: Kit
 ) -> None:
-    from nomadp.collector.store import StoreUnavailable
-
     services: list[Service] = []
     with collector(sqlite, kit, started=services.append) as address:
         connection = services[0].writer._connection
