@@ -4,24 +4,28 @@ import json
 import math
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy import stats
 from worlds import scattered, small_map
 
 from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.loss import final_laws
 from nomadp.audit.paths import check_full_size, check_path, large_path_rows, path_rows
 from nomadp.audit.plan import sampled
+from nomadp.audit.run import AuditReport
+from nomadp.audit.sampler import ALPHA
 from nomadp.extras import EXTRAS
 from nomadp.mechanisms import MECHANISMS, make_mechanism
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables, tables_up_to
 from nomadp.mechanisms.paths import FAST, NUMBA, REFERENCE, fastest
+from nomadp.mechanisms.points.exp import IndependentPoints
 
 FAST_NAMES = sorted(kind.name for kind in FAST)
 NEEDS_NUMBA = pytest.mark.skipif(not has_numba(), reason="no path of numba on this machine")
@@ -146,6 +150,41 @@ def test_at_full_size_a_law_that_loses_a_hair_more_in_words_is_flagged(monkeypat
     assert row.flags == ("words",)
     assert row.loss > 20
     assert row.as_dict()["loss"] > 20
+
+
+class Twice(IndependentPoints):
+    """Draws all that it may, and then again."""
+
+    def perturb(self, trajectory, choose):
+        super().perturb(trajectory, choose)
+        return super().perturb(trajectory, choose)
+
+
+def test_at_full_size_draws_that_keep_their_shares_and_not_epsilon_are_flagged():
+    locations = scattered(30)
+    assert check_full_size(IndependentPoints(locations=locations, epsilon=4), 2).ok
+    row = check_full_size(Twice(locations=locations, epsilon=4), 2)
+    assert (row.flags, row.ok) == (("words",), False)
+    assert row.loss > 7
+
+
+@pytest.mark.parametrize("part", ["rows", "gallery", "sampler", "paths", "full_size"])
+def test_whatever_an_audit_finds_wrong_is_its_verdict(part):
+    @dataclass
+    class Row:
+        ok: bool
+        flagged: bool
+
+    every = dict.fromkeys(["rows", "gallery", "sampler", "paths", "full_size"], (Row(1, 1),))
+    assert AuditReport(**every).ok
+    assert not AuditReport(**{**every, part: (Row(1, 1), Row(0, 0))}).ok
+
+
+def test_a_sound_path_is_flagged_once_in_as_many_audits_as_is_said():
+    mechanism = sampled("exp", (Fraction(4),), "random")[0]
+    inputs, outputs = final_laws(mechanism, 2).shape
+    limit = stats.chi2.isf(ALPHA / inputs, outputs - 1)
+    assert check_path(mechanism, "numpy", 200).limit == pytest.approx(limit)
 
 
 def test_the_report_holds_paths_and_full_size():

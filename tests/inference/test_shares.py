@@ -1,6 +1,8 @@
 """Shares with uncertainty, drawn towards what somebody without reports would say."""
 
 import sys
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.points import point_evidence
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import learned_from_groups
+from nomadp.inference.shares import estimated_shares, learned_from_groups
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
@@ -245,6 +247,30 @@ def test_shares_of_a_journey_are_its_posterior(epsilon):
     table = table_of(evidence.support[:, :1], 40).T.tocsr()
     mass = evidence.mass(prior, evidence.support[:, 0], 40, slice(0, 20))
     assert evidence.shares(prior, table, slice(0, 20)) == pytest.approx(mass, abs=1e-6)
+
+
+def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(monkeypatch):
+    true = trips(400)
+    learned = learned_from_groups(LOCATIONS, groups("brr", 6, true), fixed_rng())
+    tally, places = partial(table_of, size=40), np.ones(40, dtype=np.int64)
+
+    def variance(survey):
+        return estimated_shares(survey, tally, places).deviation ** 2
+
+    whole = variance(learned)
+    monkeypatch.setattr(module, "_unresolved", lambda values, *_: np.zeros(len(values)))
+    resolved = variance(learned)
+    assert (whole > resolved).all()
+    always = replace(learned, again=((learned.groups, learned.prior),) * 4)
+    found = estimated_shares(always, tally, places)
+    assert np.allclose(found.deviation**2, found.values / 800)
+    again = [replace(learned, groups=g, prior=p) for g, p in learned.again]
+    tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
+    counts = [module._counted(one.prior, learned, one.groups, tables) for one in again]
+    spread = np.var([each / each.sum() for each in counts], axis=0, ddof=1)
+    values = estimated_shares(learned, tally, places).values
+    assert np.allclose(resolved, spread + values / 800)
+    assert spread.min() > 0
 
 
 @pytest.mark.parametrize(

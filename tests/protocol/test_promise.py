@@ -28,6 +28,24 @@ def test_the_law_of_every_task_keeps_epsilon_exactly(mechanism, epsilon):
     assert promise.holds
 
 
+@pytest.mark.parametrize("mechanism", ["atlas", "trips"])
+def test_the_largest_ratio_is_that_of_weights_or_of_words_whichever_is_more(
+    mechanism, monkeypatch
+):
+    more = {"length": 2} if mechanism == "atlas" else {}
+    kit = create_task(
+        NINE, mechanism, epsilon=4, purpose="A test.", end=30_000, start=29_990, **more
+    )
+    law = kit.mechanism.report_law(kit.report_length).channel
+    assert Promise(kit).largest_ratio == max(law.bound, law.in_words)
+    for name in ("bound", "in_words"):
+        with monkeypatch.context() as patched:
+            patched.setattr(type(law), name, Fraction(1000))
+            vars(law).pop(name, None)
+            assert Promise(kit).largest_ratio == 1000
+            assert not Promise(kit).holds
+
+
 def test_odds_are_rounded_up(atlas_kit):
     promise = Promise(atlas_kit)
     assert promise.odds == "54.6"
