@@ -81,7 +81,11 @@ def test_members_may_be_read_or_skipped(value, skipped, most):
 
 
 @pytest.mark.parametrize(
-    "text", ["[1", "[1,", "[1 2]", "[,]", '["a', "[nul]", "[NaN]", "[01]", "[" * 10**5, "[1]]"]
+    "text",
+    [
+        *("[1", "[1,", "[1 2]", "[1;2]", "[,]", '["a', "[nul]", "[NaN]", "[01]"),
+        *("[" * 10**5, "[1]]"),
+    ],
 )
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(BadContent) as refusal:
@@ -91,11 +95,18 @@ def test_what_is_no_json_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["{1: 2}", '{"a" 1}', '{"a": 1', '{"a": 1 "b": 2}', '{"a": [}']
+    "text",
+    ["{1: 2}", '{"a" 1}', '{"a": 1', '{"a": 1 "b": 2}', '{"a": 1; "b": 2}', '{"a": [}'],
 )
 def test_what_is_no_object_is_refused(text):
     with pytest.raises(BadContent):
         whole(opened(text))
+
+
+def test_a_character_that_is_cut_at_the_end_is_told_from_broken_json():
+    with pytest.raises(BadContent) as refusal:
+        whole(JsonStream(io.BytesIO('["\u00e9'.encode()[:-1])))
+    assert refusal.value.reason == "not-utf8"
 
 
 def test_an_element_without_an_end_is_refused_before_it_fills_memory(monkeypatch):

@@ -95,6 +95,13 @@ def test_json_without_measure_is_refused(content):
         Header.from_json(content)
 
 
+def test_a_header_that_is_padded_beyond_its_size_is_refused():
+    content = json.dumps(GOOD).encode()
+    Header.from_json(content.ljust(BYTES_MAX))
+    with pytest.raises(SchemaError, match="at most 65536 bytes"):
+        Header.from_json(content.ljust(BYTES_MAX + 1))
+
+
 def test_simulated_words_are_never_private_whatever_a_header_says():
     assert not read(rng="simulated", private=True).private
     assert not read(rng="unknown", private=True).private
@@ -109,6 +116,9 @@ def test_reports_of_another_mechanism_are_refused():
             header.check_made_by(other)
     with pytest.raises(DomainError, match="the locations they were made with"):
         header.mechanism_for(scattered(10))
+    elsewhere = make_mechanism("atlas", scattered(10), 4, size=16)
+    with pytest.raises(DomainError, match="the locations they were made with"):
+        header.check_made_by(elsewhere)
 
 
 def test_an_epsilon_beyond_what_may_be_spent_is_refused():
