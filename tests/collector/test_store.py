@@ -78,9 +78,55 @@ def test_what_is_committed_is_flushed(store: Store) -> None:
         full = 2
         assert connection.rows("PRAGMA synchronous") == [(full,)]
         assert connection.rows("PRAGMA journal_mode") == [("wal",)]
+        assert connection.rows("PRAGMA fullfsync") == [(1,)]  # what macOS needs besides
+        assert connection.rows("PRAGMA secure_delete") == [(1,)]
     else:
         assert connection.rows("SHOW synchronous_commit") == [("on",)]
     connection.close()
+
+
+def test_a_database_that_acknowledges_early_by_default_is_told_not_to(
+    postgres: Postgres,
+) -> None:
+    connection = opened(f"{postgres.database()}%20-csynchronous_commit%3Doff").connect()
+    assert connection.rows("SHOW synchronous_commit") == [("on",)]
+    connection.close()
+
+
+def test_of_a_commit_what_is_new_is_counted_and_what_is_known_is_not(store: Store) -> None:
+    connection = store.connect(writes=True)
+
+    def sent(*ids: bytes) -> Arrivals:
+        numbers = np.zeros((len(ids), 1), dtype=np.int64)
+        return Arrivals(1, ids, [7] * len(ids), [b"x"] * len(ids), numbers)
+
+    one, two, three = (letter * 16 for letter in (b"a", b"b", b"c"))
+    for ids, known in (((two,), set()), ((one, two, three), {two}), ((one, two), {one, two})):
+        written = connection.write([sent(*ids)], lambda written: {})
+        assert set(written.known) == {(1, name) for name in known}
+    assert connection.rows("SELECT epoch, value, n FROM cell") == [(7, 0, 3)]
+    connection.close()
+
+
+def test_a_snapshot_stays_as_it_is_while_others_write(store: Store) -> None:
+    reader, writer = store.connect(), store.connect(writes=True)
+    arrivals = Arrivals(1, [b"a" * 16], [7], [b"x"], np.zeros((1, 1), dtype=np.int64))
+    counted = "SELECT COUNT(*) FROM report"
+    with reader.snapshot():
+        assert reader.rows(counted) == [(0,)]
+        writer.write([arrivals], lambda written: {})
+        assert reader.rows(counted) == [(0,)]
+    assert reader.rows(counted) == [(1,)]
+    reader.close()
+    writer.close()
+
+
+def test_writers_side_by_side_count_in_parts_of_their_own(postgres: Postgres) -> None:
+    store = opened(postgres.database())
+    several = [store.connect(writes=True) for _ in range(3)]
+    assert len({each.part for each in several}) == 3
+    for each in several:
+        each.close()
 
 
 def test_a_commit_is_not_slowed_by_a_large_cache(sqlite: Store) -> None:
@@ -179,6 +225,23 @@ def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> 
         assert address.send(kit, old).failures == ["report_replayed"]
         changed = dict(old, time=today())
         assert address.send(kit, changed).failures == ["report_replayed"]
+
+
+def test_of_a_task_that_keeps_its_reports_longer_nothing_is_deleted(store: Store) -> None:
+    days = {"start": today() - 2, "end": today() + 1}
+    short, long = kit_of(**days, retention=4), kit_of("starts", **days, retention=40)
+    filled(store, short, long)
+    connection = store.connect()
+    held, other = (read_task(connection, each.task.id) for each in (short, long))
+    assert held is not None
+    assert other is not None
+    before = counts_of(connection, other)
+    assert swept(store, held, time.time() + 10 * DAY_S) == 30
+    assert counts_of(connection, held).cells == {}
+    assert counts_of(connection, other) == before
+    kept = "SELECT COUNT(*) FROM report WHERE task = ? AND value IS NOT NULL"
+    assert connection.rows(kept, other.number) == [(30,)]
+    connection.close()
 
 
 def test_what_may_still_be_on_its_way_is_not_overtaken_by_its_deletion(
@@ -321,6 +384,34 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
     with collector(target) as address:
         assert address.send(kit, report(kit)).body == b""
         assert address.counters(kit, "accepted", 31) == 31
+
+
+def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(
+    place: str, tmp_path: Path, kit: Kit
+) -> None:
+    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    filled(source, kit)
+    connection = target.connect(writes=True)
+    with connection.transaction():
+        connection.add_counters({(0, "unrecognized_task"): 5})
+    connection.close()
+    copied(source, target)
+    assert state(target) == state(source)
+
+
+def test_a_copy_with_a_report_that_its_source_has_not_is_refused(
+    place: str, tmp_path: Path, kit: Kit
+) -> None:
+    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    filled(source, kit)
+    stranger = Arrivals(1, [b"s" * 16], [7], [b"x"], np.zeros((1, 1), dtype=np.int64))
+    connection = target.connect(writes=True)
+    connection.write([stranger], lambda written: {})
+    connection.close()
+    with pytest.raises(
+        StoreRefused, match="must have the 30 reports of the source, and has 31"
+    ):
+        copied(source, target)
 
 
 def test_a_store_is_not_copied_over_another(place: str, tmp_path: Path, kit: Kit) -> None:
