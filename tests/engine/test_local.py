@@ -207,6 +207,17 @@ def test_the_reports_under_random_ids_are_those_of_the_tids(
     assert where != list(range(COUNT))
 
 
+def test_an_id_shares_no_word_with_what_its_report_is_drawn_with(
+    grid: LocationSet, journeys: TrajectorySet
+) -> None:
+    mechanism, words = make_mechanism("exp", grid, 1), KeyedWords(new_key())
+    ids = report_ids(words, mechanism, journeys.tids)
+    named = words.bound_to(mechanism.identity).named(journeys.tids)
+    drawn = named.rows(np.arange(len(journeys)), 64).ravel().tolist()
+    told = [int(each[k : k + 16], 16) for each in ids for k in (0, 16)]
+    assert not set(told) & set(drawn)
+
+
 def test_two_mechanisms_give_a_trajectory_two_ids(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:

@@ -21,7 +21,7 @@ from nomadp.engine import stream, unfinished
 from nomadp.engine.batches import Survey, perturb_batch
 from nomadp.engine.local import Progress
 from nomadp.engine.stream import Job, open_job
-from nomadp.engine.unfinished import Unfinished
+from nomadp.engine.unfinished import PART_KEY, Unfinished
 from nomadp.errors import NotPrivateError, OutputError, SchemaError
 from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
@@ -347,6 +347,25 @@ def test_a_damaged_key_is_refused_and_withheld(job: MakeJob) -> None:
     with pytest.raises(SchemaError, match="another key") as refused:
         perturb_file(job())
     assert digits[::-1] not in str(refused.value)
+
+
+def test_a_part_that_lacks_a_report_is_refused(job: MakeJob) -> None:
+    folder = leave_unfinished(job(), parts=3)
+    part = folder / "part-000001.parquet"
+    table = pq.read_table(part)
+    assert table.schema.metadata[PART_KEY]
+    pq.write_table(table.slice(1), part, write_page_checksum=True)
+    with pytest.raises(SchemaError, match=r"part-000001.parquet .* is damaged"):
+        perturb_file(job())
+
+
+def test_a_folder_in_which_another_run_began_meanwhile_is_left_to_it(job: MakeJob) -> None:
+    folder = leave_unfinished(job(), parts=1)
+    kept = {path: path.read_bytes() for path in folder.iterdir()}
+    late = Unfinished(job().target, shuffled=True)
+    with late, pytest.raises(SchemaError, match="was begun by another run"):
+        late.begin(None)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == kept
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "a page", "another part", "another job"])

@@ -1,5 +1,9 @@
 """Files appear whole or not at all."""
 
+import os
+import stat
+from pathlib import Path
+
 import pytest
 
 from nomadp.errors import OutputError
@@ -26,6 +30,27 @@ def test_writes_every_file_and_leaves_nothing_else(tmp_path):
     written_whole({tmp_path / "a.json": writing("1"), tmp_path / "b.csv": writing("2")})
     assert listing(tmp_path) == ["a.json", "b.csv"]
     assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "2"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder can be flushed on POSIX only")
+def test_content_is_on_disk_before_it_is_in_its_place_and_the_place_at_the_end(
+    tmp_path, monkeypatch
+):
+    steps, flush, replace = [], os.fsync, Path.replace
+
+    def flushed(handle):
+        found = os.fstat(handle)
+        steps.append("folder" if stat.S_ISDIR(found.st_mode) else found.st_size)
+        flush(handle)
+
+    def moved(part, path):
+        steps.append("moved")
+        return replace(part, path)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(Path, "replace", moved)
+    written_whole({tmp_path / "a.csv": writing("123"), tmp_path / "b.csv": writing("12345")})
+    assert steps == [3, 5, "moved", "moved", "folder"]
 
 
 def test_replaces_an_old_file(tmp_path):
