@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from collecting import today
 from devices import Asked, Collector, Said, atlas_kit, collecting, question_kit, town
 
 import nomadp
@@ -196,8 +197,7 @@ def test_a_delay_never_leads_past_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(-40, -10), (-40, 0), (1, 40), (10, 40)])
 def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end: int) -> None:
-    today = int(time.time() // 86_400)
-    kit = atlas_kit("t", start=today + start, end=today + end)
+    kit = atlas_kit("t", start=today() + start, end=today() + end)
     with collecting(kit) as collector, Client(tmp_path) as client:
         client.join(collector.url, kit.task.id)
         with pytest.raises(ReportRefused, match="must be running"):

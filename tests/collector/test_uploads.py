@@ -20,6 +20,7 @@ from collecting import (
     value_of,
 )
 
+from nomadp.collector import space
 from nomadp.collector import writer as writing
 from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, totals_of
 from nomadp.collector.messages import UPLOAD_TYPE
@@ -307,7 +308,10 @@ def test_a_nearly_full_disk_takes_nothing_until_there_is_room(sqlite: Store, kit
         assert address.counters(kit, "storage_full") == 1
 
 
-def test_a_store_that_said_it_is_full_is_believed_for_a_moment(sqlite: Store, kit: Kit) -> None:
+def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space, "LOOK_AGAIN_S", 600.0)
     services: list[Service] = []
     with collector(sqlite, kit, started=services.append) as address:
         connection = services[0].writer._connection
@@ -323,7 +327,7 @@ def test_a_store_that_said_it_is_full_is_believed_for_a_moment(sqlite: Store, ki
         for _ in range(2):
             reply = address.send(kit, sent)
             assert (reply.status, reply.problem) == (507, "storage_full")
-        time.sleep(0.6)
+        services[0].space._refused_until_s = 0.0  # the moment is over
         assert address.send(kit, sent).body == b""
 
 
