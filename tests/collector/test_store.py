@@ -490,3 +490,20 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite").write_bytes(b"not a store" * 1000)
     with pytest.raises(StoreRefused, match="SQLite file"):
         opened(str(tmp_path / "x.sqlite"))
+
+
+@pytest.mark.parametrize("version", ["0", "2", "1.5"])
+def test_a_store_of_another_version_is_refused_and_left_as_it_is(
+    store: Store, place: str, version: str
+) -> None:
+    connection = store.connect()
+    connection.run("UPDATE about SET said = ? WHERE name = 'schema'", version)
+    with pytest.raises(StoreRefused, match=f"of schema 1, got {version}"):
+        opened(place)
+    assert connection.rows("SELECT said FROM about") == [(version,)]
+    connection.close()
+
+
+def test_a_store_is_shown_without_who_may_open_it(postgres: Postgres) -> None:
+    place = postgres.database().replace("nomadp@", "nomadp:secret@")
+    assert opened(place).name == "postgresql:" + "//127.0.0.1/postgres"

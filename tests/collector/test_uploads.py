@@ -166,6 +166,11 @@ def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
     assert address.send(kit, sent).body == b""
     assert set(reports_in(store, kit)) == {sent["report_id"]}
     assert address.counters(kit, "report_dropped") == 1
+    connection = store.connect()
+    held = read_task(connection, kit.task.id)
+    assert held is not None
+    assert totals_of(connection, held) == {today(): 1}
+    connection.close()
 
 
 @pytest.mark.parametrize("said", [True, False, None, "no"])
