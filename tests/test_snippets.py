@@ -33,6 +33,7 @@ UNRUN = {
     "docs/cluster.md": 3,  # installations, YARN, benchmarks
     "docs/demo.md": 1,  # stays until it is stopped
     "docs/experiments.md": 1,  # hours
+    "docs/operate.md": 1,  # nginx
     "docs/reproduction.md": 1,  # hours, and the paper's sets
     "web/client/README.md": 1,  # a browser
 }

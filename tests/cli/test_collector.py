@@ -96,6 +96,13 @@ def test_a_new_token_is_printed_once(place: str) -> None:
     assert len(found["token"]) >= 32
 
 
+def test_who_renews_a_token_is_told_that_the_environment_brings_back_the_old_one(
+    place: str,
+) -> None:
+    said = run("collector", "tokens", "operator", "--store", place).stdout
+    assert "NOMADP_OPERATOR_TOKEN" in said
+
+
 def test_an_export_is_asked_and_decoded_with_the_files_of_its_task(
     place: str, tmp_path: Path
 ) -> None:

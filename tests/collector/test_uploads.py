@@ -28,6 +28,7 @@ from nomadp.collector.service import Service
 from nomadp.collector.space import Space
 from nomadp.collector.store import Store, StoreFull, StoreUnavailable
 from nomadp.collector.writer import Writer
+from nomadp.errors import DomainError
 from nomadp.protocol.kit import Kit
 
 
@@ -297,7 +298,9 @@ def test_an_unknown_task_is_refused_without_an_echo(one_address: Address) -> Non
     assert one_address.counters(None, "unrecognized_task") == 1
 
 
-def test_a_nearly_full_disk_takes_nothing_until_there_is_room(sqlite: Store, kit: Kit) -> None:
+def test_a_nearly_full_disk_takes_nothing_until_there_is_room(
+    sqlite: Store, kit: Kit, capfd: pytest.CaptureFixture[str]
+) -> None:
     free = [10**9]
     with collector(sqlite, kit, space=Space(lambda: free[0], 10**8)) as address:
         assert address.send(kit, report(kit)).status == 200
@@ -311,6 +314,18 @@ def test_a_nearly_full_disk_takes_nothing_until_there_is_room(sqlite: Store, kit
         time.sleep(0.6)
         assert address.send(kit, report(kit)).status == 200
         assert address.counters(kit, "storage_full") == 1
+    said = capfd.readouterr().err
+    assert said.count("the disk is nearly full") == said.count("has room again") == 1
+
+
+def test_a_limit_that_is_no_number_is_refused_and_not_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NOMADP_KEEP_FREE_MIB", "lots")
+    with pytest.raises(DomainError, match="must be a whole number of MiB"):
+        Space(lambda: 0)
+    monkeypatch.setenv("NOMADP_KEEP_FREE_MIB", "1")
+    assert not Space(lambda: 2**20).is_full
 
 
 def test_a_store_that_said_it_is_full_is_believed_for_a_moment(

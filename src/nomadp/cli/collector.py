@@ -144,6 +144,9 @@ def _copied(source: str, target: str) -> Answer:
 def tokens(*, role: str, store: str) -> Answer:
     """A new token for ROLE, shown once; the old one is worth nothing from now on.
 
+    Where the collector is started with a token in its environment, put the new one there, too:
+    at its next start it takes that of the environment again.
+
     \b
     Example:
       nomadp collector tokens analyst
@@ -152,4 +155,9 @@ def tokens(*, role: str, store: str) -> Answer:
 
     with closing(opened_store(store).connect()) as connection:
         token = renew(connection, role)
-    return Answer({"role": role, "token": token}, f"{role} token, shown once: {token}")
+    said = (
+        f"{role} token, shown once: {token}\n"
+        f"if the collector is started with NOMADP_{role.upper()}_TOKEN, set it there, too: the "
+        "next start takes what is there"
+    )
+    return Answer({"role": role, "token": token}, said)

@@ -57,7 +57,9 @@ def serve(**options: Any) -> None:
     """
     require("collector")
     from nomadp.collector.basemap import checked_basemap
+    from nomadp.collector.space import kept_free
 
+    kept_free()  # before anything is opened or made
     basemap = options["basemap"] and checked_basemap(options["basemap"])
     if options["workers"] > 1 and not CAN_SHARE_LISTENERS:
         raise click.UsageError(

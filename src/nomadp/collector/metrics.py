@@ -3,15 +3,20 @@
 from bisect import bisect_left
 from collections import Counter
 
-__all__ = ["Metrics", "rendered"]
+__all__ = ["Metrics"]
 
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class Metrics:
-    """Of this process since it started."""
+    """Of this process since it started; one of several says in a label which it is.
 
-    def __init__(self) -> None:
+    They share a listener, so that a scrape reaches any of them: under one name their counters
+    would seem to go backwards.
+    """
+
+    def __init__(self, worker: str = "") -> None:
+        self._label = f'worker="{worker}"' if worker else ""
         self.uploads: Counter[int] = Counter()
         self.reports = 0
         self._buckets = [0] * (len(BOUNDS_S) + 1)
@@ -22,10 +27,21 @@ class Metrics:
         self._buckets[bisect_left(BOUNDS_S, seconds)] += 1
         self._seconds += seconds
 
-    def lines(self) -> list[str]:
+    def rendered(self, gauges: dict[str, tuple[str, float]]) -> str:
+        """All of them, and those that were looked up just now."""
+        lines = self._lines()
+        for name, (meaning, value) in gauges.items():
+            kind = "counter" if name.endswith("_total") else "gauge"
+            lines += [
+                *_head(f"nomadp_{name}", kind, meaning),
+                self._sample(name, f"{value:.0f}"),
+            ]
+        return "\n".join(lines) + "\n"
+
+    def _lines(self) -> list[str]:
         lines = _head("nomadp_uploads_total", "counter", "Uploads answered, by status.")
         lines += [
-            f'nomadp_uploads_total{{status="{status}"}} {n}'
+            self._sample("uploads_total", n, f'status="{status}"')
             for status, n in sorted(self.uploads.items())
         ]
         lines += _head(
@@ -34,18 +50,14 @@ class Metrics:
         total = 0
         for bound, n in zip((*BOUNDS_S, "+Inf"), self._buckets, strict=True):
             total += n
-            lines.append(f'nomadp_upload_seconds_bucket{{le="{bound}"}} {total}')
-        lines.append(f"nomadp_upload_seconds_sum {self._seconds:.6f}")
-        lines.append(f"nomadp_upload_seconds_count {total}")
+            lines.append(self._sample("upload_seconds_bucket", total, f'le="{bound}"'))
+        lines.append(self._sample("upload_seconds_sum", f"{self._seconds:.6f}"))
+        lines.append(self._sample("upload_seconds_count", total))
         return lines
 
-
-def rendered(metrics: Metrics, gauges: dict[str, tuple[str, float]]) -> str:
-    lines = metrics.lines()
-    for name, (meaning, value) in gauges.items():
-        kind = "counter" if name.endswith("_total") else "gauge"
-        lines += [*_head(f"nomadp_{name}", kind, meaning), f"nomadp_{name} {value:g}"]
-    return "\n".join(lines) + "\n"
+    def _sample(self, name: str, value: int | str, label: str = "") -> str:
+        labels = ",".join(each for each in (label, self._label) if each)
+        return f"nomadp_{name}{{{labels}}} {value}" if labels else f"nomadp_{name} {value}"
 
 
 def _head(name: str, kind: str, meaning: str) -> list[str]:

@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from nomadp.collector.held import add_task, close_task
 from nomadp.collector.logs import log
-from nomadp.collector.metrics import rendered
 from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
@@ -78,7 +77,7 @@ async def _metrics(service: "Service", request: Request) -> Response:
     }
     if free is not None:
         gauges["free_bytes"] = ("Room on the disk of the store.", free)
-    return PlainTextResponse(rendered(service.metrics, gauges), media_type=PROMETHEUS)
+    return PlainTextResponse(service.metrics.rendered(gauges), media_type=PROMETHEUS)
 
 
 def _kit(said: dict[str, Any]) -> Kit:

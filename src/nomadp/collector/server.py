@@ -112,6 +112,7 @@ def run_process(
     listeners: Listeners,
     said: Sequence[str] = (),
     basemap: Basemap | None = None,
+    worker: str = "",
 ) -> int:
     """One collector in this process; returns the signal that ended it."""
     ended_by: list[int] = []
@@ -127,7 +128,7 @@ def run_process(
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, told, number)
         held = opened(store) if isinstance(store, str) else store
-        service = Service(held, basemap=basemap)
+        service = Service(held, basemap=basemap, worker=worker)
         await serve(service, listeners, stop, ready=lambda: log("ready", addresses=list(said)))
         log("stopped; what was acknowledged is on disk")
 

@@ -30,6 +30,7 @@ class Service:
         clock: Callable[[], float] = time.time,
         space: Space | None = None,
         basemap: Basemap | None = None,
+        worker: str = "",
     ) -> None:
         self.store, self.clock, self.basemap = store, clock, basemap
         self.space = space or Space(store.free_bytes)
@@ -37,7 +38,7 @@ class Service:
         self.reading = Reading(store.connect)
         self.registry = Registry(self.reading)
         self.jobs = Jobs(self.reading)
-        self.metrics = Metrics()
+        self.metrics = Metrics(worker)
         self._sweeping: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

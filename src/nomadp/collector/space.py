@@ -4,20 +4,35 @@ import os
 import time
 from collections.abc import Callable
 
-__all__ = ["KEEP_FREE", "Space"]
+from nomadp.collector.logs import log
+from nomadp.errors import DomainError
+
+__all__ = ["KEEP_FREE", "Space", "kept_free"]
 
 KEEP_FREE = 256 * 2**20
 """Bytes that are left free; NOMADP_KEEP_FREE_MIB says otherwise."""
 LOOK_AGAIN_S = 0.5
 
 
+def kept_free() -> int:
+    """Bytes that are left free, as the environment says."""
+    said = os.environ.get("NOMADP_KEEP_FREE_MIB", "").strip()
+    if said and not (said.isascii() and said.isdecimal()):
+        raise DomainError(
+            "NOMADP_KEEP_FREE_MIB must be a whole number of MiB, such as 256, got "
+            f"{said[:20]!r}; correct it, or leave it out"
+        )
+    return int(said) * 2**20 if said else KEEP_FREE
+
+
 class Space:
+    """Says in the log when room begins and ends to be missing."""
+
     def __init__(
         self, free_bytes: Callable[[], int | None], keep_free: int | None = None
     ) -> None:
-        said = os.environ.get("NOMADP_KEEP_FREE_MIB", "")
-        chosen = int(said) * 2**20 if said.isdecimal() else KEEP_FREE
-        self._free_bytes, self._keep = free_bytes, chosen if keep_free is None else keep_free
+        self._free_bytes = free_bytes
+        self._keep = kept_free() if keep_free is None else keep_free
         self._looked_s, self._is_full = -LOOK_AGAIN_S, False
         self._refused_until_s = -1.0
 
@@ -27,7 +42,11 @@ class Space:
         if now_s - self._looked_s >= LOOK_AGAIN_S:
             self._looked_s = now_s
             free = self._free_bytes()
-            self._is_full = free is not None and free < self._keep
+            was_full, self._is_full = self._is_full, free is not None and free < self._keep
+            if self._is_full and not was_full:
+                log("the disk is nearly full; reports are turned away until there is room")
+            elif was_full and not self._is_full:
+                log("the disk has room again; reports are taken")
         return self._is_full or now_s < self._refused_until_s
 
     def saw_full(self) -> None:

@@ -29,7 +29,7 @@ def run_workers(
     ended_by: list[int] = []
     before = {n: signal.signal(n, lambda number, _: ended_by.append(number)) for n in _SIGNALS}
     named = [] if basemap is None else [str(basemap.path)]
-    workers = [_started(store, listeners, named) for _ in range(count)]
+    workers = [_started(store, listeners, [str(k), *named]) for k in range(count)]
     try:
         while not ended_by:
             time.sleep(0.2)
@@ -37,7 +37,7 @@ def run_workers(
                 if worker.poll() is not None and not ended_by:
                     log("a worker ended and is started again", code=worker.returncode)
                     time.sleep(PAUSE_S)
-                    workers[k] = _started(store, listeners, named)
+                    workers[k] = _started(store, listeners, [str(k), *named])
     finally:
         _ended(workers)
         for number, handler in before.items():
@@ -45,10 +45,10 @@ def run_workers(
     return ended_by[0]
 
 
-def _started(store: str, listeners: Listeners, named: list[str]) -> "subprocess.Popen[bytes]":
+def _started(store: str, listeners: Listeners, said: list[str]) -> "subprocess.Popen[bytes]":
     fds = [each.fileno() for each in listeners]
     return subprocess.Popen(
-        [sys.executable, "-m", "nomadp.collector.workers", *map(str, fds), *named],
+        [sys.executable, "-m", "nomadp.collector.workers", *map(str, fds), *said],
         pass_fds=fds,
         env={**os.environ, STORE_VARIABLE: store},
         start_new_session=True,  # Ctrl-C is for the parent, which passes it on
@@ -82,9 +82,9 @@ def _main() -> None:
 
     public, operator = (socket.socket(fileno=int(each)) for each in sys.argv[1:3])
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-    basemap = checked_basemap(Path(sys.argv[3])) if len(sys.argv) > 3 else None
-    listeners = Listeners(public, operator)
-    code = run_process(os.environ[STORE_VARIABLE], listeners, basemap=basemap)
+    basemap = checked_basemap(Path(sys.argv[4])) if len(sys.argv) > 4 else None
+    listeners, worker = Listeners(public, operator), sys.argv[3]
+    code = run_process(os.environ[STORE_VARIABLE], listeners, basemap=basemap, worker=worker)
     sys.exit(128 + code if code else 0)
 
 
