@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import (
         Browser,
         BrowserContext,
+        CDPSession,
         Locator,
         LocatorAssertions,
         Page,
@@ -30,6 +31,8 @@ __all__ = [
     "drawn",
     "expect",
     "fresh",
+    "main_thread_s",
+    "measured",
     "part",
     "pixels",
     "seen",
@@ -143,6 +146,19 @@ def part(image: Any, colour: str, near: int = 12) -> float:
     """How much of a picture has this colour."""
     wanted = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
     return float((np.abs(image - wanted).max(axis=-1) <= near).mean())
+
+
+def measured(page: "Page") -> "CDPSession":
+    """By which `main_thread_s` can be asked."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
+def main_thread_s(session: "CDPSession") -> float:
+    """Of a processor, for this page since it was opened: what others do is not counted."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return float({each["name"]: each["value"] for each in found}["TaskDuration"])
 
 
 def too_small(page: "Page") -> list[str]:

@@ -51,7 +51,7 @@ class Load:
     def has_sent(self, more: int) -> bool:
         """Waits until so many more were acknowledged, however slow the machine is."""
         enough = len(self.acknowledged) + more
-        return wait_until(lambda: len(self.acknowledged) >= enough, 60)
+        return wait_until(lambda: len(self.acknowledged) >= enough, 300)
 
     def _send(self) -> None:
         number, connection = 0, self._connection()
@@ -79,7 +79,7 @@ class Load:
         connection.close()
 
     def _connection(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self._address.port, timeout=10)
+        return HTTPConnection("127.0.0.1", self._address.port, timeout=60)
 
 
 def killed_under_load(

@@ -62,7 +62,7 @@ class Postgres:
             self.process = subprocess.Popen(
                 command, cwd=self._folder, stdout=log, stderr=log, **self._user
             )
-        deadline_s = time.monotonic() + 60
+        deadline_s = time.monotonic() + 300
         ready = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "nomadp")
         while self._run("pg_isready", "-q", *ready).returncode != 0:
             assert time.monotonic() < deadline_s, (self._folder / "log").read_text()

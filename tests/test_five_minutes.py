@@ -30,7 +30,7 @@ def test_five_minutes_lead_from_nothing_to_a_report_that_the_operator_sees(
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
@@ -64,7 +64,7 @@ def test_the_commands_of_the_readme_lead_from_nothing_to_a_report_that_is_seen(
                 ports = ["--port", str(port), "--operator-port", "0"]
                 command = [*nomadp, *arguments, *ports]
                 collector = subprocess.Popen(command, cwd=tmp_path, env=env)
-                assert wait_until(lambda: is_ready(port), 60)
+                assert wait_until(lambda: is_ready(port), 300)
                 continue
             more = ["--yes"] if words[0] == "report" else []
             said = subprocess.run(

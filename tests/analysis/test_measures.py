@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from limits import on_this_machine
 
 from nomadp.analysis import measures, scores
 from nomadp.analysis.hotspots import count_difference
@@ -84,7 +85,7 @@ def test_eight_thousand_trajectories_take_a_moment() -> None:
         started_s = time.process_time()  # of ours: the machine may be busy
         measure_all(city.locations, city.trajectories, reported, Yardstick())
         took_s.append(time.process_time() - started_s)
-    assert min(took_s) < 0.2
+    assert min(took_s) < on_this_machine(0.2)
 
 
 PAPER_COUNT_FLOORS = {  # flat, uniform; the constant's are far above

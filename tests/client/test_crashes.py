@@ -2,13 +2,15 @@
 
 import os
 import signal
+import subprocess
 import time
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from device_kills import EACH, findings, killed_at_random, run, start
-from devices import Asked, Collector, Said, collecting, question_kit
+from devices import Asked, Said, collecting, question_kit
+from processes import wait_until
 
 from nomadp.client import Client
 
@@ -37,11 +39,13 @@ def test_a_device_killed_two_hundred_times_never_overspends(tmp_path: Path) -> N
 class Killing:
     """Kills the device that sends, when its bytes have come and before it knows."""
 
-    def __init__(self, collector: Collector) -> None:
-        self.collector, self.process = collector, 0
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
 
     def __call__(self, asked: Asked) -> Said:
-        os.kill(self.process, signal.SIGKILL)
+        assert wait_until(lambda: self.process is not None, 60)  # it may be quicker than we are
+        assert self.process is not None
+        self.process.kill()
         time.sleep(0.05)
         return Said()
 
@@ -52,11 +56,11 @@ def killed_while_sending(folder: Path, order: str, kills: int) -> list[str]:
     with collecting(kit) as collector:
         with Client(folder, lifetime=2) as client:
             client.join(collector.url, kit.task.id)
-        killing = Killing(collector)
         for _ in range(kills):
+            killing = Killing()
             collector.replies = [killing]
             process = start(folder, collector.url, order, [kit.task.id])
-            killing.process = process.pid
+            killing.process = process
             process.communicate()
             assert process.returncode == -signal.SIGKILL
         assert run(folder, collector.url, order, [kit.task.id]) == 0

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from collecting import Process, kit_of, prepared, report
 from crashes import Load, killed_under_load, tally
+from limits import on_this_machine
 from postgres import Postgres, program
 from processes import wait_until
 
@@ -28,7 +29,7 @@ def hasty(self, batch):
     for each in batch:
         each.fates = [TAKEN] * len(each.ids)
     self._loop.call_soon_threadsafe(self._answer, batch)
-    time.sleep(0.05)
+    time.sleep(1)  # longer than a kill is waited for: it falls between
     with self._lock:
         refusals, self._refusals = self._refusals, type(self._refusals)()
     self._write(writer.grouped(batch), refusals)
@@ -83,7 +84,7 @@ def killed_database(folder: Path, times: int) -> tuple[int, ...]:
 
             def start() -> None:
                 server.start()
-                assert wait_until(running.is_ready, 60)
+                assert wait_until(running.is_ready, 300)
 
             killed_under_load(load, times, server.kill, start)
         assert load.statuses <= {200, 429, 503}
@@ -148,7 +149,8 @@ def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
     with Process(place, tmp_path) as running:
         assert running.process is not None
         said = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
-        assert (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK") < 2
+        used_s = (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK")
+        assert used_s < on_this_machine(2)
 
 
 def test_a_start_leaves_the_log_of_a_crash_for_later(tmp_path: Path) -> None:
@@ -172,9 +174,9 @@ def test_workers_end_with_the_process_that_started_them(
     place = postgres.database()
     prepared(opened(place), kit_of())
     with Process(place, tmp_path, ["--workers", "2"]) as running:
-        assert wait_until(lambda: writers(place) == 2, 20)
+        assert wait_until(lambda: writers(place) == 2, 120)
         running.kill()
-        assert wait_until(lambda: writers(place) == 0, 20)
+        assert wait_until(lambda: writers(place) == 0, 120)
 
 
 def writers(place: str) -> int:
@@ -188,12 +190,20 @@ def writers(place: str) -> int:
     return int(count)
 
 
+def parts(place: str) -> int:
+    """In how many of them something was counted."""
+    connection = opened(place).connect()
+    ((count,),) = connection.rows("SELECT COUNT(DISTINCT part) FROM cell")
+    connection.close()
+    return int(count)
+
+
 @pytest.mark.slow
 def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path) -> None:
     kit, place = kit_of(), postgres.database()
     prepared(opened(place), kit)
     with Process(place, tmp_path, ["--workers", "3"]) as running:
-        assert wait_until(lambda: writers(place) == 3, 20)
+        assert wait_until(lambda: writers(place) == 3, 120)
         same, replies = report(kit), []
 
         def send() -> None:
@@ -210,14 +220,17 @@ def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path
         for thread in threads:
             thread.join()
         assert replies == [b""] * 20
-        with Load(running.address, kit, 16) as load:
-            assert load.has_sent(200)
+        sent = {same["report_id"]: same["value"]}
+
+        def are_several_at_work() -> bool:
+            """On a busy machine one of them may be the first to take every connection."""
+            with Load(running.address, kit, 16) as load:
+                assert load.has_sent(50)
+            sent.update(load.acknowledged)
+            return parts(place) > 1
+
+        assert wait_until(are_several_at_work, 300)
         assert running.end() == 143
-    load.acknowledged[same["report_id"]] = same["value"]
-    acknowledged, lost, doubled = tally(place, kit, load.acknowledged)
+    acknowledged, lost, doubled = tally(place, kit, sent)
     assert acknowledged > 20
     assert (lost, doubled) == (0, 0)
-    connection = opened(place).connect()
-    ((parts,),) = connection.rows("SELECT COUNT(DISTINCT part) FROM cell")
-    connection.close()
-    assert parts > 1

@@ -163,7 +163,7 @@ def test_what_is_no_task_is_not_added(running: Address) -> None:
 
 def finished(address: Address, job: Reply) -> Reply:
     assert job.status == 201
-    deadline_s = time.monotonic() + 120
+    deadline_s = time.monotonic() + 300
     while True:
         reply = address.ask("GET", job.headers["location"], role="analyst")
         if reply.status != 202 or time.monotonic() > deadline_s:

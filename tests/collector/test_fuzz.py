@@ -59,7 +59,7 @@ def asked_by_schema(address: Address, examples: int) -> int:
                 token = {"authorization": f"Bearer {TOKENS[role]}"}
                 case.headers = {**(case.headers or {}), **token}
                 base = f"http://127.0.0.1:{port}"
-                reply = case.call(base_url=base, session=session, timeout=20)
+                reply = case.call(base_url=base, session=session, timeout=120)
                 assert reply.status_code < 500
 
             _fuzzed(operation.as_strategy(), ask, examples)
@@ -115,7 +115,7 @@ def sent_raw(address: Address, count: int) -> int:
     """The largest status of all answers."""
     worst = 0
     for whole in raw_requests(count):
-        with socket.create_connection(("127.0.0.1", address.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", address.port), timeout=120) as connection:
             try:
                 connection.sendall(whole)
                 connection.shutdown(socket.SHUT_WR)

@@ -490,8 +490,8 @@ def test_refuses_less_than_one_worker(job: MakeJob) -> None:
         perturb_file(job(), jobs=0)
 
 
-SLOWED = """
-import sys, time
+HELD = """
+import os, sys, time
 from nomadp.formats import nested_files
 from nomadp.engine import stream, unfinished
 from nomadp.engine.unfinished import Unfinished
@@ -501,7 +501,8 @@ write = Unfinished.write_part
 
 def write_part(self, k, *rest):
     write(self, k, *rest)
-    time.sleep(0.2)  # so that the end cannot come before the kill
+    if k == 1 and "UNTIL_KILLED" in os.environ:
+        time.sleep(600)
 
 Unfinished.write_part = write_part
 from nomadp.cli import main
@@ -516,18 +517,20 @@ def test_killed_midway_a_run_goes_on_to_the_file_of_an_undisturbed_one(
     target = tmp_path / "reports.parquet"
     command = ["perturb", str(job().source), "--locations", str(tmp_path / "places.csv")]
     command += ["--mechanism", "exp", "--epsilon", "4", "--out", str(target), "--jobs", "2"]
-    killed = subprocess.Popen([sys.executable, "-c", SLOWED, *command])
+    env = os.environ | {"UNTIL_KILLED": "yes"}
+    killed = subprocess.Popen([sys.executable, "-c", HELD, *command], env=env)
     folder = target.with_name("reports.parquet.partial")
-    deadline = time.monotonic() + 60
-    while not (folder / "part-000001.parquet").exists() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 300
+    while not (folder / "part-000001.parquet").exists():
         assert killed.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline, "the run wrote no parts"
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
     assert killed.wait(timeout=60) == -signal.SIGKILL
     assert not target.exists()
     key = bytes.fromhex((folder / "key").read_text())
     done = subprocess.run(
-        [sys.executable, "-c", SLOWED, *command], capture_output=True, text=True, check=True
+        [sys.executable, "-c", HELD, *command], capture_output=True, text=True, check=True
     )
     assert "going on with" in done.stderr
     assert key.hex() not in done.stderr + done.stdout

@@ -93,14 +93,14 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
     data: Path, tmp_path: Path, uninterrupted: Path, seed: int
 ) -> None:
     total = finished(uninterrupted)
-    enough = random.Random(seed).randrange(1, total - 10)
+    enough = random.Random(seed).randrange(1, total // 2)  # far from the end: it is killed
     first = start(data, tmp_path, 2)
-    assert wait_until(lambda: finished(tmp_path) >= enough, 120)
+    assert wait_until(lambda: finished(tmp_path) >= enough, 600)
     workers = children(first.pid)
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert first.returncode == -signal.SIGKILL
-    assert wait_until(lambda: all(map(is_gone, workers)), 20), "a worker outlived its parent"
+    assert wait_until(lambda: all(map(is_gone, workers)), 120), "a worker outlived its parent"
     assert not (tmp_path / "report.html").exists()
     kept = finished(tmp_path)
     assert enough <= kept < total
@@ -118,9 +118,9 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished_and_says_so(data: Path, tmp_path: Path) -> None:
     process = start(data, tmp_path, 2)
-    assert wait_until(lambda: finished(tmp_path) >= 3, 120)
+    assert wait_until(lambda: finished(tmp_path) >= 3, 600)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "the same command goes on from there" in told
     assert finished(tmp_path) >= 3

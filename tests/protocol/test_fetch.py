@@ -154,7 +154,7 @@ def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
     began_s = time.monotonic()
     with pytest.raises(UploadFailed, match="TimeoutError"):
         fetched_from(url)
-    assert time.monotonic() - began_s < 20
+    assert time.monotonic() - began_s < 60
 
 
 def test_only_our_own_names_are_repeated_of_what_a_server_says(server):

@@ -18,6 +18,8 @@ from browsers import (
     PHONE,
     drawn,
     expect,
+    main_thread_s,
+    measured,
     part,
     pixels,
     seen,
@@ -26,6 +28,7 @@ from browsers import (
     until,
 )
 from collecting import Process, kit_of, prepared, today
+from limits import on_this_machine
 
 from nomadp.collector.opened import opened
 from nomadp.look import look
@@ -51,9 +54,6 @@ LockManager.prototype.request = async function (...asked) {
 """A ledger takes its time to open."""
 AGREES_AT_ONCE = """new MutationObserver(() => {
   document.querySelector("#accept:not(:checked)")?.click();
-}).observe(document, { childList: true, subtree: true })"""
-FIRST_VIEW = """new MutationObserver(() => {
-  if (document.querySelector("h1")) window.viewMs ??= performance.now();
 }).observe(document, { childList: true, subtree: true })"""
 
 
@@ -94,7 +94,7 @@ class Visit:
     def __init__(
         self, page: "Page", kit: Kit, collector: Process, asked: list["Request"]
     ) -> None:
-        self.page, self.kit, self.asked = page, kit, asked
+        self.page, self.kit, self.asked, self.day = page, kit, asked, today()
         self.address = collector.address
 
     @property
@@ -224,7 +224,7 @@ def only_the_report(found: Visit) -> None:
     (report,) = body.pop("reports")
     assert body == {}
     assert set(report) == {"report_id", "time", "value"}
-    assert report["time"] == today()
+    assert report["time"] in (found.day, today())  # midnight may be between
     assert found.kit.code.parse(report["value"])
     assert found.sent_bytes() == len(sent.post_data or "")
 
@@ -637,18 +637,14 @@ def test_every_step_can_be_used_by_everybody(
         look_at(5)
 
 
-def test_the_first_view_is_there_within_two_seconds(
+def test_the_first_view_takes_less_than_two_seconds_of_a_core(
     chromium: "Browser", collector: Process
 ) -> None:
-    """The best of a few: what else the machine does is not the page's."""
-    times = []
     with visit(chromium, collector, TRIPS) as found:
-        found.page.add_init_script(FIRST_VIEW)
-        while len(times) < 20 and min(times, default=9e9) > 2000:
-            found.page.reload()
-            found.page.get_by_role("heading", level=1).wait_for()
-            times.append(found.page.evaluate("window.viewMs"))
-    assert min(times) < 2000
+        session = measured(found.page)
+        found.page.reload()
+        found.step(1)
+        assert 0 < main_thread_s(session) < on_this_machine(2)
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsers import DESK, drawn, seen, until
+from browsers import DESK, drawn, main_thread_s, measured, seen, until
+from limits import on_this_machine
 
 from nomadp.demo.collection import CollectionPlan, held_collection
 
@@ -60,17 +61,6 @@ def address(web: Callable[..., None]) -> Iterator[tuple[str, str]]:
         yield held.running.address, held.running.token
 
 
-def main_thread_s(session: "CDPSession") -> float:
-    found = session.send("Performance.getMetrics")["metrics"]
-    return float({each["name"]: each["value"] for each in found}["TaskDuration"])
-
-
-def measured(page: "Page") -> "CDPSession":
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    return session
-
-
 def viewed(page: "Page") -> dict[str, Any]:
     """Waits until the first map and table are there."""
     until(page, lambda: page.evaluate("window.viewMs"))
@@ -95,13 +85,13 @@ def test_the_first_view_and_every_tab_are_quick_at_ten_thousand_locations(
         say(f"\nthe page, compressed: {weight:,} bytes; what it asked for: {data:,} bytes")
         say(f"main thread until the first view: {view_s:.2f} s of processor time")
         say(f"by the clock: {told}")
-        assert before_s <= view_s < VIEW_S
+        assert before_s <= view_s < on_this_machine(VIEW_S)
         assert 0 < weight < WEIGHT_BYTES
         for task in range(2):
             page.get_by_label("Task", exact=True).select_option(index=task)
             page.wait_for_selector(".rows tbody tr")
             for name in page.get_by_role("tab").all_inner_texts():
-                assert tab_s(page, session, name) < TAB_S
+                assert tab_s(page, session, name) < on_this_machine(TAB_S)
 
 
 def tab_s(page: "Page", session: "CDPSession", name: str) -> float:
