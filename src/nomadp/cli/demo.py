@@ -55,12 +55,16 @@ def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: An
         with _stage("building the page", pieces_of_work(quick=quick)) as advance:
             page = build_demo(out, quick=quick, jobs=jobs, progress=advance)
         found = _found(held, page)
-        if as_json:
-            print_json(found)
-        else:
-            _say(held, found)
+        with _page_is_written(held, page):
+            if as_json:
+                print_json(found)
+            else:
+                _say(held, found)
+            if held is not None and not no_serve:
+                click.echo("Ctrl-C ends it, and everything that was started.", err=True)
+                held.running.process.wait()
         if held is not None and not no_serve:
-            _stay(held, page)
+            held.running.check()
 
 
 def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager["Held | None"]:
@@ -85,14 +89,15 @@ def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
         yield bar.advance
 
 
-def _stay(held: "Held", page: Path) -> None:
-    click.echo("Ctrl-C ends it, and everything that was started.", err=True)
+@contextmanager
+def _page_is_written(held: "Held | None", page: Path) -> Iterator[None]:
+    """Whoever ends it from here on is told so, however soon they do."""
     try:
-        held.running.process.wait()
+        yield
     except BaseException as stopped:
-        stopped.add_note(f"the collector has ended, and {page} is written")
+        if held is not None:
+            stopped.add_note(f"the collector has ended, and {page} is written")
         raise
-    held.running.check()
 
 
 def _found(held: "Held | None", page: Path) -> dict[str, Any]:
