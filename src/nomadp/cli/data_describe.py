@@ -1,6 +1,7 @@
 """``nomadp data describe``: what tracks or a data set look like."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,9 @@ def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, An
     from nomadp.formats.tables import read_locations, read_trajectories
 
     if _is_built(paths):
-        return describe(*read_built(paths[0])).as_dict()
+        return asdict(describe(*read_built(paths[0])))
     world = read_locations(options["locations"])
-    return describe(world, read_trajectories(paths, world, reading_of(options))[0]).as_dict()
+    return asdict(describe(world, read_trajectories(paths, world, reading_of(options))[0]))
 
 
 def _tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def _tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
     with progress_bar(f"reading {paths[0].name}") as bar:
         points = read_points(paths, reading_of(options, bar.reach))
     box = {"bbox": coarse_box(points)} if options["bbox"] else {}
-    return {**describe_tracks(points).as_dict(), **box}
+    return {**asdict(describe_tracks(points)), **box}
 
 
 def _rows(

@@ -10,7 +10,6 @@ from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.tables import read_locations
-from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
 
 __all__ = ["explained_wish"]
@@ -38,7 +37,9 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     if people is None:
         raise click.UsageError("a wish for shares needs --people N: errors fall with them")
     source = options["locations"]
-    places = read_locations(source) if source else _generated()
+    places = (
+        read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
+    )
     zones = chosen_options({"zones": options["zones"]}, places).get("zones")
     atlas = WholeJourney(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
@@ -46,10 +47,6 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     run = _commands(found, options)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
     return Answer(content, lambda: _print(found, run, generated=source is None))
-
-
-def _generated() -> LocationSet:
-    return synthetic_city(places=1000, trips=1).locations
 
 
 def _perturb(options: dict[str, Any], more: str = "") -> str:

@@ -5,7 +5,7 @@ holds the data and wants to know whether another set resembles it.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,6 @@ class Description:
     """Share of all visits that the most visited 1, 5, 10, 25 % of the places receive."""
     length: dict[str, float]
     """Share of the trajectories of each length."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description:

@@ -5,8 +5,7 @@ place is among them: a box round somebody's points is given only on request, and
 """
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,9 +41,6 @@ class TrackDescription:
     interval_s: dict[str, float] | None
     gaps: int | None
     """Intervals of more than an hour inside trajectories."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def describe_tracks(points: Points) -> TrackDescription:

@@ -52,9 +52,8 @@ def object_fixes(each: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
     visit, activity = _child(each, "placeVisit"), _child(each, "activitySegment")
     if visit:
         begin, end = _ends(visit, zone)
-        there = _where(visit.get("location")) or _where(
-            _first(visit, "otherCandidateLocations")
-        )
+        others = _listed(visit, "otherCandidateLocations")
+        there = _where(visit.get("location")) or _where(next(iter(others), None))
         yield from spread(begin, end, [there, there])
     if activity:
         begin, end = _ends(activity, zone)
@@ -108,7 +107,3 @@ def _child(found: Any, name: str) -> Mapping[str, Any]:
 def _listed(found: Mapping[str, Any], name: str) -> list[Any]:
     value = found.get(name)
     return value if isinstance(value, list) else []
-
-
-def _first(found: Mapping[str, Any], name: str) -> Any:
-    return next(iter(_listed(found, name)), None)
