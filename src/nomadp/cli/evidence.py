@@ -68,8 +68,9 @@ def evidence_from(
 
 def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     """The task that a collector, or files beside its folder, are asked about, if any."""
-    from nomadp.client.kits import fetched_from
+    from nomadp.client.kits import fetched_from, with_fetched_outlines
     from nomadp.protocol.folder import read_task_folder
+    from nomadp.protocol.outlines import read_outlines
 
     url, task_id = options["collector"], options["task"]
     has_files = bool(options["reports"] or options["files"])
@@ -81,7 +82,7 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
         )
     if url is None:
         if folder is not None:
-            return read_task_folder(folder)
+            return read_outlines(folder, read_task_folder(folder))
         if options["locations"] is None:
             raise click.UsageError(
                 "name the public set that reports were made with: --locations"
@@ -91,7 +92,7 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
         raise click.UsageError(
             'journeys are told report by report; ask of what "nomadp collector export" wrote'
         )
-    return fetched_from(url, task_id)
+    return with_fetched_outlines(url, fetched_from(url, task_id))
 
 
 def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:

@@ -85,9 +85,10 @@ def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
     from nomadp.collector.held import add_task, task_rows
     from nomadp.collector.tokens import first_tokens
     from nomadp.protocol.folder import read_task_folder
+    from nomadp.protocol.outlines import read_outlines
 
     check_whole(connection)
-    for kit in [read_task_folder(folder) for folder in folders]:
+    for kit in [read_outlines(folder, read_task_folder(folder)) for folder in folders]:
         add_task(connection, kit)
     made = first_tokens(connection)
     tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]

@@ -109,7 +109,9 @@ def publish(*, folder: Path, collector: str) -> Answer:
     Example:
       NOMADP_OPERATOR_TOKEN=... nomadp task publish task --collector http://127.0.0.1:8001
     """
-    kit = kit_of(str(folder))
+    from nomadp.protocol.outlines import read_outlines
+
+    kit = read_outlines(folder, kit_of(str(folder)))
     operator_at(collector).publish(kit)
     return Answer(
         {"task_id": kit.task.id, "published": True},

@@ -25,6 +25,7 @@ _UNFINISHED = "SELECT 1 FROM about WHERE name = 'copy'"
 # Counts last: until they are there, the copy is not one.
 _SMALL = {
     "task": ("number", "id", "content", "locations", "book", "closed"),
+    "outline": ("task", "content"),
     "token": ("role", "sha256"),
     "job": ("id", "task", "question", "answer"),
 }

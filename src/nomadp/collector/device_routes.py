@@ -1,4 +1,4 @@
-"""What devices fetch: a task and its public files, which never change."""
+"""What devices fetch: a task and its public files, which never change; and what is drawn."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import json_reply, task_of
+from nomadp.protocol.outlines import OUTLINES
 from nomadp.protocol.promise import Promise
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ KINDS = {
     "locations": "text/csv; charset=utf-8",
     "atlas": "application/json",
     "zones": "application/json",
+    OUTLINES: "application/geo+json",
 }
 
 

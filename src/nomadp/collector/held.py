@@ -10,6 +10,7 @@ from nomadp.collector.store import EVERY_TASK, Connection
 from nomadp.errors import TaskRefused
 from nomadp.protocol.canonical import base64url
 from nomadp.protocol.kit import Kit
+from nomadp.protocol.outlines import OUTLINES, checked_outlines, outlines_bytes, with_outlines
 from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
 
@@ -42,6 +43,8 @@ class HeldTask:
     @classmethod
     def of(cls, number: int, kit: Kit) -> "HeldTask":
         files = {"task": kit.task.content, **kit.files}
+        if (outlines := outlines_bytes(kit)) is not None:
+            files[OUTLINES] = outlines
         tags = {
             name: f'"{base64url(hashlib.sha256(content).digest())}"'
             for name, content in files.items()
@@ -87,11 +90,26 @@ def read_task(connection: Connection, task_id: str) -> HeldTask | None:
     content, locations, book = map(bytes, parts)
     task = Task.from_bytes(content, task_id)
     files = {"locations": locations, "zones" if task.asks else "atlas": book}
-    return HeldTask.of(number, Kit.from_files(task, files))
+    kit = Kit.from_files(task, files)
+    drawn = connection.rows("SELECT content FROM outline WHERE task = ?", number)
+    return HeldTask.of(number, with_outlines(kit, bytes(drawn[0][0])) if drawn else kit)
 
 
 def add_task(connection: Connection, kit: Kit) -> bool:
-    """Keep a task; whether it is new."""
+    """Keep a task; whether it is new. Outlines are kept, too, if it has none yet."""
+    is_new = _add_task(connection, kit)
+    if (outlines := checked_outlines(kit)) is not None:
+        with connection.transaction():
+            connection.run(
+                "INSERT INTO outline (task, content) SELECT number, ? FROM task WHERE id = ? "
+                "ON CONFLICT DO NOTHING",
+                outlines,
+                kit.task.id,
+            )
+    return is_new
+
+
+def _add_task(connection: Connection, kit: Kit) -> bool:
     files = dict(kit.files)
     locations = files.pop("locations")
     (book,) = files.values()
@@ -109,7 +127,7 @@ def add_task(connection: Connection, kit: Kit) -> bool:
             book,
         )
     if not changed:  # another collector took the number in the meantime
-        return add_task(connection, kit)
+        return _add_task(connection, kit)
     return True
 
 

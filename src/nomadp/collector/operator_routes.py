@@ -18,6 +18,7 @@ from nomadp.collector.tokens import OPERATOR
 from nomadp.errors import NomadpError
 from nomadp.protocol.files import FILE_BYTES_MAX
 from nomadp.protocol.kit import Kit
+from nomadp.protocol.outlines import OUTLINES, with_outlines
 from nomadp.protocol.task import Task
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["operator_routes"]
 
 TASK_MESSAGE_BYTES = 3 * FILE_BYTES_MAX
-FILES = {"locations", "atlas", "zones"}
+FILES = {"locations", "atlas", "zones", OUTLINES}
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -87,7 +88,8 @@ def _kit(said: dict[str, Any]) -> Kit:
     content = _bytes(task)
     parts = {name: _bytes(text) for name, text in files.items()}
     try:
-        return Kit.from_files(Task.from_bytes(content), parts)
+        kit = Kit.from_files(Task.from_bytes(content), parts)
+        return with_outlines(kit, parts[OUTLINES]) if OUTLINES in parts else kit
     except NomadpError:
         raise Problem("invalid_task") from None
 

@@ -1,7 +1,7 @@
 """GeoJSON as text: features in, features out, one to a line."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,14 @@ from nomadp.errors import SchemaError
 from nomadp.formats.archives import ByteSource, file_source
 from nomadp.formats.measured_file import AnyPath
 
-__all__ = ["collection", "feature", "features", "first_vertex", "write_features"]
+__all__ = [
+    "collection",
+    "feature",
+    "feature_text",
+    "features",
+    "first_vertex",
+    "write_features",
+]
 
 LONGITUDE_LATITUDE = ("CRS84", "4326")
 
@@ -69,14 +76,21 @@ def write_features(
 ) -> None:
     """A feature collection, with members of its own beside the features."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write('{"type": "FeatureCollection", ')
-        for name, value in (members or {}).items():
-            file.write(f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n")
-        file.write('"features": [')
-        for k, each in enumerate(made):
-            file.write(",\n" if k else "\n")
-            file.write(json.dumps(each, ensure_ascii=False, allow_nan=False))
-        file.write("\n]}\n")
+        file.writelines(feature_text(made, members))
+
+
+def feature_text(
+    made: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
+) -> Iterator[str]:
+    """The same, piece by piece."""
+    yield '{"type": "FeatureCollection", '
+    for name, value in (members or {}).items():
+        yield f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n"
+    yield '"features": ['
+    for k, each in enumerate(made):
+        yield ",\n" if k else "\n"
+        yield json.dumps(each, ensure_ascii=False, allow_nan=False)
+    yield "\n]}\n"
 
 
 def _content(source: ByteSource) -> Any:

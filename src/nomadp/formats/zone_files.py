@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import SchemaError
+from nomadp.formats.archives import ByteSource, file_source
 from nomadp.formats.columns import BadValue
 from nomadp.formats.files import check_readable, file_path
-from nomadp.formats.json_files import feature, features, write_features
+from nomadp.formats.json_files import feature, feature_text, features
 from nomadp.formats.measured_file import AnyPath
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.zones import Polygon, Zones, polygon_zones, zones_of
 
-__all__ = ["GEOJSON", "read_polygons", "read_zones", "write_polygons", "zones_by"]
+__all__ = [
+    "GEOJSON",
+    "polygons_bytes",
+    "polygons_in",
+    "read_polygons",
+    "read_zones",
+    "write_polygons",
+    "zones_by",
+]
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +52,14 @@ def read_polygons(
     """The polygons of a file, a border and its holes each, and what each is called."""
     found = file_path(path, GEOJSON)
     check_readable(found)
-    _check_most(found, found.stat().st_size / 1e6, MEGABYTES_MAX, "MB")
+    return polygons_in(file_source(found), name)
+
+
+def polygons_in(
+    found: ByteSource, name: str | None = None
+) -> tuple[list[list[Floats]], list[str]]:
+    """The same of bytes that are no file."""
+    _check_most(found, found.size / 1e6, MEGABYTES_MAX, "MB")
     listed = features(found)
     try:
         parts = [_polygons(row, each["geometry"]) for row, each in enumerate(listed)]
@@ -71,12 +87,17 @@ def read_polygons(
 
 def write_polygons(path: Path, polygons: Mapping[str, Sequence[Polygon]]) -> None:
     """What `read_polygons` reads, a line for each polygon: its rings, its property ``name``."""
+    path.write_bytes(polygons_bytes(polygons))
+
+
+def polygons_bytes(polygons: Mapping[str, Sequence[Polygon]]) -> bytes:
+    """The same as bytes."""
     made = (
         feature("Polygon", [*map(_closed, polygon)], name=name)
         for name, each in polygons.items()
         for polygon in each
     )
-    write_features(path, made)
+    return "".join(feature_text(made)).encode()
 
 
 def _closed(ring: Any) -> list[list[float]]:
@@ -85,7 +106,7 @@ def _closed(ring: Any) -> list[list[float]]:
     return corner if corner[0] == corner[-1] else [*corner, corner[0]]
 
 
-def _check_most(path: Path, count: float, most: int, what: str) -> None:
+def _check_most(path: ByteSource, count: float, most: int, what: str) -> None:
     if count > most:
         raise SchemaError(
             f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons"

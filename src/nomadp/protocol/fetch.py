@@ -47,7 +47,11 @@ class Operator:
         return self._call("POST", f"/{_checked(task_id)}/close", b"")
 
     def publish(self, kit: Kit) -> Any:
-        files = {name: base64url(content) for name, content in kit.files.items()}
+        from nomadp.protocol.outlines import OUTLINES, checked_outlines  # few tasks have any
+
+        drawn = checked_outlines(kit)
+        public = kit.files if drawn is None else {**kit.files, OUTLINES: drawn}
+        files = {name: base64url(content) for name, content in public.items()}
         return self._call(
             "POST", "", canonical_bytes({"task": base64url(kit.task.content), "files": files})
         )

@@ -9,6 +9,7 @@ from nomadp.protocol.ceilings import TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX, parse_atlas
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
+from nomadp.zones import Zones
 
 __all__ = ["FILE_NAMES", "TASK_FILE", "read_book", "read_task_folder", "write_task_folder"]
 
@@ -22,14 +23,23 @@ def write_task_folder(path: Path, kit: Kit) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     contents = {FILE_NAMES[name]: content for name, content in kit.files.items()}
     contents[TASK_FILE] = kit.task.content
+    if isinstance(kit.book, Zones) and kit.book.polygons:
+        contents |= _outlines(kit)
     writes = {
         path / name: lambda part, content=content: part.write_bytes(content)
         for name, content in contents.items()
     }
     written_whole(writes)  # type: ignore[arg-type]  # a lambda has no types
-    for name in set(FILE_NAMES.values()) - set(contents):
+    for name in {*FILE_NAMES.values(), "outlines.geojson"} - set(contents):
         (path / name).unlink(missing_ok=True)
     return path
+
+
+def _outlines(kit: Kit) -> dict[str, bytes]:
+    from nomadp.protocol.outlines import OUTLINES_FILE, checked_outlines  # for maps alone
+
+    found = checked_outlines(kit)
+    return {} if found is None else {OUTLINES_FILE: found}
 
 
 def read_task_folder(path: Path, expected_id: str | None = None) -> Kit:

@@ -1,0 +1,85 @@
+"""Outlines of a task's zones: a public file beside it, for maps.
+
+No device reads it, and no hash names it: what a report says is fixed by the zones themselves.
+So it is believed only if every location lies where the zones put it.
+"""
+
+import io
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from nomadp.errors import NomadpError, TaskRefused
+from nomadp.formats.archives import ByteSource
+from nomadp.formats.zone_files import polygons_bytes, polygons_in
+from nomadp.protocol.kit import Kit
+from nomadp.zones import Zones, polygon_zones
+
+__all__ = [
+    "OUTLINES",
+    "OUTLINES_BYTES_MAX",
+    "OUTLINES_FILE",
+    "checked_outlines",
+    "outlines_bytes",
+    "read_outlines",
+    "with_outlines",
+]
+
+log = logging.getLogger(__name__)
+
+OUTLINES = "outlines"
+OUTLINES_FILE = "outlines.geojson"
+OUTLINES_BYTES_MAX = 4 * 2**20
+
+
+def outlines_bytes(kit: Kit) -> bytes | None:
+    """GeoJSON, or None of a task that has none to be drawn, or too many corners."""
+    book = kit.book
+    if not isinstance(book, Zones) or not book.polygons:
+        return None
+    content = polygons_bytes(book.polygons)
+    return content if len(content) <= OUTLINES_BYTES_MAX else None
+
+
+def checked_outlines(kit: Kit) -> bytes | None:
+    """The same, to be published: polygons that lie over each other may not say it all."""
+    content = outlines_bytes(kit)
+    try:
+        return content and outlines_bytes(with_outlines(kit, content))
+    except TaskRefused as refusal:
+        log.warning(f"maps of this task will have no outlines: {refusal}")
+        return None
+
+
+def with_outlines(kit: Kit, content: bytes) -> Kit:
+    """The same task, to be drawn with these; refused unless they are those of its zones."""
+    book = kit.book
+    if not isinstance(book, Zones):
+        raise TaskRefused(f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none")
+    if len(content) > OUTLINES_BYTES_MAX:
+        raise TaskRefused(f"{OUTLINES_FILE} must have at most {OUTLINES_BYTES_MAX} bytes")
+    source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
+    try:
+        made = polygon_zones(kit.locations, *polygons_in(source))
+    except NomadpError as refusal:
+        raise TaskRefused(str(refusal)) from refusal
+    wrong = np.array(made.names)[made.of] != np.array(book.names)[book.of]
+    if wrong.any():
+        raise TaskRefused(
+            f"{OUTLINES_FILE} must have every location in the zone that the task puts it in, "
+            f"and has {np.count_nonzero(wrong)} of {len(wrong)} elsewhere; take the polygons "
+            "that the zones were made by, or remove the file"
+        )
+    return replace(kit, book=replace(book, polygons=made.polygons))
+
+
+def read_outlines(folder: Path, kit: Kit) -> Kit:
+    """With the outlines of its folder, if there are any."""
+    try:
+        with (folder / OUTLINES_FILE).open("rb") as file:
+            content = file.read(OUTLINES_BYTES_MAX + 1)
+    except FileNotFoundError:
+        return kit
+    return with_outlines(kit, content)

@@ -1,0 +1,119 @@
+"""Outlines of zones: a public file for maps, believed only where it agrees with the zones."""
+
+import json
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+from nomadp.errors import TaskRefused
+from nomadp.protocol import Kit
+from nomadp.protocol.create import create_task
+from nomadp.protocol.folder import read_task_folder, write_task_folder
+from nomadp.protocol.outlines import (
+    OUTLINES_BYTES_MAX,
+    checked_outlines,
+    outlines_bytes,
+    read_outlines,
+    with_outlines,
+)
+from nomadp.zones import polygon_zones
+
+SAID = {"epsilon": 4, "purpose": "Where buses are missing.", "start": 100, "end": 130}
+FILE = "outlines.geojson"
+
+
+def halves(cut: float = 0.0) -> list[list[list[list[float]]]]:
+    """West and east of a meridian near the middle of the set."""
+    places = scattered(40)
+    middle = float(np.median(places.lng)) + cut
+    west, east = float(places.lng.min()) - 1, float(places.lng.max()) + 1
+    south, north = float(places.lat.min()) - 1, float(places.lat.max()) + 1
+
+    def box(left: float, right: float) -> list[list[list[float]]]:
+        return [[[left, south], [right, south], [right, north], [left, north], [left, south]]]
+
+    return [box(west, middle), box(middle, east)]
+
+
+def kit_of(polygons: list[list[list[list[float]]]], names: list[str]) -> Kit:
+    places = scattered(40)
+    zones = polygon_zones(places, polygons, names)
+    return create_task(places, "trips", zones=zones, salt=bytes(16), **SAID)
+
+
+@pytest.fixture
+def kit() -> Kit:
+    return kit_of(halves(), ["West", "East"])
+
+
+def test_a_folder_has_the_outlines_and_the_task_is_the_same_without(tmp_path, kit):
+    write_task_folder(tmp_path, kit)
+    plain = read_task_folder(tmp_path)
+    assert plain.task.id == kit.task.id
+    assert not plain.book.polygons  # a device does not read them
+    drawn = read_outlines(tmp_path, plain)
+    assert drawn.task.id == kit.task.id
+    assert drawn.book.sha256 == kit.book.sha256
+    assert set(drawn.book.polygons) == {"West", "East"}
+    (tmp_path / FILE).unlink()
+    assert read_outlines(tmp_path, plain) is plain
+
+
+def test_zones_of_a_grid_have_no_such_file(tmp_path):
+    grid = create_task(scattered(40), "trips", zones="grid:2", **SAID)
+    write_task_folder(tmp_path, kit_of(halves(), ["West", "East"]))
+    write_task_folder(tmp_path, grid)
+    assert not (tmp_path / FILE).exists()
+    assert outlines_bytes(grid) is None
+
+
+def test_outlines_that_move_a_location_are_refused(kit):
+    wrong = outlines_bytes(kit_of(halves(0.02), ["West", "East"]))
+    with pytest.raises(TaskRefused, match="of 40 elsewhere; take the polygons"):
+        with_outlines(kit, wrong)
+    names = outlines_bytes(kit_of(halves(), ["East", "West"]))
+    with pytest.raises(TaskRefused, match="and has 40 of 40 elsewhere"):
+        with_outlines(kit, names)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[1]",
+        b"\xff",
+        b'{"type": "FeatureCollection", "features": []}',
+        pytest.param(b" " * (OUTLINES_BYTES_MAX + 1), id="too large"),
+    ],
+)
+def test_what_is_no_geojson_of_polygons_is_refused(kit, content):
+    with pytest.raises(TaskRefused, match=FILE):
+        with_outlines(kit, content)
+
+
+def test_an_atlas_has_no_outlines():
+    atlas = create_task(scattered(40), "atlas", length=3, size=8, **SAID)
+    assert outlines_bytes(atlas) is None
+    with pytest.raises(TaskRefused, match="ATLAS task has none"):
+        with_outlines(atlas, b"{}")
+
+
+def test_polygons_that_lie_over_each_other_are_left_out_where_they_would_tell_another_story(
+    tmp_path, caplog
+):
+    west, east = halves()
+    _, everything = halves(-0.5)
+    # A, then B, then A again beneath B: by name the second A would come before B.
+    kit = kit_of([east, west, everything], ["A", "B", "A"])
+    assert checked_outlines(kit) is None
+    write_task_folder(tmp_path, kit)
+    assert not (tmp_path / FILE).exists()
+    assert "will have no outlines" in caplog.text
+
+
+def test_the_file_is_geojson_that_other_tools_read(kit):
+    said = json.loads(outlines_bytes(kit))
+    assert said["type"] == "FeatureCollection"
+    assert [each["properties"]["name"] for each in said["features"]] == ["West", "East"]
+    assert said["features"][0]["geometry"]["type"] == "Polygon"
