@@ -1,10 +1,12 @@
 """What people are told of a task."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from nomadp.budget import exp_lower, exp_upper
+from nomadp.locations import LocationSet
 from nomadp.protocol import Kit, Task
 from nomadp.protocol.create import create_task
 from nomadp.protocol.files import parse_atlas
@@ -56,8 +58,58 @@ def test_odds_are_rounded_up(atlas_kit):
 def test_reports_of_one_person_add_up():
     kit = Kit(Task(**fields(reports_per_contributor=2)), NINE, ATLAS)
     assert (
-        "2 reports from you add up to epsilon 8, odds of 2980.96 to 1" in Promise(kit).adds_up
+        "2 reports from you add up to epsilon 8, odds of 2,981 to 1" in Promise(kit).adds_up
     )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "times"),
+    [("1/10", "1.11"), ("1", "2.8"), ("2", "7.4"), ("4", "55"), ("10", "22,027")],
+)
+def test_odds_are_told_in_plain_numbers_that_are_never_too_small(epsilon, times):
+    kit = create_task(
+        NINE, "starts", epsilon=epsilon, purpose="A test.", end=30_000, start=29_990
+    )
+    promise = Promise(kit)
+    assert promise.times == promise.as_dict()["times_at_most"] == times
+    assert Fraction(times.replace(",", "")) >= exp_upper(Fraction(epsilon))
+    assert f"at most {times} times likelier" in promise.guaranteed
+
+
+def named(places, of, names):
+    """Zones as polygons make them."""
+    made = Zones(places, of, tuple(names), "")
+    return replace(made, rule=f"polygons:{made.sha256}")
+
+
+@pytest.mark.parametrize(
+    ("zones", "areas"),
+    [
+        ("grid:3", "9 cells of a grid of 3 by 3"),
+        (["Mills", "Market"], "Mills and Market"),
+        (["Mills", "Old Town", "Market"], "Mills, Old Town and Market"),
+    ],
+)
+def test_areas_are_told_by_name_or_as_cells_and_never_by_a_hash(zones, areas):
+    if isinstance(zones, list):
+        parts = [k % len(zones) for k in range(9)]
+        zones = named(NINE, parts, zones)
+    kit = create_task(
+        NINE, "trips", epsilon=4, purpose="A test.", end=30_000, start=29_990, zones=zones
+    )
+    assert Promise(kit).asks == (
+        f"in which area a journey begins and in which it ends; the areas are {areas}"
+    )
+
+
+def test_of_many_areas_some_are_named():
+    names = tuple(f"area {k}" for k in range(16))
+    places = LocationSet.from_columns(names, [40 + k / 50 for k in range(16)], [0.0] * 16)
+    zones = named(places, range(16), names)
+    kit = create_task(
+        places, "ends", epsilon=4, purpose="A test.", end=30_000, start=29_990, zones=zones
+    )
+    assert Promise(kit).asks.endswith("area 8, area 9 and 6 more")
 
 
 def test_an_atlas_in_which_all_are_near_tells_nothing():
@@ -70,7 +122,8 @@ def test_a_contributor_reads_what_is_and_is_not_covered(atlas_kit, zones_kit):
     text = "\n".join(Promise(atlas_kit).lines())
     for said in (
         "any two journeys, of any length",
-        "54.6 times",
+        "at most 55 times likelier",
+        "(epsilon 4)",
         "your address",
         "within 1 day",
     ):

@@ -24,6 +24,7 @@ __all__ = ["drawing_of"]
 
 PIECES = 16
 """Of a curve: so many straight ones look round."""
+LABELS_MOST = 60
 _JOURNEY_COLUMNS = ("From", "To", "Points", "Reports", "Truth within")
 
 
@@ -75,7 +76,24 @@ def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
             for each in scene.curves
         ],
         "tracks": [mark(each.row, line=_degrees(frame, each.line)) for each in scene.tracks],
+        "labels": _labels(table),
     }
+
+
+def _labels(table: "Table") -> list[dict[str, Any]]:
+    """Areas that somebody gave a name, and where their locations are; cells go without."""
+    rule = str(table.about.get("areas", table.about.get("zones", "")))
+    if table.shapes is None or not rule.startswith("polygons:"):
+        return []
+    named = table.shapes.outlines.keys() & table.shapes.places.keys()
+    if len(named) > LABELS_MOST:
+        return []
+    places = table.shapes.places.items()
+    return [
+        {"name": name, "at": [round(lng, 6), round(lat, 6)]}
+        for name, (lat, lng) in places
+        if name in named
+    ]
 
 
 def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:

@@ -131,10 +131,7 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
     column = table.columns
     value = value_column(column)
     if value not in column:
-        names = list(column)[:6]
-        return [
-            (name, not isinstance(column[name], tuple), _plain(column[name])) for name in names
-        ]
+        return _points(table)
     if "origin" in column:
         found = [("From", False, lambda k: str(column["origin"][k]))]
         found.append(("To", False, lambda k: str(column["destination"][k])))
@@ -152,6 +149,21 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
     if "flat" in column:
         found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
     return found
+
+
+def _points(table: "Table") -> list[tuple[str, bool, Any]]:
+    """Of journeys, whose rows are points: files name columns, and people read words."""
+    column = table.columns
+    shown = {name: told for name, told in _POINT_COLUMNS.items() if name in column}
+    names = list(shown) or list(column)[:6]
+    return [
+        (
+            shown.get(name, (name,))[0],
+            not isinstance(column[name], tuple),
+            shown[name][1](column[name]) if name in shown else _plain(column[name]),
+        )
+        for name in names
+    ]
 
 
 def _from_flat(table: "Table", row: int, step: str) -> str:
@@ -173,3 +185,15 @@ def _interval(table: "Table", row: int) -> str:
 
 def _plain(values: Any) -> Any:
     return lambda k: values[k] if isinstance(values, tuple) else f"{values[k]:.5g}"
+
+
+_POINT_COLUMNS: dict[str, tuple[str, Any]] = {
+    "tid": ("Journey", _plain),
+    "seq": ("Stop", lambda values: lambda k: f"{int(values[k]) + 1}"),
+    "location_id": ("Place", _plain),
+    "lat": ("Latitude", lambda values: lambda k: f"{values[k]:.4f}"),
+    "lng": ("Longitude", lambda values: lambda k: f"{values[k]:.4f}"),
+    "radius_km": ("Truth within", lambda values: lambda k: f"{values[k]:.1f}\u00a0km"),
+    "datetime": ("Time", _plain),
+}
+"""What a column of a file is called on a page, and how its values are shown."""

@@ -1,5 +1,6 @@
 """What an answer says of itself, in plain words."""
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,7 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     """Which rows are drawn, and what became of the others."""
     count: Mapping[str, Any] = {} if scene is None else scene.counts
     times = " All times together; a file has each." if "when" in table.columns else ""
+    times += _cell_words(table)
     if "hatched" in count:
         hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
         return (
@@ -77,6 +79,20 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     if "journeys" in count:
         return _drawn_journeys(table, count)
     return times.strip()
+
+
+def _cell_words(table: "Table") -> str:
+    """How cells of a grid are called, by the first."""
+    column = table.columns
+    names = column.get("origin" if "origin" in column else "zone", ())
+    rule = str(table.about.get("areas", table.about.get("zones", "")))
+    cell = re.fullmatch(r"r([0-9]+)_c([0-9]+)", str(names[0])) if len(names) else None
+    if cell is None or not rule.startswith("grid:"):
+        return ""
+    return (
+        f" {names[0]} is row {cell[1]} from the south and column {cell[2]} from the west, "
+        "both counted from 0."
+    )
 
 
 def _drawn_flows(count: Mapping[str, Any]) -> str:

@@ -34,6 +34,8 @@ AT_ONCE_S = 0.1
 """What is answered within this needs no second request."""
 TOGETHER_S = 0.05
 """Questions that come within this are answered together."""
+FRESH_MAX = 16
+"""Questions that were asked and not yet answered: so many are answered beside another."""
 TOO_FEW = "too_few"
 _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
@@ -48,13 +50,19 @@ class Jobs:
         self._reading = reading
         self._running: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, tuple[HeldTask, Mapping[str, Any]]] = {}
+        self._fresh: dict[str, tuple[HeldTask, Mapping[str, Any]]] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, held: HeldTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
         """The job of a question, and whether there was room for it."""
         name = job_id(held.id, asked)
         content = json.dumps(asked, sort_keys=True).encode()
-        return name, await self._reading(_kept, name, held.number, content)
+        if not await self._reading(_kept, name, held.number, content):
+            return name, False
+        self._fresh[name] = held, asked
+        while len(self._fresh) > FRESH_MAX:
+            del self._fresh[next(iter(self._fresh))]
+        return name, True
 
     async def result(self, held: HeldTask, name: str) -> dict[str, Any] | bool | None:
         """What it found; None while it works; False if there is no such job."""
@@ -81,6 +89,7 @@ class Jobs:
     async def delete(self, held: HeldTask, name: str) -> bool:
         if not _NAME.fullmatch(name):
             return False
+        self._fresh.pop(name, None)
         is_deleted = await self._reading(_deleted, name, held.number)
         if is_deleted and (work := self._running.get(name)):
             work.cancel()
@@ -105,23 +114,35 @@ class Jobs:
             await asyncio.sleep(TOGETHER_S)
             async with self._one_at_a_time:
                 if name in self._waiting:  # else it was answered beside another
-                    await self._work_out(held, self._alike(held, asked))
+                    await self._work_out(held, await self._alike(held, asked))
         finally:
             self._waiting.pop(name, None)
 
-    def _alike(self, held: HeldTask, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Takes the questions that wait and are of the same counts: learning is for all."""
+    async def _alike(self, held: HeldTask, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Takes the questions that wait and are of the same counts: learning is for all.
+
+        Those that were just asked are among them: a browser asks after few at a time.
+        """
         span = span_of(held, asked)
         found = {
             name: other["question"]
-            for name, (task, other) in self._waiting.items()
+            for name, (task, other) in {**self._fresh, **self._waiting}.items()
             if task.id == held.id and span_of(task, other) == span
         }
+        answered = {
+            name
+            for name in found
+            if (await self._reading(_row, name, held.number) or [("", b"")])[0][1] is not None
+        }
         for name in found:
-            del self._waiting[name]
-        return {"span": span, "questions": found}
+            self._fresh.pop(name, None)
+            self._waiting.pop(name, None)
+        questions = {name: found[name] for name in found if name not in answered}
+        return {"span": span, "questions": questions}
 
     async def _work_out(self, held: HeldTask, alike: Mapping[str, Any]) -> None:
+        if not alike["questions"]:  # another process was faster
+            return
         counts: Counts = await self._reading(counts_of, held, alike["span"])
         request = {
             "files": {k: base64.b64encode(v).decode() for k, v in held.files.items()},
@@ -135,6 +156,7 @@ class Jobs:
         with suppress(NomadpError):  # a store that is away: worked out again when asked
             for name, each in zip(alike["questions"], json.loads(found), strict=True):
                 await self._reading(_answered, name, json.dumps(each).encode())
+                self._waiting.pop(name, None)  # who asked for it in the meantime has it
 
 
 async def _worked_out(request: bytes) -> bytes | None:

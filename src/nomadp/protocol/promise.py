@@ -3,25 +3,29 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from nomadp.budget import exp_lower, exp_upper, format_epsilon, grown_suspicions
 from nomadp.mechanisms.atlas.book import JourneyResponse
 from nomadp.mechanisms.questions import Question
 from nomadp.protocol.kit import Kit
+from nomadp.zones import Zones
 
 __all__ = ["Promise"]
 
 _ASKS = {
-    "trips": "in which zone a journey begins and in which it ends",
-    "starts": "in which zone a journey begins",
-    "ends": "in which zone a journey ends",
-    "visits": "in which zone one point of a journey is, which the device draws",
+    "trips": "in which area a journey begins and in which it ends",
+    "starts": "in which area a journey begins",
+    "ends": "in which area a journey ends",
+    "visits": "in which area one point of a journey is, which the device draws",
 }
 _WHEN = {
     "day-part": ", and in which six hours of the day",
     "weekday": ", and on which day of the week",
 }
+NAMES_MOST = 12
+"""Areas with names of their own are named, up to so many."""
 _SEEN = (
     "the collector: the task, a random id for each report, its value and its day or other time "
     "of the task's precision",
@@ -41,6 +45,11 @@ class Promise:
     def odds(self) -> str:
         """e^epsilon of one report, rounded up."""
         return format_epsilon(exp_upper(self.kit.task.epsilon), digits=2)
+
+    @property
+    def times(self) -> str:
+        """The same as people say it: in few digits, rounded up."""
+        return _plain(exp_upper(self.kit.task.epsilon))
 
     @property
     def odds_in_all(self) -> str:
@@ -72,9 +81,9 @@ class Promise:
         """What a report is about."""
         task, book = self.kit.task, self.kit.book
         if task.asks:
-            number = len(book)  # type: ignore[arg-type]  # zones, as it asks
             when = _WHEN.get(task.params.get("when", ""), "")
-            return f"{_ASKS[task.mechanism]}{when}; {number} zones by {task.params['zones']}"
+            areas = _areas(book)  # type: ignore[arg-type]  # zones, as it asks
+            return f"{_ASKS[task.mechanism]}{when}; the areas are {areas}"
         journeys = len(book.pages[0].journeys)  # type: ignore[union-attr]  # an atlas then
         if task.length == 1:
             return f"which of {journeys} public places the first point of a journey is like"
@@ -86,8 +95,9 @@ class Promise:
     @property
     def guaranteed(self) -> str:
         return (
-            "take any two journeys, of any length; whatever is sent is at most "
-            f"e^{_text(self)} = {self.odds} times likelier under one than under the other"
+            f"take any two journeys, of any length; whatever is sent is at most {self.times} "
+            "times likelier under one than under the other (epsilon "
+            f"{self.kit.task.epsilon})"
         )
 
     @property
@@ -100,7 +110,8 @@ class Promise:
             )
         return (
             f"up to {task.reports_per_contributor} reports from you add up to epsilon "
-            f"{task.epsilon_in_all}, odds of {self.odds_in_all} to 1; other tasks add to it"
+            f"{task.epsilon_in_all}, odds of {_plain(exp_upper(task.epsilon_in_all))} to 1; "
+            "other tasks add to it"
         )
 
     @property
@@ -144,6 +155,7 @@ class Promise:
             "until": self.dates[1],
             "guaranteed": self.guaranteed,
             "odds_at_most": self.odds,
+            "times_at_most": self.times,
             "odds_in_all_at_most": self.odds_in_all,
             "suspicions": self.suspicions,
             "adds_up": self.adds_up,
@@ -166,9 +178,24 @@ class Promise:
         ]
 
 
-def _text(promise: Promise) -> str:
-    epsilon = promise.kit.task.epsilon
-    return str(epsilon) if epsilon.denominator == 1 else f"({epsilon})"
+def _plain(odds: Fraction) -> str:
+    """Rounded up: whole from 10 on, and with as many digits below as make a difference."""
+    if odds >= 10:
+        return f"{ceil(odds):,}"
+    return format_epsilon(odds, digits=1 if odds >= 2 else 2)
+
+
+def _areas(zones: Zones) -> str:
+    """Which areas there are, for somebody who knows the place and no rule."""
+    kind, _, number = zones.rule.partition(":")
+    if kind == "grid":
+        return f"{len(zones)} cells of a grid of {number} by {number}"
+    if kind == "h3":
+        return f"{len(zones)} hexagons (H3, resolution {number})"
+    names = zones.names
+    if len(names) > NAMES_MOST:
+        return f"{', '.join(names[: NAMES_MOST - 2])} and {len(names) - NAMES_MOST + 2} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _moment(unix_s: int) -> str:

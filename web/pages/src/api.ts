@@ -21,6 +21,7 @@ export interface Promised {
   until: string;
   guaranteed: string;
   odds_at_most: string;
+  times_at_most: string;
   odds_in_all_at_most: string;
   suspicions: Record<string, string>;
   adds_up: string;
@@ -49,13 +50,14 @@ export interface Drawn {
   areas?: (Mark & { step: string; rings: Position[][] })[];
   dots?: (Mark & { step: string; size: number; at: Position })[];
   curves?: (Mark & { sure: string; less: boolean; width: number; line: Position[] })[];
+  labels?: { name: string; at: Position }[];
   tracks?: (Mark & { line: Position[]; radius_km?: number[] })[];
 }
 
 export interface Answer {
   kind: string;
   columns: Record<string, (string | number | boolean | null)[]>;
-  about: Record<string, unknown> & { reports?: number };
+  about: Record<string, unknown> & { reports?: number; flat?: { told_apart?: number } };
   drawn: Drawn;
 }
 
@@ -77,6 +79,8 @@ export class Refused extends Error {
 }
 
 const JOB_PATIENCE_MS = 15 * 60_000;
+/** What is quick is asked for again soon, and then ever less often. */
+const FIRST_PAUSE_MS = 250;
 
 export class Collector {
   /** Where its basemap is, if it has one; known once it was asked for its tasks. */
@@ -121,12 +125,14 @@ export class Collector {
     isWanted: () => boolean,
   ): Promise<Result | undefined> {
     const until = Date.now() + JOB_PATIENCE_MS;
+    let pauseMs = FIRST_PAUSE_MS;
     while (isWanted() && Date.now() < until) {
       const reply = await this.fetched("GET", `/tasks/${task}/collection_jobs/${job}`);
       if (reply.status !== 202) {
         return (await reply.json()) as Result;
       }
-      await waited(1000 * Number(reply.headers.get("retry-after") ?? 1));
+      await waited(Math.min(pauseMs, 1000 * Number(reply.headers.get("retry-after") ?? 1)));
+      pauseMs *= 2;
     }
     return undefined;
   }

@@ -36,6 +36,7 @@ function line(along: Position[], properties: Record<string, unknown>, id?: numbe
 /** ``scale`` is below 1 where the map is small: marks then are, too. */
 export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
   const { outlines = [], areas = [], dots = [], curves = [], tracks = [] } = drawn ?? {};
+  const { labels = [] } = drawn ?? {};
   return {
     outlines: collection(outlines.map((ring) => line(ring, {}))),
     areas: collection(
@@ -48,6 +49,7 @@ export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
         point(at, { row, size: size * scale, ...rest }, row < 0 ? undefined : row),
       ),
     ),
+    labels: collection(labels.map(({ at, name }) => point(at, { name }))),
     radii: collection([]),
     points: collection([]),
     tracks: collection(

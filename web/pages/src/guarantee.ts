@@ -28,7 +28,7 @@ export function guarantee(promised: Promised, epsilon: string, whose = ""): HTML
       h(
         "p",
         { class: "odds" },
-        h("span", { class: "figure" }, `${promised.odds_at_most} : 1`),
+        h("span", { class: "figure" }, `${promised.times_at_most} : 1`),
         h("span", {}, `at most, for ε = ${epsilon}`),
       ),
       h("p", {}, sentence(promised.guaranteed)),

@@ -13,6 +13,7 @@ export const SOURCES = [
   "points",
   "curves",
   "heads",
+  "labels",
 ] as const;
 export type Source = (typeof SOURCES)[number];
 
@@ -71,7 +72,30 @@ export function layers(places: number, basemap?: Basemap): LayerSpecification[] 
     ...dotLayers(),
     ...trackLayers(),
     ...curveLayers(),
+    labels(),
   ];
+}
+
+/** Names of areas, where there is room; the system's own letters, since nothing is fetched. */
+function labels(): LayerSpecification {
+  return {
+    id: "labels",
+    type: "symbol",
+    source: "labels",
+    layout: {
+      "text-field": ["get", "name"],
+      "text-font": ["sans-serif"],
+      "text-size": 12,
+      "text-padding": 1,
+      "text-variable-anchor": ["center", "top", "bottom", "left", "right"],
+      "text-radial-offset": 0.6,
+    },
+    paint: {
+      "text-color": colour("ink"),
+      "text-halo-color": colour("map"),
+      "text-halo-width": 1.6,
+    },
+  };
 }
 
 function areaLayers(): LayerSpecification[] {

@@ -11,6 +11,7 @@ import { addHatch, addPatterns } from "./patterns";
 
 const MARKED: Source[] = ["areas", "dots", "curves", "tracks"];
 const REACH_PX = 6;
+const MOVE_MS = 300;
 /** As wide as the offline map is drawn, where marks have the sizes they are given. */
 const FULL_PX = 700;
 
@@ -52,14 +53,14 @@ export class AnswerMap extends MapFrame<Source> {
   }
 
   /** Put forward the mark of one row. */
-  choose(row: number | undefined): void {
+  choose(row: number | undefined, isMoved = true): void {
     this.row = row;
     if (!this.isReady) return;
     this.unsettle();
     for (const source of MARKED) this.map.removeFeatureState({ source });
     const track = this.drawn?.tracks?.find((each) => each.row === row);
     const [rings, points] = track?.radius_km ? radiiOf(track.line, track.radius_km) : [[], []];
-    if (track) this.approach(rings);
+    if (track) this.approach(rings, isMoved);
     this.source("radii").setData(collection(rings));
     this.source("points").setData(collection(points));
     if (row === undefined) return;
@@ -105,15 +106,17 @@ export class AnswerMap extends MapFrame<Source> {
   protected setData(): void {
     const found = Object.entries(featuresOf(this.drawn, this.scale));
     for (const [name, marks] of found) this.source(name as Source).setData(marks);
-    this.choose(this.row);
+    this.choose(this.row, false);
   }
 
   /** One journey, with as much around it as it may be off. */
-  private approach(rings: Feature[]): void {
+  private approach(rings: Feature[], isMoved: boolean): void {
     const corners = rings.flatMap((ring) => (ring.geometry as Polygon).coordinates[0] ?? []);
     const box = boundsOf(corners as Position[]);
     this.wasMoved = true;
-    this.map.fitBounds(box, { padding: 2 * PADDING_PX, maxZoom: this.homeZoom + 4 });
+    const how = { padding: 2 * PADDING_PX, maxZoom: this.homeZoom + 4, linear: true };
+    // What a tab opens on is there at once: a flight over ten thousand places takes seconds.
+    this.map.fitBounds(box, { ...how, animate: isMoved, duration: MOVE_MS });
   }
 
   private get scale(): number {

@@ -8,7 +8,7 @@ import { AnswerMap } from "./map";
 import { saving } from "./saving";
 import { RowTable } from "./table";
 import { Tabs } from "./tabs";
-import type { View } from "./views";
+import { homeOf, type View } from "./views";
 
 const PANEL = "picture";
 
@@ -24,6 +24,7 @@ export class Pictures {
   private table: RowTable | undefined;
   private view: View;
   private steps = 0;
+  private shown: Question | undefined;
   private pending = "";
 
   constructor(
@@ -57,12 +58,18 @@ export class Pictures {
 
   /** An answer arrived, or all are asked for again. */
   refresh(question?: Question): void {
-    if (question === undefined || question === this.question) this.draw();
+    const isOfThis = question === undefined || question === this.shown;
+    if (isOfThis || this.question !== this.shown) this.draw();
   }
 
+  /** Which is shown may change as answers arrive: one of them says how fine is too fine. */
   private get question(): Question {
     const last = this.view.questions.length - 1;
-    return this.view.questions[Math.min(Math.max(this.view.home + this.steps, 0), last)]!;
+    return this.view.questions[Math.min(Math.max(this.home + this.steps, 0), last)]!;
+  }
+
+  private get home(): number {
+    return homeOf(this.view, (question) => toldApart(this.answers().of(question)) > 0);
   }
 
   private open(view: View): void {
@@ -87,13 +94,13 @@ export class Pictures {
   }
 
   private zoomed(steps: number): void {
-    const before = this.question;
     this.steps = steps;
-    if (this.question !== before) this.draw();
+    if (this.question !== this.shown) this.draw();
   }
 
   private draw(): void {
-    const result = this.answers().of(this.question);
+    this.shown = this.question;
+    const result = this.answers().of(this.shown);
     const drawn = result?.status === "done" ? result.answer.drawn : undefined;
     this.summary.textContent = unbroken(drawn?.summary) ?? wordsOf(result, this.pending);
     this.summary.classList.toggle("waiting", result === undefined);
@@ -107,18 +114,18 @@ export class Pictures {
       this.table && result?.status === "done" ? saving(result.answer) : null,
     );
     show(this.facts, drawn && factsOf(drawn));
-    this.fineness.textContent = finenessOf(this.view, this.question);
+    this.fineness.textContent = finenessOf(this.view, this.shown, toldApart(result) > 0);
     show(
       this.below,
       drawn && legend(drawn),
       h("div", { class: "filter" }, h("p", {}, unbroken(drawn?.filter) ?? "")),
       this.view.questions.length > 1 ? this.fineness : null,
     );
-    this.choose(firstOf(drawn));
+    this.choose(firstOf(drawn), false);
   }
 
-  private choose(row: number | undefined): void {
-    this.map?.choose(row);
+  private choose(row: number | undefined, isMoved = true): void {
+    this.map?.choose(row, isMoved);
     this.table?.choose(row);
   }
 }
@@ -142,10 +149,18 @@ function firstOf(drawn: Drawn | undefined): number | undefined {
   return (moves ?? drawn?.tracks?.[0])?.row;
 }
 
-function finenessOf(view: View, question: Question): string {
+/** How many rows reports tell something of. */
+function toldApart(result: Result | undefined): number {
+  return result?.status === "done" ? (result.answer.about.flat?.told_apart ?? 0) : 0;
+}
+
+function finenessOf(view: View, question: Question, says: boolean): string {
   const side = question.areas?.split(":")[1];
+  if (!side) return "";
+  const enough = says ? "" : " Reports tell nothing of them; zoom out for larger ones.";
+  const isFirst = question === view.questions[0];
   const more = question === view.questions.at(-1) ? "" : " Zoom in for smaller ones.";
-  return side ? `Areas: ${side} by ${side}, chosen by the zoom.${more}` : "";
+  return `Areas: ${side} by ${side}, chosen by the zoom.${says || isFirst ? more : enough}`;
 }
 
 function factsOf(drawn: Drawn): HTMLElement {

@@ -6,12 +6,20 @@ export interface View {
   label: string;
   /** From coarse to fine; the zoom chooses among them. */
   questions: Question[];
-  /** Which of them is shown when the map shows everything. */
-  home: number;
 }
 
 function view(key: string, label: string, ...questions: Question[]): View {
-  return { key, label, questions, home: Math.min(1, questions.length - 1) };
+  return { key, label, questions };
+}
+
+/**
+ * Which of its questions is shown when the map shows everything: the finest of which, and of all
+ * coarser ones, reports tell something. To stop at the first that says nothing keeps chance from
+ * being found by looking on.
+ */
+export function homeOf(view: View, says: (question: Question) => boolean): number {
+  const silent = view.questions.findIndex((question) => !says(question));
+  return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
 }
 
 const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });

@@ -4,7 +4,7 @@ import { SimulatedWords } from "nomadp-client/simulated";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
-import { oddsOf } from "./promise";
+import { timesOf } from "./promise";
 import type { Told } from "./telling";
 
 /** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
@@ -104,7 +104,7 @@ export class Preview implements Step {
     const place = this.told.querySelector("#explained")!;
     const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
     const what = this.bench.kit.task.asks ? "answers" : "public journeys";
-    const odds = oddsOf(this.bench.kit);
+    const times = timesOf(this.bench.kit);
     show(
       place,
       h("span", { class: "figure" }, count(best)),
@@ -112,7 +112,7 @@ export class Preview implements Step {
         "span",
         {},
         `of ${count(of)} ${what} ${best === 1 ? "explains it best" : "explain it best, and equally well"}. ` +
-          `Each of the others explains it, too, at most ${odds} times less well.`,
+          `Each of the others explains it, too, at most ${times} times less well.`,
       ),
     );
   }

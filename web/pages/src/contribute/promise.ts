@@ -9,30 +9,32 @@ import type { Promised } from "../api";
 import { span } from "./words";
 
 const ASKS: Record<string, string> = {
-  trips: "in which zone a journey begins and in which it ends",
-  starts: "in which zone a journey begins",
-  ends: "in which zone a journey ends",
-  visits: "in which zone one point of a journey is, which the device draws",
+  trips: "in which area a journey begins and in which it ends",
+  starts: "in which area a journey begins",
+  ends: "in which area a journey ends",
+  visits: "in which area one point of a journey is, which the device draws",
 };
 const WHEN: Record<string, string> = {
   "day-part": ", and in which six hours of the day",
   weekday: ", and on which day of the week",
 };
+/** Areas with names of their own are named, up to so many. */
+const NAMES_MOST = 12;
 const HUNDRED = new Fraction(100);
 
 export function promiseOf(kit: Kit): Promised {
   const { facts, epsilonInAll } = kit.task;
   const odds = expUpper(facts.epsilon);
   const inAll = rounded(expUpper(epsilonInAll), 2);
-  const power = facts.epsilon.denominator === 1n ? facts.epsilon : `(${facts.epsilon})`;
   return {
     asks: asks(kit),
     from: moment(facts.start * facts.timePrecision),
     until: moment(facts.end * facts.timePrecision),
     guaranteed:
-      "take any two journeys, of any length; whatever is sent is at most " +
-      `e^${power} = ${rounded(odds, 2)} times likelier under one than under the other`,
+      `take any two journeys, of any length; whatever is sent is at most ${plain(odds)} times ` +
+      `likelier under one than under the other (epsilon ${facts.epsilon})`,
     odds_at_most: rounded(odds, 2),
+    times_at_most: plain(odds),
     odds_in_all_at_most: inAll,
     suspicions: suspicions(odds),
     adds_up:
@@ -40,22 +42,41 @@ export function promiseOf(kit: Kit): Promised {
         ? `you send one report, and spend ${facts.epsilon} of your device's budget; other ` +
           "tasks add to it"
         : `up to ${facts.reportsPerContributor} reports from you add up to epsilon ` +
-          `${epsilonInAll}, odds of ${inAll} to 1; other tasks add to it`,
+          `${epsilonInAll}, odds of ${plain(expUpper(epsilonInAll))} to 1; other tasks add to it`,
     not_covered: notCovered(kit),
     seen: seen(kit),
   };
 }
 
-/** e^epsilon of one report, rounded up. */
-export function oddsOf(kit: Kit): string {
-  return rounded(expUpper(kit.task.facts.epsilon), 2);
+/** e^epsilon of one report, as people say it. */
+export function timesOf(kit: Kit): string {
+  return plain(expUpper(kit.task.facts.epsilon));
+}
+
+/** Rounded up: whole from 10 on, and with as many digits below as make a difference. */
+function plain(odds: Fraction): string {
+  const whole = odds.ceil();
+  if (whole > 10n) return whole.toLocaleString("en");
+  return rounded(odds, odds.minus(new Fraction(2)).numerator >= 0n ? 1 : 2);
+}
+
+/** Which areas there are, for somebody who knows the place and no rule. */
+function areas(names: readonly string[], rule: string): string {
+  const [kind, number] = rule.split(":");
+  if (kind === "grid") return `${names.length} cells of a grid of ${number} by ${number}`;
+  if (kind === "h3") return `${names.length} hexagons (H3, resolution ${number})`;
+  if (names.length > NAMES_MOST) {
+    const first = names.slice(0, NAMES_MOST - 2);
+    return `${first.join(", ")} and ${names.length - first.length} more`;
+  }
+  return [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 }
 
 function asks({ mechanism, task }: Kit): string {
   if (mechanism instanceof Question) {
     const when = WHEN[task.facts.when ?? ""] ?? "";
-    const { size } = mechanism.zones;
-    return `${ASKS[mechanism.name]}${when}; ${size} zones by ${task.facts.zones}`;
+    const told = areas(mechanism.zones.names, task.facts.zones!);
+    return `${ASKS[mechanism.name]}${when}; the areas are ${told}`;
   }
   const { book } = (mechanism as WholeJourney).channel(task.facts.length!);
   if (task.facts.length === 1) {

@@ -93,10 +93,10 @@ export class Snapping implements Step {
     const zone = (place: number) => zones.names[zones.of(place)]!;
     const [first, last] = [zone(places[0]!), zone(places.at(-1)!)];
     const words: Record<string, string> = {
-      trips: `It begins in zone ${first} and ends in zone ${last}.`,
-      starts: `It begins in zone ${first}.`,
-      ends: `It ends in zone ${last}.`,
-      visits: `One of its points, drawn at random, and told to nobody: only that point's zone is asked.`,
+      trips: `It begins in ${first} and ends in ${last}.`,
+      starts: `It begins in ${first}.`,
+      ends: `It ends in ${last}.`,
+      visits: `One of its points, drawn at random, and told to nobody: only in which area that point is.`,
     };
     const kind = question instanceof Trips ? "trips" : question.name;
     return h("p", { class: "answer" }, words[kind]!);
