@@ -57,9 +57,7 @@ def test_odds_are_rounded_up(atlas_kit):
 
 def test_reports_of_one_person_add_up():
     kit = Kit(Task(**fields(reports_per_contributor=2)), NINE, ATLAS)
-    assert (
-        "2 reports from you add up to epsilon 8, odds of 2,981 to 1" in Promise(kit).adds_up
-    )
+    assert "2 reports from you add up to epsilon 8, odds of 2,981 to 1" in Promise(kit).adds_up
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from nomadp.look import look
 from nomadp.pages import POLICY, built_pages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -119,25 +119,57 @@ def test_every_picture_of_journeys_has_its_table(
         assert (pixels(page) != with_radii).any(axis=-1).mean() > 0.02
 
 
+def telling(*apart: str) -> Callable[["Route"], None]:
+    """Answers as they are, but for how many rows of which areas are told apart."""
+
+    def changed(route: "Route") -> None:
+        reply = route.fetch()
+        if reply.status != 200:
+            route.fulfill(response=reply)
+            return
+        said = reply.json()
+        about = said.get("answer", {}).get("about", {})
+        if "areas" in about:
+            about["flat"] = {**about["flat"], "told_apart": int(about["areas"] in apart)}
+        route.fulfill(response=reply, json=said)
+
+    return changed
+
+
 @pytest.mark.slow
 def test_areas_become_smaller_as_the_map_is_zoomed_in(
     chromium: "Browser", collection: Collection
 ) -> None:
     with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", telling("grid:8"))
         sign_in(page, ATLAS)
         open_tab(page, "Density")
-        page.get_by_text("Areas: 8 by 8").wait_for()
+        page.get_by_text("Areas: 8 by 8, the finest").wait_for()
         for screen in (PHONE, DESK):  # a larger screen is no zoom
             page.set_viewport_size(screen)
             until(page, lambda: page.evaluate(FILLED))
             drawn(page)
             page.get_by_text("Areas: 8 by 8").wait_for()
         page.get_by_role("button", name="Zoom in").click()
-        page.get_by_text("Areas: 16 by 16").wait_for()
+        page.get_by_text("Areas: 16 by 16, of which reports tell nothing").wait_for()
         page.get_by_role("button", name="Show everything").click()
         page.get_by_text("Areas: 8 by 8").wait_for()
         page.locator(".map canvas").press("-")
         page.get_by_text("Areas: 4 by 4").wait_for()
+
+
+@pytest.mark.slow
+def test_density_opens_on_the_coarsest_areas_where_reports_tell_nothing(
+    chromium: "Browser", collection: Collection
+) -> None:
+    with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", telling())
+        sign_in(page, ATLAS)
+        open_tab(page, "Density")
+        said = page.get_by_text("Areas: 4 by 4, of which reports tell nothing.")
+        said.wait_for()
+        page.get_by_role("button", name="Zoom in").click()
+        page.get_by_text("Areas: 8 by 8").wait_for()
 
 
 @pytest.mark.slow

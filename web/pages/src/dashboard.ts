@@ -155,7 +155,9 @@ class TaskBoard {
   private head(): HTMLElement {
     const { task_id, purpose, mechanism, epsilon } = this.task;
     const until = `${day(this.task.start, this.task)} to ${day(this.task.end, this.task)}`;
-    const lead = `ε = ${epsilon} for each report, by ${mechanism}; ${until}.`;
+    const how =
+      mechanism === "atlas" ? "whole journeys, by ATLAS" : `${mechanism}, asked directly`;
+    const lead = `ε\u00a0=\u00a0${epsilon} for each report: ${how}; ${until}.`;
     return h(
       "div",
       { class: "head" },

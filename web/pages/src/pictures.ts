@@ -112,9 +112,14 @@ export class Pictures {
       this.beside,
       this.table?.element,
       this.table && result?.status === "done" ? saving(result.answer) : null,
+      result
+        ? null
+        : h("p", { class: "soft" }, "Rows are listed here once there is an answer."),
     );
     show(this.facts, drawn && factsOf(drawn));
-    this.fineness.textContent = finenessOf(this.view, this.shown, toldApart(result) > 0);
+    this.fineness.textContent = result
+      ? finenessOf(this.view, this.shown, this.home, toldApart(result) > 0)
+      : "";
     show(
       this.below,
       drawn && legend(drawn),
@@ -154,13 +159,16 @@ function toldApart(result: Result | undefined): number {
   return result?.status === "done" ? (result.answer.about.flat?.told_apart ?? 0) : 0;
 }
 
-function finenessOf(view: View, question: Question, says: boolean): string {
+/** Which areas these are, and why: that they were picked by what is found must be said. */
+function finenessOf(view: View, question: Question, home: number, says: boolean): string {
   const side = question.areas?.split(":")[1];
   if (!side) return "";
-  const enough = says ? "" : " Reports tell nothing of them; zoom out for larger ones.";
-  const isFirst = question === view.questions[0];
-  const more = question === view.questions.at(-1) ? "" : " Zoom in for smaller ones.";
-  return `Areas: ${side} by ${side}, chosen by the zoom.${says || isFirst ? more : enough}`;
+  const at = view.questions.indexOf(question);
+  const smaller = at < view.questions.length - 1 ? " Zoom in for smaller ones." : "";
+  const larger = at > 0 ? " Zoom out for larger ones." : "";
+  if (!says) return `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
+  const why = at === home ? "the finest of which reports tell something" : "chosen by the zoom";
+  return `Areas: ${side} by ${side}, ${why}.${smaller}`;
 }
 
 function factsOf(drawn: Drawn): HTMLElement {

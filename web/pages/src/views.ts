@@ -12,14 +12,9 @@ function view(key: string, label: string, ...questions: Question[]): View {
   return { key, label, questions };
 }
 
-/**
- * Which of its questions is shown when the map shows everything: the finest of which, and of all
- * coarser ones, reports tell something. To stop at the first that says nothing keeps chance from
- * being found by looking on.
- */
+/** Which of its questions is shown when the map shows everything: the finest that says something. */
 export function homeOf(view: View, says: (question: Question) => boolean): number {
-  const silent = view.questions.findIndex((question) => !says(question));
-  return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
+  return Math.max(0, view.questions.findLastIndex(says));
 }
 
 const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });
