@@ -165,6 +165,15 @@ def test_refuses_a_rule_that_is_none(rule):
         zones_of(scattered(5), rule)
 
 
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [("districts.geojson", "read_zones first"), ("polygons:0f", "--zones FILE.geojson")],
+)
+def test_who_has_polygons_is_told_how_to_name_them(rule, said):
+    with pytest.raises(DomainError, match=said):
+        zones_of(scattered(5), rule)
+
+
 def test_the_hash_names_the_partition_and_not_what_made_it():
     world = places((0, 0), (4, 0), (4, 4), (0, 4))
     whole = zones_of(world, "grid:1")

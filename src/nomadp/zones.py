@@ -186,8 +186,17 @@ def _parsed(rule: str) -> tuple[str, int]:
             return kind, number
     raise DomainError(
         f"zones must be grid:N with N from 1 to {GRID_MAX}, or h3:R with R from 0 to {H3_MAX}, "
-        f"got {rule[:80]}; polygons are given by a .geojson file"
+        f"got {rule[:80]}; {_polygons_are_given(rule)}"
     )
+
+
+def _polygons_are_given(rule: str) -> str:
+    """How, to somebody who has a file, a hash of one, or neither."""
+    if rule.endswith((".geojson", ".json")):
+        return "in Python, read the file with nomadp.formats.zone_files.read_zones first"
+    if rule.startswith("polygons:"):
+        return "reports about polygons are asked with their file: --zones FILE.geojson"
+    return "polygons are given by a .geojson file"
 
 
 def _h3_zones(locations: LocationSet, resolution: int) -> Zones:

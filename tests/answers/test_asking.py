@@ -298,3 +298,11 @@ def test_a_batch_has_at_least_one_report(journeys):
 def test_a_level_written_at_length_is_refused():
     with pytest.raises(SchemaError, match="level of a question must be"):
         checked_question({"ask": "hotspots", "level": "0." + "9" * 30})
+
+
+def test_what_a_question_does_not_take_is_named_if_it_is_ours():
+    with pytest.raises(SchemaError, match="journeys may have level, got areas; leave out"):
+        checked_question({"ask": "journeys", "areas": "grid:4"})
+    with pytest.raises(SchemaError, match="got 1 others") as refused:
+        checked_question({"ask": "journeys", "secret": 1})
+    assert "secret" not in str(refused.value)

@@ -137,6 +137,14 @@ def test_refusals_name_the_frame_and_quote_nothing(
     assert refused.value.__context__ is None or "secret" not in str(refused.value.__context__)
 
 
+def test_the_columns_of_a_frame_are_named_in_python(places: nomadp.LocationSet) -> None:
+    frame = pd.DataFrame(TRIPS).rename(columns={"tid": "ride"})
+    with pytest.raises(SchemaError, match=r"rename its columns, or .* Reading\(columns="):
+        nomadp.read_trajectories(frame, places)
+    read, _ = nomadp.read_trajectories(frame, places, Reading(columns={"ride": "tid"}))
+    assert len(read) == len(set(TRIPS["tid"]))
+
+
 def test_a_frame_of_mixed_values_is_refused_without_quoting(places: nomadp.LocationSet) -> None:
     frame = pd.DataFrame({**TRIPS, "seq": pd.Series(["secret", 1, 2, 3, 4], dtype=object)})
     with pytest.raises(SchemaError, match="one kind of values") as refused:

@@ -36,6 +36,13 @@ def test_every_segment_is_a_trajectory_with_a_number_for_a_name(tmp_path, caplog
     assert "SECRET" not in caplog.text
 
 
+def test_nothing_is_said_of_a_file_in_which_nothing_is_left_out(tmp_path, caplog):
+    track = '<trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>'
+    with caplog.at_level(logging.INFO, logger="nomadp"):
+        read_points(written(tmp_path, HEAD + track))
+    assert "track segments" not in caplog.text
+
+
 def test_gpx_1_0_and_files_without_a_namespace_are_read(tmp_path):
     for head in ('<gpx version="1.0">', HEAD.replace("1/1", "1/0")):
         assert len(read_points(written(tmp_path, head + TRACK + "</gpx>"))) == 3

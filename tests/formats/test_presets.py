@@ -64,6 +64,21 @@ def test_refuses_a_header_it_would_have_to_guess_at_and_quotes_only_known_names(
         assert f" {name}" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_table_with_other_separators_is_told_from_one_without_columns(mark, name):
+    header = [mark.join(("ride", "seq", "X", "Y"))]
+    with pytest.raises(SchemaError, match=f"separated by {name}: save it with commas"):
+        Reading().mapping("f", header)
+    with pytest.raises(SchemaError, match=f"separated by {name}: save it with commas"):
+        Reading(columns={"ride": "tid"}).check_columns("f", header)
+
+
+def test_two_columns_in_one_map_are_told_apart():
+    reading = Reading(columns=parse_columns(["ride=tid,X=lng"]))
+    with pytest.raises(SchemaError, match="give each column a --columns of its own"):
+        reading.check_columns("f", ["ride", "X"])
+
+
 def test_refuses_a_column_named_twice():
     with pytest.raises(SchemaError, match="name the column tid only once"):
         Reading().mapping("f", ["tid", "tid", "seq", "lat", "lng"])

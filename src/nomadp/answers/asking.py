@@ -89,8 +89,10 @@ def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     takes = _QUESTIONS[kind].takes
     strange = [name for name in question if name not in ("ask", *takes)]
     if strange:
+        known = sorted(_RULES.keys() & set(strange))
         raise SchemaError(
-            f"a question for {kind} may have {', '.join(takes)}, got {len(strange)} others"
+            f"a question for {kind} may have {', '.join(takes)}, got "
+            f"{', '.join(known) or f'{len(strange)} others'}; leave out what it has not"
         )
     asked = {name: value for name, value in question.items() if value is not None}
     for name in takes:

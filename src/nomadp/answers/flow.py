@@ -12,7 +12,7 @@ from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_trips, label_pairs
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import flow_shares, flow_tally
-from nomadp.inference.learned import Learned
+from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
 from nomadp.mechanisms.questions import Question
 from nomadp.zones import Zones
@@ -47,7 +47,7 @@ def flows(
     (16, 'r0_c0', 'r0_c1')
     """
     check_level(level)
-    mechanism = learned.mechanism
+    mechanism = mechanism_of(learned)
     zones = areas_of(mechanism, areas, GRID).zones
     if zones is None:
         raise DomainError("flows go between areas, got locations; use grid:N, h3:R or zones")

@@ -13,7 +13,7 @@ from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
 from nomadp.inference.decode import Decoders
 from nomadp.inference.estimate import check_level
-from nomadp.inference.learned import Learned
+from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.reports.counts import check_decodable
 from nomadp.reports.table import AnyReports
 from nomadp.sequences import Sequences
@@ -52,7 +52,7 @@ def journeys(
     True
     """
     check_level(level)
-    mechanism = learned.mechanism
+    mechanism = mechanism_of(learned)
     check_decodable(mechanism)
     few = missing("journeys", mechanism, learned.counts, terms, JOURNEYS)
     if few is not None:
@@ -125,7 +125,7 @@ def lengths(
     '1.000'
     """
     check_level(level)
-    mechanism = learned.mechanism
+    mechanism = mechanism_of(learned)
     if mechanism.asks:
         raise DomainError(
             f"a direct question tells of no length, and these reports are of {mechanism.name}; "

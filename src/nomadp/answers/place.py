@@ -13,7 +13,7 @@ from nomadp.errors import DomainError
 from nomadp.inference.asked import asked_hotspots, label_places
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
-from nomadp.inference.learned import Learned
+from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
 from nomadp.laws import Ints
 from nomadp.mechanisms.questions import Question
@@ -62,7 +62,7 @@ def hotspots(
     >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
     (7, '1.000', 100)
     """
-    asked = _Asked(areas_of(learned.mechanism, areas, LOCATIONS), at, level)
+    asked = _Asked(areas_of(mechanism_of(learned), areas, LOCATIONS), at, level)
     return _answered("hotspots", learned, asked, terms)
 
 
@@ -86,7 +86,7 @@ def density(
     >>> nomadp.density(nomadp.learn(brr, reports), "grid:2").about["areas"]
     'grid:2'
     """
-    asked = _Asked(areas_of(learned.mechanism, areas, GRID), at, level)
+    asked = _Asked(areas_of(mechanism_of(learned), areas, GRID), at, level)
     if asked.areas.zones is None:
         raise DomainError("a density is one of areas, got locations; use grid:N, h3:R or zones")
     return _answered("density", learned, asked, terms)

@@ -14,7 +14,7 @@ from nomadp.answers.place import place_fakes
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
-from nomadp.inference.learned import Learned
+from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import believed
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.long import interpolated
@@ -59,7 +59,7 @@ def synthesize(
     if not 1 <= count <= MOST:
         raise DomainError(f"journeys must be from 1 to {MOST}, got {count}")
     begin = None if start is None else _moment(start)
-    mechanism = learned.mechanism
+    mechanism = mechanism_of(learned)
     few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
     if few is not None:
         return few

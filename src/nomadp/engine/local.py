@@ -94,7 +94,7 @@ def perturb_set(
     jobs = how.get("jobs", 1)
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
-    check_names(trajectories.tids)
+    _check_given(trajectories, words)
     source = SystemWords() if words is None else words
     kept = _kept(mechanism, how)
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
@@ -107,6 +107,20 @@ def perturb_set(
     columns["entry_size"] = mechanism.report_size if mechanism.asks else None
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
+
+
+def _check_given(trajectories: Any, words: Any) -> None:
+    if not isinstance(trajectories, TrajectorySet):
+        raise TypeError(
+            f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
+            "read_trajectories makes one of files and frames"
+        )
+    if words is not None and not isinstance(words, Words):
+        raise TypeError(
+            "words must be SystemWords(), KeyedWords(key) or SimulatedWords(seed), got "
+            f"{type(words).__name__}; leave them out for people"
+        )
+    check_names(trajectories.tids)
 
 
 def _kept(mechanism: Mechanism, how: How) -> bool:

@@ -111,6 +111,11 @@ def read_trajectories(
     >>> trips.lengths.tolist()
     [2]
     """
+    if not hasattr(locations, "find_known"):
+        kind = type(locations).__name__
+        raise TypeError(
+            f"locations must be a LocationSet, got {kind}; use read_locations first"
+        )
     how = reading or Reading()
     # Times never leave. They are read only where they are needed: for order, gaps or hours.
     clock = how.split_hours is not None or how.wishes.hours or bool(how.thinning)

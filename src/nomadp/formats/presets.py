@@ -108,7 +108,7 @@ class Reading:
             if theirs not in header:
                 raise SchemaError(
                     f"{called(path)} must have the column {theirs}, which --columns maps to "
-                    f"{self.columns[theirs]}, and has not{_did_you_mean(theirs, header)}"
+                    f"{self.columns[theirs]}, and has not{_hint(theirs, header)}"
                 )
 
     def mapping(
@@ -135,7 +135,7 @@ class Reading:
                 f"{called(path)} must say whose (tid or uid), when (datetime or seq) and where "
                 f"({places}), in columns separated by commas; preset {self.preset} looks for "
                 f"{', '.join(known.values())}, and of these it has "
-                f"{', '.join(found.values()) or 'none'}; name others with --columns THEIRS=OURS"
+                f"{', '.join(found.values()) or 'none'}; {_how_to_name(path, header)}"
                 + ("" if located or "location_id" not in found else BY_NAME)
             )
         if "seq" in found and not self.clock:
@@ -147,6 +147,27 @@ class Reading:
         ignored = len(header) - len(found)
         log.info(f"{called(path)}: columns {used} are read, {ignored} ignored{whose}")
         return found
+
+
+def _hint(theirs: str, header: Sequence[str]) -> str:
+    """Why a column may not have been found."""
+    if "=" in theirs:
+        return "; give each column a --columns of its own"
+    return _separated(header) or _did_you_mean(theirs, header)
+
+
+def _separated(header: Sequence[str]) -> str:
+    """What to do about a table that looks like one column: many a program writes semicolons."""
+    for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(header) == 1 and mark in header[0]:
+            return f"; its columns are separated by {name}: save it with commas instead"
+    return ""
+
+
+def _how_to_name(path: AnyPath | Frame, header: Sequence[str]) -> str:
+    if isinstance(path, Frame):
+        return "rename its columns, or say what they mean with Reading(columns={theirs: ours})"
+    return _separated(header).removeprefix("; ") or "name others with --columns THEIRS=OURS"
 
 
 def _did_you_mean(name: str, known: Sequence[str]) -> str:

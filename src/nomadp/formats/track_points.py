@@ -100,11 +100,12 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
     except BadValue as bad:
         row, rule = bad.row, bad.rule
     else:
-        log.info(
-            f"{path}: {len(lengths)} track segments are trajectories; "
-            f"{len(track.lengths) - len(lengths)} empty ones and {track.others} points of "
-            "routes and waypoints are ignored"
-        )
+        empty = len(track.lengths) - len(lengths)
+        if empty or track.others:  # of a folder of hundreds, only what is out of the ordinary
+            log.info(
+                f"{path}: {len(lengths)} track segments are trajectories; {empty} empty ones "
+                f"and {track.others} points of routes and waypoints are ignored"
+            )
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         moment_us = None if times is None or times.are_positions else times.values
         found = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)

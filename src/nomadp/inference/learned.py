@@ -26,7 +26,7 @@ from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 
-__all__ = ["SEED", "Learned", "learn"]
+__all__ = ["SEED", "Learned", "learn", "mechanism_of"]
 
 FORMAT = 2
 SEED = 1
@@ -117,6 +117,16 @@ class Learned:
             raise SchemaError(f"{path} must be whole, and its counts are others than it says")
         found.check_of(mechanism, counts)
         return found
+
+
+def mechanism_of(learned: Learned) -> Mechanism:
+    """That of what was learned; reports that nobody learned from yet are refused."""
+    if not isinstance(learned, Learned):
+        raise TypeError(
+            "a question must be asked of what learn(mechanism, reports) gives, got "
+            f"{type(learned).__name__}"
+        )
+    return learned.mechanism
 
 
 def learn(

@@ -102,6 +102,12 @@ def make_mechanism(
     if extra := options.keys() - known:
         takes = f"only the options {', '.join(sorted(known))}" if known else "no options"
         raise DomainError(f"{name} takes {takes}, got {', '.join(sorted(extra))}")
+    given: Any = locations
+    if not isinstance(given, LocationSet):  # a path also has a length
+        raise TypeError(
+            f"locations must be a LocationSet, got {type(given).__name__}; read_locations "
+            "makes one of a file or a frame"
+        )
     return kind(locations=locations, epsilon=epsilon, **options)
 
 
