@@ -31,7 +31,7 @@ def test_a_task_is_made_and_its_promise_printed(create: Run, folder: Path) -> No
     assert done.exit_code == 0, done.stderr
     kit = read_task_folder(folder / "made")
     assert f"task {kit.task.id}" in done.stdout
-    for said in ("54.6 times likelier", "not covered", "who sees", "from 1 % to 35.6 %"):
+    for said in ("55 times likelier", "not covered", "who sees", "from 1 % to 35.6 %"):
         assert said in done.stdout
     assert (kit.task.start, kit.task.end, kit.task.length) == (20_773, 20_850, 3)
 
@@ -188,3 +188,14 @@ def test_a_collector_is_given_a_task_and_told_to_close_it(
     server.replies.clear()
     assert run("task", "close", made, *where).exit_code == 1
     assert all(headers["Authorization"] == "Bearer secret" for *_, headers, _ in server.asked)
+
+
+@pytest.mark.parametrize("begin", ["-0eZ", "-h_-", "--he"])
+def test_a_task_is_closed_whatever_its_id_begins_with(
+    run: Run, server: Any, monkeypatch: pytest.MonkeyPatch, begin: str
+) -> None:
+    monkeypatch.setenv(TOKEN, "secret")
+    name = begin + "A" * 39
+    server.replies[f"/operator/tasks/{name}/close"] = (200, b"{}")
+    closed = run("task", "close", name, "--collector", server.url)
+    assert (closed.exit_code, closed.stdout) == (0, f"closed: {name}\n"), closed.stderr

@@ -119,7 +119,10 @@ def publish(*, folder: Path, collector: str) -> Answer:
     )
 
 
-@task.command()
+# An id may begin with a hyphen, and is no option then.
+@task.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
+)
 @click.argument("source", metavar="FOLDER|ID")
 @collector_option
 @json_option
