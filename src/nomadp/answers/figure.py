@@ -11,6 +11,7 @@ from nomadp.answers.numbers import percent
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sentences import filter_words, headline
 from nomadp.answers.steps import HATCHED
+from nomadp.answers.svg import head
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.locations import LocationSet
@@ -120,7 +121,7 @@ def _paint(step: str) -> dict[str, Any]:
 
 
 def _draw_flows(axes: Any, scene: Scene) -> None:
-    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.patches import FancyArrowPatch, PathPatch, Polygon
     from matplotlib.path import Path as Outline
 
     for curve in scene.curves:
@@ -129,17 +130,21 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
             [start, curve.bend, end], [Outline.MOVETO, Outline.CURVE3, Outline.CURVE3]
         )
         rule = look()["certainty"].get(curve.certainty, {"opacity": 0.35})
+        paint = {"color": look()["light"]["flow"], "alpha": rule["opacity"], "zorder": 5}
+        if curve.is_less:  # apart from its head, which has no dashes
+            dashes = {"linestyle": (0, DASHES), "capstyle": "butt"}
+            wide = {"linewidth": curve.width * PX}
+            axes.add_patch(PathPatch(way, fill=False, **wide, **dashes, **paint))
+            axes.add_patch(Polygon(head(curve), linewidth=0, **paint))
+            continue
         axes.add_patch(
             FancyArrowPatch(
                 path=way,
                 arrowstyle=f"-|>,head_length={2 + curve.width * PX:.1f},"
                 f"head_width={1 + 0.6 * curve.width * PX:.1f}",
                 linewidth=curve.width * PX,
-                linestyle=(0, DASHES) if curve.is_less else "-",
-                color=look()["light"]["flow"],
-                alpha=rule["opacity"],
                 mutation_scale=1,
-                zorder=5,
+                **paint,
                 shrinkA=0,
                 shrinkB=0,
             )

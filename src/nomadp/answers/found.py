@@ -12,12 +12,19 @@ if TYPE_CHECKING:
 
 __all__ = ["summary"]
 
+_JOURNEYS = {
+    "journeys": "{:,} reports, each with the journey nearest to all that may be behind it.",
+    "synthetic": "{:,} journeys that nobody made, drawn from what all reports tell together.",
+}
+
 
 def summary(table: "Table", scene: "Scene | None") -> str:
     """One sentence on what was found."""
     about = table.about
     if about.get("missing"):
         return f"There are too few reports to say anything: {about['missing']:,} are missing."
+    if table.kind in _JOURNEYS and "tid" in table.columns:
+        return _JOURNEYS[table.kind].format(len(set(table["tid"])))
     if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
         return f"{len(table):,} rows."
     apart = table.columns.get("told_apart")

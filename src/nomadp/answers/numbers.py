@@ -14,8 +14,6 @@ __all__ = ["PERCENT", "decimals_of", "percent"]
 PERCENT = "\u00a0%"
 """No line ends before the sign."""
 MOST = 4
-NARROW = 0.25
-"""Of the intervals of the greatest rows: as exact as the narrower ones are all of them told."""
 
 
 def percent(share: float, decimals: int | None = None) -> str:
@@ -33,11 +31,11 @@ def percent(share: float, decimals: int | None = None) -> str:
 def decimals_of(columns: Mapping[str, Any]) -> int | None:
     """Of all shares of an answer, so that they stand under each other; None without intervals.
 
-    The width of an interval has two digits then; more would be noise.
+    The usual width of an interval has two digits then; more would be noise.
     """
     value = value_column(columns)
     if value not in columns or not {"low", "high"} <= columns.keys() or not len(columns[value]):
         return None
     first = np.argsort(-columns[value], kind="stable")[: look()["rows_most"]]
-    width = 100 * float(np.quantile((columns["high"] - columns["low"])[first], NARROW))
+    width = 100 * float(np.median((columns["high"] - columns["low"])[first]))
     return min(max(1 - floor(log10(width)), 0), MOST) if width > 0 else None

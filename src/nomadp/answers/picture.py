@@ -103,7 +103,8 @@ def _several(tables: "Table | Sequence[Table]") -> "list[Table]":
 
 
 def _lead(several: "list[Table]") -> str:
-    kinds = listed(list(dict.fromkeys(each.kind for each in several)))
+    named = {"synthetic": "synthetic journeys"}
+    kinds = listed(list(dict.fromkeys(named.get(each.kind, each.kind) for each in several)))
     about = several[0].about
     of = f"{about['reports']:,} reports that" if "reports" in about else "what"
     at = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""

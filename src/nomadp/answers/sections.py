@@ -152,7 +152,7 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
 
 
 def _points(table: "Table") -> list[tuple[str, bool, Any]]:
-    """Of journeys, whose rows are points: files name columns, and people read words."""
+    """Of journeys, whose rows are points: files name columns and degrees, people read words."""
     column = table.columns
     shown = {name: told for name, told in _POINT_COLUMNS.items() if name in column}
     names = list(shown) or list(column)[:6]
@@ -191,8 +191,6 @@ _POINT_COLUMNS: dict[str, tuple[str, Any]] = {
     "tid": ("Journey", _plain),
     "seq": ("Stop", lambda values: lambda k: f"{int(values[k]) + 1}"),
     "location_id": ("Place", _plain),
-    "lat": ("Latitude", lambda values: lambda k: f"{values[k]:.4f}"),
-    "lng": ("Longitude", lambda values: lambda k: f"{values[k]:.4f}"),
     "radius_km": ("Truth within", lambda values: lambda k: f"{values[k]:.1f}\u00a0km"),
     "datetime": ("Time", _plain),
 }

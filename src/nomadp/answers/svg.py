@@ -11,7 +11,7 @@ from nomadp.answers.steps import HATCHED
 from nomadp.geometry import Floats
 from nomadp.look import look
 
-__all__ = ["hatch", "svg"]
+__all__ = ["hatch", "head", "svg"]
 
 Name = Callable[[int], str]
 """What a row is called when it is pointed at."""
@@ -86,23 +86,27 @@ def _dots(points: Floats) -> str:
 
 def _flow(curve: Curve, title: str) -> str:
     """A curve, and a head where it ends; a wider one, unseen, is there to be touched."""
-    (x1, y1), (x2, y2) = curve.ends
-    bend = np.array(curve.bend)
-    way = np.array([x2, y2]) - bend
-    way = way / max(float(np.hypot(*way)), 1e-9)
-    size = 7.0 + 1.3 * curve.width
-    tip = np.array([x2, y2])
-    neck = tip - way * size
-    side = np.array([-way[1], way[0]]) * size * 0.5
-    head = _line(np.array([tip, neck + side, neck - side])) + "Z"
+    (x1, y1), _ = curve.ends
+    bend, corners = curve.bend, head(curve)
+    neck = corners[1:].mean(axis=0)
     path = f"M{x1:.1f} {y1:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"
     kind = f"{curve.certainty} less" if curve.is_less else curve.certainty
     return (
         f'<g class="mark flow {kind}" data-row="{curve.row}">{_title(title)}'
         f'<path class="touch" d="{path}"/>'
         f'<path class="line" d="{path}" stroke-width="{curve.width:.1f}"/>'
-        f'<path class="head" d="{head}"/></g>'
+        f'<path class="head" d="{_line(corners)}Z"/></g>'
     )
+
+
+def head(curve: Curve) -> Floats:
+    """The corners of what shows where a flow ends, the tip first."""
+    tip = np.array(curve.ends[1])
+    way = tip - np.array(curve.bend)
+    way = way / max(float(np.hypot(*way)), 1e-9)
+    size = 7.0 + 1.3 * curve.width
+    neck, side = tip - way * size, np.array([-way[1], way[0]]) * size * 0.5
+    return np.array([tip, neck + side, neck - side])
 
 
 def _scale_bar(scene: Scene) -> str:

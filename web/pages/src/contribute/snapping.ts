@@ -64,9 +64,13 @@ export class Snapping implements Step {
     const how =
       points.length > length
         ? "evenly spaced along the way, both ends kept"
-        : points.length < length
-          ? "the last is repeated"
-          : "one for each";
+        : "the last is repeated";
+    if (points.length === length) {
+      return (
+        `${plural(length, "point")}, as many as everybody sends in this task, each at ${set}. ` +
+        "How many you had is told to nobody."
+      );
+    }
     return (
       `${plural(points.length, "point")} become ${length}, as for everybody in this task (${how}), ` +
       `each at ${set}. How many points you had is told to nobody.`
@@ -99,7 +103,18 @@ export class Snapping implements Step {
       visits: `One of its points, drawn at random, and told to nobody: only in which area that point is.`,
     };
     const kind = question instanceof Trips ? "trips" : question.name;
-    return h("p", { class: "answer" }, words[kind]!);
+    const cell = question instanceof Visits ? null : /^r(\d+)_c(\d+)$/.exec(first);
+    const key = cell
+      ? `${first} is row ${cell[1]} from the south and column ${cell[2]} from the west, counted from 0.`
+      : "";
+    return h(
+      "div",
+      {},
+      h("p", { class: "answer" }, words[kind]!),
+      key && this.bench.kit.task.facts.zones?.startsWith("grid:")
+        ? h("p", { class: "soft" }, key)
+        : null,
+    );
   }
 
   /** A task that asks when needs the hour at which the journey began. */
@@ -108,7 +123,7 @@ export class Snapping implements Step {
     const { names, hours } = WHEN[this.bench.kit.task.facts.when!];
     const when = (at: number) => {
       const slot = names[Math.floor(at / hours) % names.length]!;
-      return `The task also asks when: ${slot}, when it began.`;
+      return `The task also asks when it began: ${slot}.`;
     };
     if (hour !== null && this.told !== this.bench.chosen) {
       return h("p", { class: "answer" }, when(hour));
