@@ -52,3 +52,15 @@ def test_a_wrong_token_publishes_nothing(
         done = CliRunner().invoke(main, ["task", "publish", folder, *where])
     assert done.exit_code == 1
     assert "replied 401 (unauthorized)" in done.stderr
+
+
+def test_who_takes_the_devices_address_for_the_operators_is_told(
+    sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(write_task_folder(tmp_path / "made", kit_of()))
+    monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
+    with collector(sqlite) as address:
+        where = ("--collector", f"http://127.0.0.1:{address.port}")
+        done = CliRunner().invoke(main, ["task", "publish", folder, *where])
+    assert done.exit_code == 1
+    assert "one address for operators, and another for devices" in done.stderr

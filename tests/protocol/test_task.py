@@ -139,6 +139,15 @@ def test_a_task_lasts_up_to_two_years():
             good(end=end)
 
 
+def test_times_that_do_not_fit_are_told_as_days_that_people_know():
+    with pytest.raises(TaskRefused, match="at 2024-10-04 00:00 and an end at 2024-10-03"):
+        good(end=19_999)
+    with pytest.raises(TaskRefused, match="a retention of 99 days and 100 days from start"):
+        good(retention=99)
+    with pytest.raises(TaskRefused, match="must end after it starts"):
+        good(end=3_000_000_000)
+
+
 def test_reports_are_kept_until_the_end_and_up_to_five_years():
     good(retention=100)
     good(retention=1830)

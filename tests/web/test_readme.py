@@ -46,7 +46,7 @@ def app(tmp_path_factory: pytest.TempPathFactory, web: Callable[..., None]) -> P
     pack = pack.replace("./web/client", str(root / "web" / "client"))
     (folder / "package.json").write_text('{"name": "app", "private": true}')
     for line in (pack, f"{install} --offline --no-audit --no-fund"):
-        subprocess.run(line.split(), cwd=folder, check=True, capture_output=True)
+        subprocess.run(["sh", "-c", line], cwd=folder, check=True, capture_output=True)
     (folder / "file_store.mjs").write_text(block_of(PAGE, "import { link"), encoding="utf-8")
     (folder / "app.mjs").write_text(APP, encoding="utf-8")
     return folder

@@ -170,5 +170,8 @@ def _refuse(error: psycopg.Error) -> NoReturn:
         raise StoreFull("the disk of the store must have room, and is full") from None
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"
-        raise StoreUnavailable(f"PostgreSQL must be reachable, and is not ({state})") from None
+        raise StoreUnavailable(
+            f"PostgreSQL must be reachable, and is not ({state}); psql with the same address "
+            "says why"
+        ) from None
     raise error

@@ -123,4 +123,6 @@ def _fail(status: int, body: bytes) -> NoReturn:
     known = kind.removeprefix("urn:nomadp:error:")
     name = f" ({known})" if known != kind and known.replace("_", "").isalpha() else ""
     hint = "; set the token that it was given" if status == 401 else ""
+    if known == "not_found":
+        hint = "; it has one address for operators, and another for devices and analysts"
     raise UploadFailed(f"the collector must agree, and replied {status}{name[:60]}{hint}")

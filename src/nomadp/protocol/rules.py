@@ -1,6 +1,7 @@
 """What a task says, and every line it must keep to: a device checks it before it takes part."""
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -174,6 +175,17 @@ def _check_budget(task: Parameters) -> None:
         )
 
 
+def _moment(seconds: int) -> str:
+    """Of a time that people know; the largest that a task may name are in no calendar."""
+    if seconds >= 2**37:
+        return f"{seconds} s"
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
+
+def _days(seconds: int) -> str:
+    return f"{seconds / 86_400:g} days"
+
+
 def _check_times(task: Parameters) -> None:
     low, high = PRECISION_RANGE_S
     _within("time_precision", task.time_precision, low, high)
@@ -183,15 +195,16 @@ def _check_times(task: Parameters) -> None:
     lasts, second = task.end - task.start, task.time_precision
     if lasts < 1 or lasts * second > TASK_MAX_S:
         raise TaskRefused(
-            "a task must end after it starts, and within two years, got a start of "
-            f"{task.start} and an end of {task.end} in units of {second} s"
+            "a task must end after it starts, and within two years, got a start at "
+            f"{_moment(task.start * second)} and an end at {_moment(task.end * second)} (UTC)"
         )
     if task.retention * second > RETENTION_MAX_S:
         raise TaskRefused("reports must be kept for at most five years, got a longer retention")
     if lasts > task.retention:
         raise TaskRefused(
-            f"reports must be kept until the task ends, got a retention of {task.retention} "
-            f"and {lasts} from start to end; lengthen retention or end sooner"
+            "reports must be kept until the task ends, got a retention of "
+            f"{_days(task.retention * second)} and {_days(lasts * second)} from start to end; "
+            "lengthen retention or end sooner"
         )
     if task.send_within > (task.retention - 1) * second:
         raise TaskRefused(
