@@ -1,13 +1,16 @@
 """What a page elsewhere draws: the same marks, in degrees."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nomadp.answers.drawing import drawing_of
+from nomadp.answers.found import summary
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import listing
+from nomadp.answers.sections import listing, rows_told
+from nomadp.answers.sentences import filter_words
 from nomadp.answers.steps import HATCHED, steps_of
 from nomadp.answers.table import Table
 from nomadp.locations import LocationSet
@@ -99,3 +102,32 @@ def test_an_answer_without_rows_says_what_is_missing(places: LocationSet) -> Non
     names = ("location_id", "lat", "lng", "share", "low", "high", "told_apart")
     none = Table("hotspots", {name: [] for name in names}, {"missing": 12})
     assert "12 are missing" in drawing_of(none, places)["summary"]
+
+
+def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_none(
+    density: Table, places: LocationSet
+) -> None:
+    assert drawing_of(density, places)["labels"] == []
+    named = replace(density, about={**density.about, "areas": "polygons:0"})
+    labels = drawing_of(named, places)["labels"]
+    assert [each["name"] for each in labels] == list(density["zone"])
+    assert density.shapes is not None
+    for each in labels:
+        lng, lat = each["at"]
+        assert (lat, lng) == pytest.approx(density.shapes.places[each["name"]], abs=2e-6)
+
+
+def test_pages_tell_stops_of_journeys_in_words(journeys: Table, places: LocationSet) -> None:
+    told = rows_told(journeys, scene_of(journeys, places))
+    names = [each["name"] for each in told["head"]]
+    assert names == ["Journey", "Stop", "Place", "Truth within"]
+    assert told["rows"][0]["cells"] == ["2-0", "1", places.ids[0], "0.5\u00a0km"]
+    assert summary(journeys, None).startswith("2 reports, each with the journey nearest")
+
+
+def test_the_name_of_a_cell_is_explained(density: Table, places: LocationSet) -> None:
+    words = filter_words(density, scene_of(density, places))
+    first = density["zone"][0]
+    assert f"{first} is row {first[1]} from the south and column {first[4]} " in words
+    named = replace(density, about={**density.about, "zones": "polygons:0"})
+    assert "from the south" not in filter_words(named, scene_of(named, places))

@@ -280,7 +280,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
         page.get_by_label(re.compile(r"08:10\s.\s08:31")).check()
         found.press("Continue with this journey")
         zones = [TRIPS.book.names[TRIPS.book.of[k]] for k in (1, 4)]  # type: ignore[union-attr]
-        said = f"It begins in zone {zones[0]} and ends in zone {zones[1]}."
+        said = f"It begins in {zones[0]} and ends in {zones[1]}."
         page.get_by_text(said).wait_for()
         found.see_preview()
         found.press("Continue to sending")
@@ -471,7 +471,7 @@ def test_the_browser_derives_the_promise_that_the_collector_states(
     capital = [each[0].upper() + each[1:] for each in (said["guaranteed"], said["adds_up"])]
     seen_by = [each[0].upper() + each[1:] for each in (*said["not_covered"], *said["seen"])]
     grown = [f"{after} %" for after in said["suspicions"].values()]
-    for words in (*capital, *seen_by, *grown, said["asks"], f"{said['odds_at_most']} : 1"):
+    for words in (*capital, *seen_by, *grown, said["asks"], f"{said['times_at_most']} : 1"):
         assert words in shown
     assert not found.asked or all("/promise" not in each.url for each in found.asked)
 
@@ -507,7 +507,7 @@ def test_a_journey_is_drawn_and_sent_by_keys_alone(
         expect(found.button("See what")).to_be_disabled()
         page.get_by_label("Weekday").select_option("Tuesday")
         page.get_by_label("Hour").select_option(index=10)
-        page.get_by_text("The task also asks when: Tue").wait_for()
+        page.get_by_text("The task also asks when it began: Tue").wait_for()
         found.button("See what").press("Enter")
         found.button("Continue to sending").press("Enter")
         page.get_by_label("I know that this browser").press("Space")
@@ -542,10 +542,10 @@ def test_an_hour_is_chosen_by_keys_and_can_be_chosen_again(
             page.get_by_label(name).press("ArrowDown")
             page.get_by_label(name).press("ArrowDown")  # the second of them, not the first
         expect(page.locator("#hour")).to_be_focused()
-        page.get_by_text("The task also asks when: Tue").wait_for()
+        page.get_by_text("The task also asks when it began: Tue").wait_for()
         expect(page.get_by_label("Hour")).to_have_value(re.compile("^1:00 "))
         page.get_by_label("Weekday").press("ArrowDown")
-        page.get_by_text("The task also asks when: Wed").wait_for()
+        page.get_by_text("The task also asks when it began: Wed").wait_for()
         found.press("See what would be sent")
         found.press("3 What is read of it")
         expect(page.get_by_label("Weekday")).to_have_value("Wednesday")

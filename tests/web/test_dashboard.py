@@ -185,7 +185,7 @@ def test_it_says_what_fakes_could_do_what_was_refused_and_what_was_promised(
         expect(refused).to_have_count(1)
         expect(refused).to_contain_text("From the future")
         promised = page.locator("#guarantee")
-        promised.get_by_text("403.43 : 1").wait_for()  # e^6, rounded up
+        promised.get_by_text("404 : 1").wait_for()  # e^6, rounded up
         expect(promised).to_contain_text("Who sees what")
 
 
