@@ -57,6 +57,8 @@ def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
         page.keyboard.press("Enter")
         page.get_by_role("tab", name=tab).click()
         page.wait_for_selector(DRAWN)
+        show(page, ".tabs", 24)  # the whole map, and what stands beside it
+        page.wait_for_selector(DRAWN)
 
     return prepare
 
@@ -100,9 +102,9 @@ def show(page: "Page", part: str, above_px: int) -> None:
 
 
 SHOTS = [
-    Shot("dashboard", "dashboard", DESK, "light", dashboard("Flows")),
-    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Flows")),
-    Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("Flows")),
+    Shot("dashboard", "dashboard", DESK, "light", dashboard("Destinations")),
+    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Destinations")),
+    Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("Destinations")),
     Shot("contribute", "contribute", DESK, "light", contribute),
     Shot("contribute-dark", "contribute", DESK, "dark", contribute),
     Shot("demo", "page", DESK, "light", journey),
