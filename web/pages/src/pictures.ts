@@ -167,7 +167,7 @@ function finenessOf(view: View, question: Question, home: number, says: boolean)
   const smaller = at < view.questions.length - 1 ? " Zoom in for smaller ones." : "";
   const larger = at > 0 ? " Zoom out for larger ones." : "";
   if (!says) return `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
-  const why = at === home ? "the finest of which reports tell something" : "chosen by the zoom";
+  const why = at === home ? "as fine as reports tell something" : "chosen by the zoom";
   return `Areas: ${side} by ${side}, ${why}.${smaller}`;
 }
 

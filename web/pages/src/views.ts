@@ -12,9 +12,13 @@ function view(key: string, label: string, ...questions: Question[]): View {
   return { key, label, questions };
 }
 
-/** Which of its questions is shown when the map shows everything: the finest that says something. */
+/**
+ * Which of its questions is shown when the map shows everything: from coarse to fine, the last
+ * before one that says nothing. Whoever picked the best of all would find something by chance.
+ */
 export function homeOf(view: View, says: (question: Question) => boolean): number {
-  return Math.max(0, view.questions.findLastIndex(says));
+  const silent = view.questions.findIndex((question) => !says(question));
+  return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
 }
 
 const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });
