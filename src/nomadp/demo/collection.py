@@ -54,8 +54,7 @@ class CollectionPlan:
     seed: int = 1
     places: int = 1000
     devices: int = 8000
-    """So many tell apart, in 30 repeats of 30: five or more districts by where trips end, and
-    four or more flows between districts that are above flat."""
+    """So many that districts and flows between them are told apart, in nearly every repeat."""
     epsilon: str = "4"
     length: int = 3
     journeys: int = 256
