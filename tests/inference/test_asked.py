@@ -15,9 +15,10 @@ from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
 LOCATIONS = scattered(60)
-ENDS = np.random.default_rng(1).choice(60, (800, 2), p=np.arange(60) / 1770)
+COUNT = 3000
+ENDS = np.random.default_rng(1).choice(60, (COUNT, 2), p=np.arange(60) / 1770)
 PEOPLE = TrajectorySet.from_lists(ENDS, size=60)
-HOURS = np.random.default_rng(2).integers(0, 168, 800)
+HOURS = np.random.default_rng(2).integers(0, 168, COUNT)
 
 
 def hotspots(mechanism, reports, zones=None, *, at=None):
@@ -60,14 +61,14 @@ def test_visits_are_all_points_as_often():
     assert_found(found, shares_of(ENDS.reshape(-1), question.partition))
     exact = make_mechanism("starts", LOCATIONS, 8, zones="grid:4")
     alone = asked_hotspots(exact, perturb_set(exact, PEOPLE), exact.partition)
-    assert found.per_share == pytest.approx(alone.per_share + 1 / 800)
+    assert found.per_share == pytest.approx(alone.per_share + 1 / COUNT)
 
 
 def test_pairs_of_zones():
     question, reports = asked("trips", "grid:2")
     start, end = question.partition.of[ENDS].T
     found = flows(question, reports)
-    assert_found(found, np.bincount(4 * start + end, minlength=16) / 800)
+    assert_found(found, np.bincount(4 * start + end, minlength=16) / COUNT)
     held = np.bincount(question.partition.of) / 60
     assert found.flat == pytest.approx(np.outer(held, held).reshape(-1))
 
@@ -87,7 +88,7 @@ def test_large_zones_are_told_of_by_small_ones():
     assert_found(hotspots(question, reports, "grid:2"), shares_of(ENDS[:, 0], large))
     start, end = large.of[ENDS].T
     found = flows(question, reports, large)
-    assert_found(found, np.bincount(4 * start + end, minlength=16) / 800)
+    assert_found(found, np.bincount(4 * start + end, minlength=16) / COUNT)
 
 
 def test_zones_that_cut_up_others_are_refused():
@@ -117,9 +118,9 @@ def test_ends_need_to_be_asked_for():
 def test_all_times_together_and_each():
     question, reports = asked("starts", "grid:2", when="day-part")
     zone, slot = question.partition.of[ENDS[:, 0]], HOURS // 6 % 4
-    assert_found(hotspots(question, reports), np.bincount(zone, minlength=4) / 800)
+    assert_found(hotspots(question, reports), np.bincount(zone, minlength=4) / COUNT)
     each = asked_hotspots(question, reports, question.partition, timed=True)
-    true = np.bincount(4 * zone + slot, minlength=16) / 800
+    true = np.bincount(4 * zone + slot, minlength=16) / COUNT
     assert (np.abs(each.unbiased - true) < 4 * each.deviation).all()
     assert each.flat.reshape(4, 4) == pytest.approx(
         hotspots(question, reports).flat[:, None] / 4 * np.ones((4, 4))
@@ -130,7 +131,7 @@ def test_trips_at_each_time():
     question, reports = asked("trips", "grid:2", when="weekday")
     start, end = question.partition.of[ENDS].T
     found = asked_trips(question, reports, question.partition, timed=True)
-    true = np.bincount(7 * (4 * start + end) + HOURS // 24, minlength=112) / 800
+    true = np.bincount(7 * (4 * start + end) + HOURS // 24, minlength=112) / COUNT
     assert (np.abs(found.unbiased - true) < 4.5 * found.deviation).all()
     assert flows(question, reports).unbiased == pytest.approx(
         found.unbiased.reshape(16, 7).sum(axis=1)
@@ -154,7 +155,7 @@ def test_reports_of_another_question_are_refused():
 def test_intervals_hold_what_people_did_as_often_as_they_say(epsilon, at):
     question = make_mechanism("trips", LOCATIONS, epsilon, zones="grid:3")
     start, end = question.partition.of[ENDS].T
-    pairs = np.bincount(9 * start + end, minlength=81).reshape(9, 9) / 800
+    pairs = np.bincount(9 * start + end, minlength=81).reshape(9, 9) / COUNT
     true = {"pairs": pairs.reshape(-1), "starts": pairs.sum(axis=1), "ends": pairs.sum(axis=0)}
     held = []
     for seed in range(200):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from asked import chances, every_label, supports
 
+from nomadp.analysis.hotspots import jensen_shannon
 from nomadp.errors import DomainError
 from nomadp.inference.direct import Levels, direct_shares, nearest_shares, pair_levels
 
@@ -139,6 +140,42 @@ def test_few_reports_are_on_average_not_worse_than_flat(epsilon):
         errors = [((each - true) ** 2).sum() for each in (found.values, found.flat)]
         worse.append(errors[0] - errors[1])
     assert np.mean(worse) <= 3 * np.std(worse) / sqrt(60)
+
+
+@pytest.mark.parametrize("epsilon", [1, 2, 4, 8])
+def test_few_people_of_a_nearly_flat_city_are_not_told_worse_than_flat(epsilon):
+    """Where people go, not where those went who reported; by relative errors, too."""
+    city = np.full(64, 1 / 64) * np.tile([1.2, 0.8, 1.0, 1.0], 16)
+    levels = [np.arange(64) // 2**k for k in range(5, 0, -1)]
+    worse = []
+    for seed in range(60):
+        found, _ = asked_of(city, 1000, epsilon, seed, levels)
+        worse.append(jensen_shannon(city, found.values) - jensen_shannon(city, found.flat))
+    assert np.mean(worse) <= 3 * np.std(worse, ddof=1) / sqrt(60)
+
+
+def test_chance_in_who_reports_is_not_taken_for_where_people_go():
+    """Reports without any noise, of people who go everywhere alike."""
+    seen, people = np.random.default_rng(1), every_label(16, HALVES)
+    claims = [
+        direct_shares(seen.multinomial(1000, np.full(16, 1 / 16)), 1000, 1.0, 0.0, people).kept
+        for _ in range(100)
+    ]
+    assert np.count_nonzero(claims) <= 10
+
+
+def test_what_is_told_hardly_beyond_chance_is_hardly_believed():
+    """One label is supported ever more: first nothing is said of it, then little, then more."""
+    _, p, q = chances(16, 2.0)
+    kept = []
+    for more in range(0, 240, 8):
+        support = np.full(16, round(1000 * q + (p - q) * 1000 / 16))
+        support[5] += more
+        kept.append(direct_shares(support, 1000, p, q, every_label(16, HALVES)).kept)
+    assert kept[0] == 0
+    assert np.all(np.diff(kept) >= 0)
+    assert 0 < min(each for each in kept if each) < 0.5
+    assert kept[-1] > 0.9
 
 
 def test_nothing_is_claimed_that_may_be_chance():

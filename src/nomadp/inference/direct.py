@@ -2,14 +2,16 @@
 
 A report supports the true label with one known chance and any other with another, so shares
 are estimated without bias and with a variance that is known exactly. What is released is
-drawn towards flat as far as chance demands: from coarse groups of labels to fine ones, the
-share of each is split among its parts (`splits.py`). So it adds up to 1 and nothing is below
-0, an empty region costs nothing, and with many reports it comes near to what was counted.
+drawn towards flat as far as chance demands, that in reports and that in who reports: from
+coarse groups of labels to fine ones, the share of each is split among its parts (`splits.py`).
+So it adds up to 1 and nothing is below 0, an empty region costs nothing, and with many reports
+it comes near to what was counted.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +34,7 @@ COUNTED, STEEP = 0.5, 8
 
 @dataclass(frozen=True, eq=False)
 class DirectShares(Shares):
-    """Shares among those who reported, with what was counted and how exact that is.
+    """Shares of everybody, with what was counted among those who reported, and how exactly.
 
     ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
     """
@@ -72,7 +74,8 @@ def direct_shares(
     at_none, per_share = none / (total * gap**2), (one - none) / (total * gap**2)
     flat = _sums(asked, levels.flat / levels.flat.sum())
     noise = other_chance * (1 - other_chance) / (total * gap**2)
-    more = (1 - true_chance - other_chance) / (total * gap)
+    # Who reports is a sample of those who are asked about, however exact the reports are.
+    more = (1 - true_chance - other_chance) / (total * gap) + 1 / total
     split = _split_down(per_label, levels, noise, more)
     moved, said = split - flat, unbiased - flat
     kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
@@ -129,13 +132,23 @@ def _variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Flo
     return np.maximum(none, 0.0), np.maximum(one, 0.0)
 
 
+class _Cut(NamedTuple):
+    """How one level cuts up the groups of the one before."""
+
+    parent: Ints
+    public: Floats
+    expected: Floats
+    free: int
+    """Splits that do not follow from others."""
+
+
 def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> Floats:
     """The shares that are asked for: each group's is split among its parts, coarse to fine.
 
     Labels err independently of each other, but for what is known of their group's share.
     """
     above, share = np.zeros(len(unbiased), dtype=np.int64), np.ones(1)
-    spread, told = unlearned(), 0.0
+    spread, told, cuts = unlearned(), 0.0, []
     for level in (*levels.groups, levels.asked):
         _, first, group = np.unique(level, return_index=True, return_inverse=True)
         parent = above[first]
@@ -143,21 +156,38 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
             raise ValueError("every level must cut up the groups of the one before")
         found, public = _sums(group, unbiased), _sums(group, levels.flat)
         public /= _sums(parent, public)[parent]
-        whole = share[parent]
+        expected, whole = public.copy(), share[parent]
         variance = np.maximum(np.bincount(group) * noise + more * whole * public, _LEAST**2)
         part_of = variance / _sums(parent, variance)[parent]
         found += part_of * (whole - _sums(parent, found)[parent])
         variance *= 1 - part_of
-        cut = np.flatnonzero((np.bincount(parent)[parent] > 1) & (whole > _LEAST))
+        parts = np.bincount(parent)[parent]
+        cut = np.flatnonzero((parts > 1) & (whole > _LEAST))
         if len(cut):
             scale = whole[cut]
-            public[cut], spread, gain = posterior(
+            expected[cut], spread, gain = posterior(
                 found[cut] / scale, variance[cut] / scale**2, public[cut], spread
             )
-            told += float(gain @ (1 - 1 / np.bincount(parent)[parent[cut]]))  # one follows
-            public /= _sums(parent, public)[parent]
-        share, above = whole * public, group
-    return share if told > SURE else _sums(levels.asked, levels.flat / levels.flat.sum())
+            told += float(gain @ (1 - 1 / parts[cut]))  # one follows
+            expected /= _sums(parent, expected)[parent]
+        cuts.append(_Cut(parent, public, expected, len(cut) - len(np.unique(parent[cut]))))
+        share, above = whole * expected, group
+    if told <= SURE:
+        return _sums(levels.asked, levels.flat / levels.flat.sum())
+    return _believed(cuts, told)
+
+
+def _believed(cuts: list[_Cut], told: float) -> Floats:
+    """Shares drawn towards what is public, by as much as chance would tell of each level.
+
+    If all splits are public, one of n still seems some n times likelier than that (the largest
+    of n exponential variables); where all that is told is hardly more, little is believed.
+    """
+    share = np.ones(1)
+    for cut in cuts:
+        kept = max(0.0, 1 - math.log(1 + cut.free) / told)
+        share = share[cut.parent] * (cut.public + kept * (cut.expected - cut.public))
+    return share
 
 
 def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
