@@ -20,7 +20,7 @@ from collecting import (
     value_of,
 )
 
-from nomadp.collector import space
+from nomadp.collector import ingest, space
 from nomadp.collector import writer as writing
 from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, totals_of
 from nomadp.collector.messages import UPLOAD_TYPE
@@ -154,6 +154,17 @@ def test_late_is_told_as_replayed_and_counted_as_late(store: Store) -> None:
         assert address.send(kit, report(kit, time=today() - 4)).failures == ["report_replayed"]
         assert address.counters(kit, "late") == 1
         assert address.send(kit, report(kit, time=today() - 3)).body == b""
+
+
+def test_a_reason_that_is_on_no_list_is_told_to_nobody(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "time_fate", lambda *_: "seen_before_at_noon")
+    with collector(sqlite, kit) as address:
+        reply = address.send(kit, report(kit))
+        assert (reply.status, reply.problem) == (503, "unavailable")  # so it is kept
+        assert b"noon" not in reply.body
+        assert address.counters(kit, "seen_before_at_noon") == 1
 
 
 def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(

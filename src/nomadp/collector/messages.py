@@ -39,8 +39,9 @@ REPORT_DROPPED, TOO_EARLY = "report_dropped", "report_too_early"
 NOT_STARTED, TASK_EXPIRED = "task_not_started", "task_expired"
 INVALID_MESSAGE, SIMULATED = "invalid_message", "simulated"
 
-_TOLD_AS = {LATE: REPLAYED, SIMULATED: INVALID_MESSAGE}
-"""What the sender is told instead; late and replayed are not told apart."""
+_TOLD = (REPLAYED, REPORT_DROPPED, TOO_EARLY, NOT_STARTED, TASK_EXPIRED, INVALID_MESSAGE)
+_TOLD_AS = dict(zip(_TOLD, _TOLD, strict=True)) | {LATE: REPLAYED, SIMULATED: INVALID_MESSAGE}
+"""All that a sender is ever told; late and replayed are not told apart."""
 
 _TO_PLAIN = str.maketrans("-_", "+/")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
@@ -94,8 +95,8 @@ def report_id_text(raw: bytes) -> str:
 
 
 def failures_body(failures: list[tuple[str, str]]) -> bytes:
-    """Of ids and reasons, in the order of the request."""
+    """Of ids and reasons, in the order of the request; a reason that is for nobody fails."""
     told: list[dict[str, Any]] = [
-        {"id": name, "error": _TOLD_AS.get(reason, reason)} for name, reason in failures
+        {"id": name, "error": _TOLD_AS[reason]} for name, reason in failures
     ]
     return json.dumps({"failures": told}, separators=(",", ":")).encode()
