@@ -98,3 +98,8 @@ COLLECTING = [*PACKAGE.glob("reports/*.py"), *PACKAGE.glob("inference/*.py")]
 @pytest.mark.parametrize("module", COLLECTING, ids=lambda m: str(m.relative_to(PACKAGE)))
 def test_whoever_collects_needs_no_private_type(module: Path) -> None:
     assert "trajectory" not in imported_names(module)
+
+
+@pytest.mark.parametrize("module", PACKAGE.glob("client/*.py"), ids=lambda m: m.stem)
+def test_a_device_knows_nothing_of_outlines(module: Path) -> None:
+    assert "outlines" not in module.read_text(encoding="utf-8")  # they are for who draws maps

@@ -10,13 +10,14 @@ import pytest
 from collecting import Address, collector, report, today
 from worlds import scattered
 
-from nomadp.client.kits import fetched_from, with_fetched_outlines
+from nomadp.client.kits import fetched_from
 from nomadp.collector.copying import copied
 from nomadp.collector.held import add_task, read_task
 from nomadp.collector.opened import opened
 from nomadp.collector.store import Store
 from nomadp.protocol.canonical import base64url
 from nomadp.protocol.create import create_task
+from nomadp.protocol.fetch import with_fetched_outlines
 from nomadp.protocol.files import locations_bytes, zones_bytes
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.outlines import outlines_bytes, with_outlines

@@ -68,7 +68,8 @@ def evidence_from(
 
 def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     """The task that a collector, or files beside its folder, are asked about, if any."""
-    from nomadp.client.kits import fetched_from, with_fetched_outlines
+    from nomadp.client.kits import fetched_from
+    from nomadp.protocol.fetch import with_fetched_outlines
     from nomadp.protocol.folder import read_task_folder
     from nomadp.protocol.outlines import read_outlines
 

@@ -1,17 +1,13 @@
 """A task from a collector, who is not trusted: checked against the id that was expected."""
 
-import logging
-
 from nomadp.client.http import Address, get
-from nomadp.errors import TaskRefused, UploadFailed
+from nomadp.errors import TaskRefused
 from nomadp.protocol import Kit, Task
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX
 from nomadp.protocol.task import is_task_id
 
-__all__ = ["fetched", "fetched_from", "is_address", "one_id", "with_fetched_outlines"]
-
-log = logging.getLogger(__name__)
+__all__ = ["fetched", "fetched_from", "is_address", "one_id"]
 
 
 def is_address(text: str) -> bool:
@@ -32,23 +28,6 @@ def fetched(address: Address, task_id: str) -> Kit:
     names = ("locations", "zones" if task.asks else "atlas")
     files = {name: get(address, f"{path}/{name}", FILE_BYTES_MAX) for name in names}
     return Kit.from_files(task, files)
-
-
-def with_fetched_outlines(url: str, kit: Kit) -> Kit:
-    """For who draws maps: with the outlines that the collector has, if they are right."""
-    if not str(kit.task.params.get("zones", "")).startswith("polygons:"):
-        return kit
-    from nomadp.protocol.outlines import OUTLINES, OUTLINES_BYTES_MAX, with_outlines
-
-    address, _ = Address.parse(url)
-    try:
-        content = get(address, f"/tasks/{kit.task.id}/{OUTLINES}", OUTLINES_BYTES_MAX)
-        return with_outlines(kit, content)
-    except UploadFailed:  # it has none
-        return kit
-    except TaskRefused as refusal:
-        log.warning(f"zones are drawn without outlines: {refusal}")
-        return kit
 
 
 def one_id(named: str | None, expected: str | None) -> str:

@@ -1,6 +1,7 @@
 """What operators and analysts ask of a collector: bounded, and no redirect is followed."""
 
 import json
+import logging
 import urllib.error
 import urllib.request
 from http.client import HTTPException
@@ -13,7 +14,9 @@ from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import is_task_id
 
-__all__ = ["Operator", "fetch_counts"]
+__all__ = ["Operator", "fetch_counts", "with_fetched_outlines"]
+
+log = logging.getLogger(__name__)
 
 TIMEOUT_S = 30.0
 _LISTED_BYTES_MAX = 16 * 2**20
@@ -32,6 +35,22 @@ def fetch_counts(url: str, task_id: str, token: str) -> Any:
         headers={"Accept": "application/json"} | _authorization(token),
     )
     return _parsed(_read(request, _COUNTS_BYTES_MAX))
+
+
+def with_fetched_outlines(url: str, kit: Kit) -> Kit:
+    """For who draws maps: with the outlines that the collector has, if they are right."""
+    if not str(kit.task.params.get("zones", "")).startswith("polygons:"):
+        return kit
+    from nomadp.protocol.outlines import OUTLINES, OUTLINES_BYTES_MAX, with_outlines
+
+    request = urllib.request.Request(f"{_address(url)}/tasks/{kit.task.id}/{OUTLINES}")
+    try:
+        return with_outlines(kit, _read(request, OUTLINES_BYTES_MAX + 1))
+    except UploadFailed:  # it has none
+        return kit
+    except TaskRefused as refusal:
+        log.warning(f"zones are drawn without outlines: {refusal}")
+        return kit
 
 
 class Operator:
