@@ -6,6 +6,8 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from collecting import (
@@ -26,7 +28,7 @@ from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, t
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.service import Service
 from nomadp.collector.space import Space
-from nomadp.collector.store import Store, StoreFull, StoreUnavailable
+from nomadp.collector.store import Connection, Store, StoreFull, StoreUnavailable
 from nomadp.collector.writer import Writer
 from nomadp.errors import DomainError
 from nomadp.protocol.kit import Kit
@@ -43,6 +45,23 @@ def reports_in(store: Store, kit: Kit) -> dict[str, tuple[int, bytes | None]]:
     )
     connection.close()
     return {report_id_text(bytes(name)): (epoch, value) for name, epoch, value in rows}
+
+
+@contextmanager
+def watched(store: Store, kit: Kit) -> Iterator[tuple[Address, Service, Connection]]:
+    """A collector with its inside: what it writes by can be made to fail."""
+    services: list[Service] = []
+    with collector(store, kit, started=services.append) as address:
+        connection = services[0].writer._connection
+        assert connection is not None
+        yield address, services[0], connection
+
+
+def failing(error: Exception) -> Any:
+    def fails(*_: object) -> None:
+        raise error
+
+    return fails
 
 
 def send_raw(address: Address, kit: Kit, body: bytes, kind: str = UPLOAD_TYPE) -> Reply:
@@ -343,10 +362,7 @@ def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
     sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(space, "LOOK_AGAIN_S", 600.0)
-    services: list[Service] = []
-    with collector(sqlite, kit, started=services.append) as address:
-        connection = services[0].writer._connection
-        assert connection is not None
+    with watched(sqlite, kit) as (address, service, connection):
         write = connection.write
 
         def fails(*_: object) -> None:
@@ -358,7 +374,7 @@ def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
         for _ in range(2):
             reply = address.send(kit, sent)
             assert (reply.status, reply.problem) == (507, "storage_full")
-        services[0].space._refused_until_s = 0.0  # the moment is over
+        service.space._refused_until_s = 0.0  # the moment is over
         assert address.send(kit, sent).body == b""
 
 
@@ -377,15 +393,9 @@ def test_a_full_queue_turns_away_and_says_when_to_come_back(
 def test_what_was_refused_is_counted_though_the_commit_beside_it_failed(
     sqlite: Store, kit: Kit
 ) -> None:
-    services: list[Service] = []
-    with collector(sqlite, kit, started=services.append) as address:
-        connection = services[0].writer._connection
-        assert connection is not None
-
-        def fails(*_: object) -> None:
-            raise StoreFull("full")
-
-        connection.write, write = fails, connection.write  # type: ignore[assignment, method-assign]
+    with watched(sqlite, kit) as (address, _, connection):
+        full = failing(StoreFull("full"))
+        connection.write, write = full, connection.write  # type: ignore[method-assign]
         assert address.send(kit, report(kit, time=0), report(kit)).status == 507
         connection.write = write  # type: ignore[method-assign]
         assert address.counters(kit, "task_not_started") == 1
@@ -394,15 +404,8 @@ def test_what_was_refused_is_counted_though_the_commit_beside_it_failed(
 def test_a_commit_that_fails_at_its_very_end_acknowledges_nothing(
     sqlite: Store, kit: Kit
 ) -> None:
-    services: list[Service] = []
-    with collector(sqlite, kit, started=services.append) as address:
-        connection = services[0].writer._connection
-        assert connection is not None
-
-        def fails(*_: object) -> None:
-            raise StoreUnavailable("away")
-
-        connection.add_counters = fails  # type: ignore[assignment, method-assign]
+    with watched(sqlite, kit) as (address, _, connection):
+        connection.add_counters = failing(StoreUnavailable("away"))  # type: ignore[method-assign]
         assert address.send(kit, report(kit)).status == 503
         assert reports_in(sqlite, kit) == {}
         sent = report(kit)
@@ -446,15 +449,8 @@ def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(sqlite: Store, kit: K
 def test_a_store_that_is_away_is_told_and_the_next_try_succeeds(
     sqlite: Store, kit: Kit
 ) -> None:
-    services: list[Service] = []
-    with collector(sqlite, kit, started=services.append) as address:
-        connection = services[0].writer._connection
-        assert connection is not None
-
-        def fails(*_: object) -> None:
-            raise StoreUnavailable("away")
-
-        connection.write = fails  # type: ignore[assignment, method-assign]
+    with watched(sqlite, kit) as (address, _, connection):
+        connection.write = failing(StoreUnavailable("away"))  # type: ignore[method-assign]
         sent = report(kit)
         reply = address.send(kit, sent)
         assert (reply.status, reply.problem) == (503, "unavailable")

@@ -9,8 +9,6 @@ import {
   fetchKit,
   Ledger,
   LedgerRefused,
-  type LedgerChange,
-  type LedgerState,
   ReportRefused,
   type Task,
   TaskRefused,
@@ -18,29 +16,16 @@ import {
   UploadFailed,
 } from "../src/index.js";
 import { parseAddress } from "../src/device/address.js";
-import { MemoryStore } from "../src/device/memory_store.js";
 import { outcomeOf } from "../src/device/sending.js";
-import { Loopback, runningTask } from "./loopback.js";
-
-const JOURNEY = [
-  { lat: 41.801, lng: -87.601 },
-  { lat: 41.85, lng: -87.55 },
-];
+import type { ChargeRow } from "../src/device/store.js";
+import { joined, JOURNEY, type Loopback, runningTask, SeenStore } from "./loopback.js";
 
 /** Writes down what is written to it, in order. */
-class Watched extends MemoryStore {
+class Watched extends SeenStore {
   readonly written: string[] = [];
 
-  override async update<Found>(
-    step: (state: LedgerState) => readonly [Found, LedgerChange?],
-  ): Promise<Found> {
-    return super.update((state) => {
-      const [found, change = {}] = step(state);
-      const row = change.added ?? change.changed;
-      if (row !== undefined)
-        this.written.push(`${row.state}${row.body ? " with its body" : ""}`);
-      return [found, change];
-    });
+  see({ state, body }: ChargeRow): void {
+    this.written.push(`${state}${body ? " with its body" : ""}`);
   }
 }
 
@@ -49,12 +34,9 @@ let server: Loopback;
 let base: string;
 let store: Watched;
 
-async function begin(world: string, facts: object = {}): Promise<Client> {
-  task = await runningTask(world, facts);
-  server = new Loopback(task, world);
-  base = await server.start();
-  const client = await Client.open({ store, isTest: true });
-  await client.join(`${base}/tasks/${task.id}`);
+async function begin(world: string, facts: object = {}, options = {}): Promise<Client> {
+  let client: Client;
+  ({ client, task, server, base } = await joined({ store, ...options }, world, facts));
   return client;
 }
 
@@ -124,13 +106,9 @@ describe("a report", () => {
   });
 
   test("is told of as it leaves, each time it is tried", async () => {
-    task = await runningTask("atlas");
-    server = new Loopback(task, "atlas");
-    base = await server.start();
     const left: [string, Uint8Array][] = [];
     const onUpload = (body: Uint8Array, id: string) => void left.push([id, body]);
-    const client = await Client.open({ store, isTest: true, onUpload });
-    await client.join(`${base}/tasks/${task.id}`);
+    const client = await begin("atlas", {}, { onUpload });
     server.answers = [(response) => void response.writeHead(503).end()];
     const { reportId } = await client.report(JOURNEY);
     expect(left.map(([id]) => id)).toEqual([reportId, reportId]);

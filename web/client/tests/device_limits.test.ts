@@ -15,16 +15,13 @@ import {
 } from "../src/index.js";
 import { MemoryStore } from "../src/device/memory_store.js";
 import { outcomeOf } from "../src/device/sending.js";
-import { Loopback, runningTask } from "./loopback.js";
+import type { ChargeRow } from "../src/device/store.js";
+import { joined, JOURNEY, type Loopback, runningTask, SeenStore } from "./loopback.js";
 
-const JOURNEY = [
-  { lat: 41.801, lng: -87.601 },
-  { lat: 41.85, lng: -87.55 },
-];
 const DAY_S = 86_400;
 
 /** Takes a while to write, one step after the other as a disk does, or fails to. */
-class Slow extends MemoryStore {
+class Slow extends SeenStore {
   failing: string | undefined;
   #before: Promise<unknown> = Promise.resolve();
 
@@ -33,15 +30,14 @@ class Slow extends MemoryStore {
   ): Promise<Found> {
     const written = this.#before.then(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return super.update((state) => {
-        const [found, change = {}] = step(state);
-        const row = change.added ?? change.changed;
-        if (row !== undefined && row.state === this.failing) throw new Error("full");
-        return [found, change];
-      });
+      return super.update(step);
     });
     this.#before = written.catch(() => undefined);
     return written;
+  }
+
+  see({ state }: ChargeRow): void {
+    if (state === this.failing) throw new Error("full");
   }
 }
 
@@ -50,11 +46,8 @@ let server: Loopback | undefined;
 let store: MemoryStore;
 
 async function begin(facts: object = {}): Promise<Client> {
-  task = await runningTask("atlas", facts);
-  server = new Loopback(task, "atlas");
-  const base = await server.start();
-  const client = await Client.open({ store, isTest: true, lifetime: 100 });
-  await client.join(`${base}/tasks/${task.id}`);
+  let client: Client;
+  ({ client, task, server } = await joined({ store, lifetime: 100 }, "atlas", facts));
   return client;
 }
 

@@ -8,9 +8,16 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { Task } from "../src/index.js";
+import { Client, type LedgerChange, type LedgerState, Task } from "../src/index.js";
+import { MemoryStore } from "../src/device/memory_store.js";
+import type { ChargeRow } from "../src/device/store.js";
 import { canonicalBytes } from "../src/protocol/canonical.js";
 import { bytes, worldText } from "./protocol_worlds.js";
+
+export const JOURNEY = [
+  { lat: 41.801, lng: -87.601 },
+  { lat: 41.85, lng: -87.55 },
+];
 
 export type Answer = (response: ServerResponse, body: Buffer) => void | Promise<void>;
 
@@ -20,6 +27,43 @@ export async function runningTask(world: string, facts: object = {}): Promise<Ta
   const said = JSON.parse(worldText("protocol", world).task);
   const times = { start: today - 1, end: today + 90, retention: 180, send_within: 0 };
   return Task.fromBytes(canonicalBytes({ ...said, ...times, ...facts }));
+}
+
+export interface Joined {
+  readonly client: Client;
+  readonly task: Task;
+  readonly server: Loopback;
+  readonly base: string;
+}
+
+/** A device that joined a task of a known world, at a collector of its own. */
+export async function joined(
+  options: Parameters<typeof Client.open>[0],
+  world = "atlas",
+  facts: object = {},
+): Promise<Joined> {
+  const task = await runningTask(world, facts);
+  const server = new Loopback(task, world);
+  const base = await server.start();
+  const client = await Client.open({ isTest: true, ...options });
+  await client.join(`${base}/tasks/${task.id}`);
+  return { client, task, server, base };
+}
+
+/** Shows every charge that is about to be written. */
+export abstract class SeenStore extends MemoryStore {
+  abstract see(row: ChargeRow): void;
+
+  override async update<Found>(
+    step: (state: LedgerState) => readonly [Found, LedgerChange?],
+  ): Promise<Found> {
+    return super.update((state) => {
+      const [found, change = {}] = step(state);
+      const row = change.added ?? change.changed;
+      if (row !== undefined) this.see(row);
+      return [found, change];
+    });
+  }
 }
 
 export class Loopback {
