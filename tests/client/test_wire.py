@@ -280,15 +280,19 @@ def test_a_problem_stops_and_only_its_known_type_is_said(
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_report_follows_no_redirection(
+def test_a_report_follows_no_redirection_and_waits(
     client: Client, collector: Collector, status: int
 ) -> None:
     with collecting(KIT) as elsewhere:
         there = elsewhere.url + f"/tasks/{KIT.task.id}/reports"
         collector.replies = [Said(status, headers=(("Location", there),))]
-        receipt = client.report([0, 1, 2])
-        assert (receipt.state, receipt.reason) == ("stopped", f"refused ({status})")
+        client.report([0, 1, 2], queue=True)
+        (receipt,) = client.send(now=True, patience_s=0)
+        assert (receipt.state, receipt.reason) == ("waiting", f"moved ({status})")
         assert elsewhere.seen == []
+    assert client.send(now=True)[0].state == "accepted"
+    first, second = collector.uploads
+    assert first.body == second.body
 
 
 def test_cookies_are_not_kept(client: Client, collector: Collector) -> None:

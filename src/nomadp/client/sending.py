@@ -88,6 +88,9 @@ def outcome_of(reply: Reply, report_id: str) -> Outcome:
     if reply.status >= 500 or reply.status in BUSY:
         after_s = min(float(reply.retry_after_s or 0), RETRY_MAX_S)
         return Outcome("waiting", f"busy ({reply.status})", after_s)
+    if 300 <= reply.status < 400:
+        # Not followed, and no refusal: whoever stands in between may be gone tomorrow.
+        return Outcome("waiting", f"moved ({reply.status})")
     return Outcome("stopped", f"refused ({_problem(reply)})")
 
 

@@ -166,13 +166,16 @@ describe("a retry", () => {
     expect(server.posted.length).toBe(2);
   });
 
-  test("never goes where a reply points to", async () => {
+  test("never goes where a reply points to, and waits", async () => {
     const client = await begin("atlas");
     server.answers = [(response) => void response.writeHead(303, { Location: "/x" }).end()];
     await client.report(JOURNEY, { queue: true });
     const [receipt] = await client.send({ now: true, patienceMs: 0 });
     expect(receipt!.state).toBe("waiting");
-    expect(server.posted.map(({ path }) => path)).toEqual([`/tasks/${task.id}/reports`]);
+    expect((await client.send({ now: true }))[0]!.state).toBe("accepted");
+    const here = `/tasks/${task.id}/reports`;
+    expect(server.posted.map(({ path }) => path)).toEqual([here, here]);
+    expect(String(server.posted[0]!.body)).toBe(String(server.posted[1]!.body));
   });
 
   test("reads no more of a reply than 4 KiB", async () => {
@@ -207,6 +210,7 @@ describe("a reply means", () => {
       "stopped",
       "refused (urn:nomadp:error:invalid_message)",
     ],
+    [304, "", "waiting", "moved (304)"],
     [404, '{"type":"javascript:alert(1)"}', "stopped", "refused (404)"],
     [429, "", "waiting", "busy (429)"],
     [507, "", "waiting", "busy (507)"],

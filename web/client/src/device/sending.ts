@@ -74,6 +74,9 @@ export function outcomeOf(reply: Reply, reportId: string): Outcome {
   if (status >= 500 || BUSY.includes(status)) {
     return outcome("waiting", `busy (${status})`, Math.min(reply.retryAfterS, RETRY_MAX_S));
   }
+  // Not followed, and no refusal: whoever stands in between may be gone tomorrow. Most of them
+  // never get here: `fetch` is told to fail at a redirect.
+  if (status >= 300 && status < 400) return outcome("waiting", `moved (${status})`);
   const type = objectOf(reply)["type"];
   const known = typeof type === "string" && TYPE.test(type);
   return outcome("stopped", `refused (${known ? type : status})`);
