@@ -7,7 +7,7 @@ import pytest
 from worlds import scattered
 
 from nomadp.answers import ask
-from nomadp.answers.asking import checked_question
+from nomadp.answers.asking import checked_question, shortest_question
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError, SchemaError
 from nomadp.inference import decode, learn_prior
@@ -262,6 +262,39 @@ def test_the_same_question_is_the_same_however_it_is_written():
     two = checked_question({"level": 0.9, "areas": "grid:16", "ask": "hotspots", "at": None})
     assert one == two == {"ask": "hotspots", "areas": "grid:16", "level": 0.9}
     assert checked_question({"ask": "hotspots"}) == {"ask": "hotspots", "level": 0.9}
+
+
+PLAIN = [
+    ("atlas", "hotspots", {"areas": "locations", "at": "visits", "level": "0.9"}),
+    ("atlas", "density", {"areas": "grid:16", "at": "visits", "level": 0.9}),
+    ("atlas", "flows", {"areas": "grid:4", "level": 0.9}),
+    ("atlas", "journeys", {"level": 0.9}),
+    ("atlas", "lengths", {"level": 0.9}),
+    ("atlas", "synthesize", {"journeys": 1000, "seed": 0}),
+    ("starts", "density", {"areas": "grid:3", "at": "starts", "level": 0.9}),
+    ("trips", "flows", {"areas": "grid:3"}),
+    ("trips", "hotspots", {"at": "starts"}),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "said"), PLAIN)
+def test_what_goes_without_saying_is_the_same_question_and_answer(name, kind, said):
+    mechanism, plain = made(name), {"ask": kind}
+    assert shortest_question(mechanism, plain) == plain
+    assert shortest_question(mechanism, {**plain, **said}) == plain
+    reports = reports_of(mechanism, 100)
+    one, two = (ask(mechanism, reports, each) for each in (plain, {**plain, **said}))
+    for column in one.columns.keys() | two.columns.keys():
+        assert list(one[column]) == list(two[column])
+
+
+def test_what_changes_an_answer_is_another_question():
+    starts, atlas = made("starts"), made("atlas")
+    assert shortest_question(starts, {"ask": "density", "areas": "grid:16"})["areas"]
+    assert shortest_question(atlas, {"ask": "density", "areas": "grid:3"})["areas"]
+    assert shortest_question(atlas, {"ask": "hotspots", "level": "0.5"})["level"] == 0.5
+    none = {"ask": "who", "level": 0.9}
+    assert shortest_question(atlas, none) == none
 
 
 @pytest.mark.parametrize(

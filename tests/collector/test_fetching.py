@@ -1,6 +1,7 @@
 """What devices fetch, what operators do, what analysts ask, over real HTTP."""
 
 import base64
+import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -193,6 +194,20 @@ def test_a_question_is_one_job_until_it_is_deleted(address: Address, kit: Kit) -
     assert gone.problem == "unrecognized_job"
     anew = finished(address, address.post(path, QUESTION, "analyst"))
     assert anew.json["answer"]["about"]["reports"] == 6
+
+
+def test_a_default_that_is_said_is_no_other_job(address: Address, kit: Kit) -> None:
+    path, task = f"/tasks/{kit.task.id}/collection_jobs", kit.task
+    said = {"ask": "hotspots", "level": "0.90", "areas": "locations", "at": None}
+    asked: list[dict[str, Any]] = [QUESTION, {"question": said}]
+    asked += [{"start": task.start, **QUESTION, "end": task.end}]
+    names = [address.post(path, each, "analyst").json["job"] for each in asked]
+    assert len(set(names)) == 1
+    # Under this name it was kept before defaults were looked at, and is found again.
+    before = json.dumps([task.id, QUESTION], sort_keys=True, separators=(",", ":"))
+    assert names[0] == encoded(hashlib.sha256(before.encode()).digest())
+    for other in ({"start": task.start + 1, **QUESTION}, {"question": {**said, "level": 0.5}}):
+        assert address.post(path, other, "analyst").json["job"] != names[0]
 
 
 def test_below_the_batch_size_only_what_is_missing_is_told(address: Address, kit: Kit) -> None:

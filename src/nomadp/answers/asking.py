@@ -7,23 +7,28 @@ refused, and so are values that are not of its kinds.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from nomadp.answers.areas import LOCATIONS
 from nomadp.answers.facts import LEVEL, Terms, missing
 from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
+from nomadp.answers.flow import GRID as FLOW_GRID
 from nomadp.answers.flow import flows
 from nomadp.answers.journey import JOURNEYS, LENGTHS, journeys, lengths
 from nomadp.answers.place import COLUMNS as PLACE_COLUMNS
+from nomadp.answers.place import GRID as PLACE_GRID
 from nomadp.answers.place import density, hotspots
 from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
 from nomadp.answers.synthetic import MOST, synthesize
 from nomadp.answers.table import Table
 from nomadp.errors import SchemaError
+from nomadp.inference.hotspots import asked_of
 from nomadp.inference.learned import Learned, learn
 from nomadp.mechanisms import Mechanism
+from nomadp.mechanisms.questions import Question as Direct
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones
 
-__all__ = ["QUESTIONS", "ask", "checked_question"]
+__all__ = ["QUESTIONS", "ask", "checked_question", "shortest_question"]
 
 _TEXT_MAX = 200
 
@@ -31,17 +36,19 @@ _TEXT_MAX = 200
 class _Question(NamedTuple):
     answer: Callable[..., Table]
     columns: tuple[str, ...]
-    takes: tuple[str, ...]
+    takes: Mapping[str, Any]
+    """What it may say, and what is meant where it does not."""
 
 
-_PLACES = ("areas", "at", "level")
+_PLACES = {"areas": LOCATIONS, "at": None, "level": LEVEL}
+_DRAWN = {"journeys": 1000, "seed": 0, "start": None}
 _QUESTIONS = {
     "hotspots": _Question(hotspots, PLACE_COLUMNS, _PLACES),
-    "density": _Question(density, PLACE_COLUMNS, _PLACES),
-    "flows": _Question(flows, FLOW_COLUMNS, ("areas", "level")),
-    "journeys": _Question(journeys, JOURNEYS, ("level",)),
-    "lengths": _Question(lengths, LENGTHS, ("level",)),
-    "synthesize": _Question(synthesize, SYNTHETIC_COLUMNS, ("journeys", "seed", "start")),
+    "density": _Question(density, PLACE_COLUMNS, {**_PLACES, "areas": PLACE_GRID}),
+    "flows": _Question(flows, FLOW_COLUMNS, {"areas": FLOW_GRID, "level": LEVEL}),
+    "journeys": _Question(journeys, JOURNEYS, {"level": LEVEL}),
+    "lengths": _Question(lengths, LENGTHS, {"level": LEVEL}),
+    "synthesize": _Question(synthesize, SYNTHETIC_COLUMNS, _DRAWN),
 }
 QUESTIONS = tuple(_QUESTIONS)
 _KINDS = {"synthesize": "synthetic"}
@@ -102,6 +109,20 @@ def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     if "level" in takes:
         asked["level"] = float(asked.get("level", LEVEL))
     return asked
+
+
+def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict[str, Any]:
+    """The same question without what goes without saying; what is none stays as it is."""
+    try:
+        asked = checked_question(question)
+    except SchemaError:
+        return dict(question)
+    unsaid = dict(_QUESTIONS[asked["ask"]].takes)
+    if "at" in unsaid:
+        unsaid["at"] = asked_of(mechanism, None)
+    if "areas" in unsaid and isinstance(mechanism, Direct):
+        unsaid["areas"] = mechanism.partition.rule
+    return {name: value for name, value in asked.items() if value != unsaid.get(name)}
 
 
 def _is_whole(value: Any, most: int) -> bool:

@@ -40,9 +40,17 @@ TOO_FEW = "too_few"
 _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 
-def job_id(task_id: str, asked: Mapping[str, Any]) -> str:
-    said = json.dumps([task_id, asked], sort_keys=True, separators=(",", ":"))
-    return base64url(hashlib.sha256(said.encode()).digest())
+def job_id(held: HeldTask, asked: Mapping[str, Any]) -> str:
+    """Of what is asked, not of how it is written: a default is the same where it is said."""
+    from nomadp.answers.asking import shortest_question  # no start waits for what answers need
+
+    question = shortest_question(held.kit.mechanism, asked["question"])
+    span = zip(("start", "end"), held.span[:2], strict=True)
+    said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
+    content = json.dumps(
+        [held.id, {"question": question, **said}], sort_keys=True, separators=(",", ":")
+    )
+    return base64url(hashlib.sha256(content.encode()).digest())
 
 
 class Jobs:
@@ -55,7 +63,7 @@ class Jobs:
 
     async def ask(self, held: HeldTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
         """The job of a question, and whether there was room for it."""
-        name = job_id(held.id, asked)
+        name = await asyncio.to_thread(job_id, held, asked)
         content = json.dumps(asked, sort_keys=True).encode()
         if not await self._reading(_kept, name, held.number, content):
             return name, False
