@@ -60,7 +60,11 @@ def test_a_store_is_saved_restored_moved_and_exported(walk: Walk) -> None:
     try:
         server.start()
         ours = server.database()
-        typed(walk, block_of(*KEEP).replace("postgresql://nomadp@localhost/nomadp", ours))
+        block = block_of(*KEEP).replace("postgresql://nomadp@localhost/nomadp", ours)
+        running, migrate, stopped = block.partition("nomadp collector migrate")
+        typed(walk, running)
+        walk.stop()
+        typed(walk, migrate + stopped)
     finally:
         server.end()
     made = {"backup.sqlite", "again.sqlite", "reports.parquet"}

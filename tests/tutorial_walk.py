@@ -61,7 +61,13 @@ class Walk:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for process in [*self.running, *([self.session] if self.session else [])]:
+        self.running += [self.session] if self.session else []
+        self.stop()
+
+    def stop(self) -> None:
+        """Whatever is served."""
+        while self.running:
+            process = self.running.pop()
             process.terminate()
             process.communicate()
 

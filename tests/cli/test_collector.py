@@ -91,6 +91,16 @@ def test_backup_restore_and_migrate_keep_all(place: str, tmp_path: Path) -> None
     assert one == other
 
 
+def test_a_store_in_use_is_not_migrated(place: str, tmp_path: Path) -> None:
+    third = tmp_path / "third.sqlite"
+    with Process(place, tmp_path):
+        done = run("collector", "migrate", "--store", place, "--to", third)
+        assert done.exit_code == 1
+        assert "must be at rest to be migrated" in done.stderr
+        assert not third.exists()
+    assert run_json("collector", "migrate", "--store", place, "--to", third)["reports"] == 5
+
+
 def test_a_new_token_is_printed_once(place: str) -> None:
     found = run_json("collector", "tokens", "analyst", "--store", place)
     assert len(found["token"]) >= 32

@@ -313,7 +313,7 @@ def test_answers_to_a_question_are_exported_as_values(
     assert told[0].columns["share"].tolist() == told[1].columns["share"].tolist()
 
 
-def state(store: Store) -> dict[str, object]:
+def state(store: Store) -> dict[str, list[tuple[str, ...]]]:
     """All that a store holds."""
     connection = store.connect()
     sums = {
@@ -354,6 +354,15 @@ def test_a_backup_under_load_is_of_one_moment(store: Store, kit: Kit, tmp_path: 
     acknowledged, lost, doubled = tally(place, kit, known)
     assert acknowledged > 10
     assert (lost, doubled) == (0, 0)
+
+
+def test_a_store_is_in_use_while_a_collector_has_it(place: str, kit: Kit) -> None:
+    assert not opened(place).is_in_use()
+    with collector(opened(place), kit) as address:
+        assert opened(place).is_in_use()
+        assert address.send(kit, report(kit)).body == b""  # which does not feel it
+    assert not opened(place).is_in_use()
+    assert len(state(opened(place))["report"]) == 1
 
 
 def test_a_copy_that_was_cut_off_is_taken_up_again(

@@ -108,7 +108,7 @@ def restore(*, backup_file: Path, store: str) -> Answer:
     Example:
       nomadp collector restore backup.sqlite --store again.sqlite
     """
-    return _copied(str(backup_file), store)
+    return _copied(opened_store(str(backup_file)), store)
 
 
 @collector.command()
@@ -118,19 +118,24 @@ def restore(*, backup_file: Path, store: str) -> Answer:
 def migrate(*, store: str, target: str) -> Answer:
     """One store into another that is empty; an interrupted one is taken up again.
 
-    Stop the collector first: what comes in during the copy is not in it.
+    Stop the collector first: what came in during the copy would not be in it, so a store that
+    is in use is refused.
 
     \b
     Example:
       nomadp collector migrate --to postgresql://nomadp@localhost/nomadp
     """
-    return _copied(store, target)
+    source = opened_store(store)
+    from nomadp.collector.copying import check_at_rest
+
+    check_at_rest(source)
+    return _copied(source, target)
 
 
-def _copied(source: str, target: str) -> Answer:
+def _copied(one: "Store", target: str) -> Answer:
     from nomadp.collector.copying import copied
 
-    one, other = opened_store(source), opened_store(target, new=True)
+    other = opened_store(target, new=True)
     with progress_bar("copying reports") as bar:
         count = copied(one, other, bar.advance)
     found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}

@@ -15,7 +15,7 @@ from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Connection, Store, StoreRefused
 from nomadp.formats.atomic import written_whole
 
-__all__ = ["backed_up", "check_whole", "copied"]
+__all__ = ["backed_up", "check_at_rest", "check_whole", "copied"]
 
 AT_ONCE = 20_000
 COPY_PART = 1_000_000
@@ -80,6 +80,15 @@ def copied(source: Store, target: Store, progress: Progress | None = None) -> in
     finally:
         one.close()
         other.close()
+
+
+def check_at_rest(store: Store) -> None:
+    """Refuse a store that a collector has: what it still takes would not be in a copy."""
+    if store.is_in_use():
+        raise StoreRefused(
+            f"{store.name} must be at rest to be migrated, and a collector or another program "
+            'has it open; stop it first ("nomadp collector backup" copies what is in use)'
+        )
 
 
 def check_whole(connection: Connection) -> None:

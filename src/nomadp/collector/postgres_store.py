@@ -1,7 +1,7 @@
 """A store in PostgreSQL, which any number of collectors may write side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NoReturn
 
 import psycopg
@@ -31,6 +31,11 @@ _ADD = """
     FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[]) AS t (id, epoch, value)
     ON CONFLICT DO NOTHING RETURNING id
 """
+_WRITERS = """
+    SELECT 1 FROM pg_locks JOIN pg_database ON pg_locks.database = pg_database.oid
+    WHERE locktype = 'advisory' AND datname = current_database()
+      AND classid::bigint = ? AND objid::bigint < ? LIMIT 1
+"""
 _KNOWN = "SELECT id, epoch, value FROM report WHERE task = %s AND id = ANY(%s)"
 _CELLS = """
     INSERT INTO cell (task, epoch, value, part, n)
@@ -55,6 +60,10 @@ class PostgresStore(Store):
 
     def connect(self, *, writes: bool = False) -> "PostgresConnection":
         return PostgresConnection(self._url, writes=writes)
+
+    def is_in_use(self) -> bool:
+        with closing(self.connect()) as connection:
+            return bool(connection.rows(_WRITERS, LOCK_SPACE, PARTS_MAX))
 
     def free_bytes(self) -> int | None:
         return None  # on the database's machine; it says so itself when a commit fails

@@ -94,6 +94,16 @@ class SqliteStore(Store):
         except IndexError:
             return SqliteConnection(self.path)
 
+    def is_in_use(self) -> bool:
+        connection = self.connect()
+        try:  # out of the log and back into it: only who is alone with a file can
+            connection.rows("PRAGMA busy_timeout = 0")
+            return connection.rows("PRAGMA journal_mode = DELETE") != [("delete",)]
+        except StoreUnavailable:
+            return True
+        finally:
+            connection.close()
+
     def free_bytes(self) -> int | None:
         return shutil.disk_usage(self.path.parent).free
 

@@ -176,6 +176,10 @@ class Store(ABC):
         """A new connection; the one that ``writes`` reports takes a part of its own."""
 
     @abstractmethod
+    def is_in_use(self) -> bool:
+        """Whether a collector writes to it; of a file, whether anybody else has it open."""
+
+    @abstractmethod
     def free_bytes(self) -> int | None:
         """Room left on the disk, if that can be known."""
 
