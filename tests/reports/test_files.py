@@ -218,6 +218,19 @@ def test_columns_of_another_kind_are_refused(tmp_path, column, values):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("write", [write_reports, write_simulated])
+def test_what_is_there_is_replaced_only_if_that_is_said(tmp_path, suffix, write):
+    path = tmp_path / f"out.{suffix}"
+    write_reports(path, made())
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    with pytest.raises(OutputError, match="must be a new file, and is there"):
+        write(path, made())
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+    write(path, made(), overwrite=True)
+    assert path.read_bytes() != before[path.name]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, monkeypatch):
     path = tmp_path / f"out.{suffix}"
     write_reports(path, made())
@@ -230,7 +243,7 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
     monkeypatch.setattr("nomadp.formats.files.write_table", half)
     monkeypatch.setattr(files, "_write_parquet", half)
     with pytest.raises(OutputError, match="cannot be written: No space left on device"):
-        write_reports(path, made())
+        write_reports(path, made(), overwrite=True)
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
@@ -238,7 +251,7 @@ def test_the_header_is_in_place_before_the_reports_are(tmp_path):
     """Where the reports cannot be put, their header must not stay behind either."""
     (tmp_path / "out.csv").mkdir()
     with pytest.raises(OutputError, match="cannot be written"):
-        write_reports(tmp_path / "out.csv", made())
+        write_reports(tmp_path / "out.csv", made(), overwrite=True)
     assert listing(tmp_path) == ["out.csv"]
 
 

@@ -186,7 +186,8 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
         reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
     # What protects nobody is written only where it was asked for by name.
     by_name = options["seed"] is not None or options["accept_not_private"]
-    (write_simulated if by_name else write_reports)(options["out"], reports)
+    written = write_simulated if by_name else write_reports
+    written(options["out"], reports, overwrite=True)  # --out was checked before anything
     return {
         "out": str(options["out"]),
         "trajectories": len(reports),

@@ -5,12 +5,13 @@ a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomad
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nomadp.errors import DomainError, NomadpError, NotPrivateError, SchemaError
+from nomadp.errors import DomainError, NomadpError, NotPrivateError, OutputError, SchemaError
 from nomadp.formats.arrow_objects import Frame, Source, framed
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import (
@@ -55,11 +56,12 @@ ABOUT = "_nomadp.json"
 """The header of a folder; readers of Parquet pass over names like this."""
 
 
-def write_reports(path: AnyPath, reports: AnyReports) -> None:
+def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
     """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
 
     The end of ``path`` says which; how ``reports`` were made is written with them. Raises
-    `NotPrivateError` for `SimulatedReports`.
+    `NotPrivateError` for `SimulatedReports`, and `OutputError` for a file that is there, unless
+    it may be replaced (``overwrite``): drawing again what was in it costs epsilon again.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -71,11 +73,13 @@ def write_reports(path: AnyPath, reports: AnyReports) -> None:
             "only Reports are written for people, drawn by a private mechanism with secret "
             f"words, got {type(reports).__name__}; write experiments with write_simulated"
         )
-    _write(file_path(path), reports)
+    _write(file_path(path), reports, overwrite=overwrite)
 
 
-def write_simulated(path: AnyPath, reports: AnyReports) -> None:
+def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
     """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
+
+    What is there may be somebody's reports, so it is replaced only on ``overwrite``, too.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -85,7 +89,7 @@ def write_simulated(path: AnyPath, reports: AnyReports) -> None:
     >>> nomadp.read_reports("simulated.csv", city.locations)
     SimulatedReports(10 of exp at epsilon 4)
     """
-    _write(file_path(path), reports)
+    _write(file_path(path), reports, overwrite=overwrite)
 
 
 def read_reports(
@@ -175,7 +179,12 @@ def _named(path: Path | Frame) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from None
 
 
-def _write(found: Path, reports: AnyReports) -> None:
+def _write(found: Path, reports: AnyReports, *, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(found):
+        raise OutputError(
+            f"{found} must be a new file, and is there; name another, or say overwrite=True "
+            "to replace it"
+        )
     about = reports.header.to_json()
     if is_parquet(found):
         written_whole({found: lambda part: _write_parquet(part, reports, about)})
