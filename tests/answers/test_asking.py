@@ -2,10 +2,13 @@
 
 import json
 
+import geopandas
 import numpy as np
 import pytest
+from shapely.geometry import box
 from worlds import scattered
 
+import nomadp
 from nomadp.answers import ask
 from nomadp.answers.asking import checked_question, shortest_question
 from nomadp.engine import perturb_set
@@ -19,7 +22,7 @@ from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.randomness import SimulatedWords
 from nomadp.reports import Counts
 from nomadp.trajectory import TrajectorySet
-from nomadp.zones import zones_of
+from nomadp.zones import polygon_zones, zones_of
 
 LOCATIONS = scattered(40)
 EVERY = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
@@ -314,6 +317,24 @@ def test_what_reports_do_not_tell_is_refused_in_a_sentence(name, question, said)
     mechanism = made(name)
     with pytest.raises(DomainError, match=said):
         ask(mechanism, reports_of(mechanism), question)
+
+
+@pytest.mark.parametrize("question", [nomadp.hotspots, nomadp.density, nomadp.flows])
+def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
+    west, south, east, north = (
+        *(LOCATIONS.lng.min() - 1, LOCATIONS.lat.min() - 1),
+        *(LOCATIONS.lng.max() + 1, LOCATIONS.lat.max() + 1),
+    )
+    middle = (west + east) / 2
+    shapes = [box(west, south, middle, north), box(middle, south, east, north)]
+    frame = geopandas.GeoDataFrame({"name": ["W", "E"]}, geometry=shapes, crs=4326)
+    rings = [[list(each.exterior.coords)] for each in shapes]
+    zones = polygon_zones(LOCATIONS, rings, ["W", "E"])
+    one, two = question(learned, frame), question(learned, zones)
+    assert one["low"].tolist() == two["low"].tolist()
+    assert one.about["areas"] == two.about["areas"]
+    with pytest.raises(DomainError, match="areas must be a rule such as grid:16, Zones"):
+        question(learned, frame.drop(columns="geometry"))
 
 
 def test_what_was_learned_of_other_reports_is_refused(journeys):

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import geopandas
 import pytest
+from shapely.geometry import Polygon
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import zone_files
@@ -113,3 +115,16 @@ def test_zones_are_asked_for_by_a_rule_or_a_file(tmp_path):
     path = written(tmp_path, area("Polygon", [SQUARE], name="a"))
     assert zones_by(path, WORLD) == read_zones(path, WORLD)
     assert zones_by("grid:2", WORLD) == zones_of(WORLD, "grid:2")
+
+
+@pytest.mark.parametrize("crs", [None, 4326, 3857])
+def test_a_frame_of_polygons_is_read_as_its_file(tmp_path, crs):
+    shapes = [Polygon(SQUARE, [HOLE]), Polygon(FAR)]
+    frame = geopandas.GeoDataFrame({"name": ["north", "far"], "of": 1}, geometry=shapes)
+    if crs is not None:
+        frame = frame.set_crs(4326).to_crs(crs)
+    features = area("Polygon", [SQUARE, HOLE], name="north"), area("Polygon", [FAR], name="far")
+    assert read_zones(frame, WORLD) == read_zones(written(tmp_path, *features), WORLD)
+    points = frame.set_geometry(frame.representative_point())
+    with pytest.raises(SchemaError, match="the given GeoDataFrame must have a Polygon"):
+        read_zones(points, WORLD)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomadp.errors import DomainError
+from nomadp.formats.zone_files import GeoObject, read_zones
 from nomadp.inference.asked import zones_for, zones_on
 from nomadp.inference.estimate import Floats
 from nomadp.locations import LocationSet
@@ -11,8 +12,9 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.questions import Question
 from nomadp.zones import Zones
 
-__all__ = ["LOCATIONS", "Areas", "areas_of"]
+__all__ = ["LOCATIONS", "Areas", "AreasAsked", "areas_of"]
 
+AreasAsked = str | Zones | GeoObject | None
 LOCATIONS = "locations"
 """As areas: every location is one."""
 
@@ -46,9 +48,17 @@ class Areas:
         return self.zones.centres()
 
 
-def areas_of(mechanism: Mechanism, areas: str | Zones | None, default: str) -> Areas:
+def areas_of(mechanism: Mechanism, areas: AreasAsked, default: str) -> Areas:
     """What somebody asks for; by default the question's own zones, or those of a rule."""
     world = mechanism.locations
+    if isinstance(areas, GeoObject):
+        areas = read_zones(areas, world)
+    if not isinstance(areas, str | Zones | None):
+        raise DomainError(
+            "areas must be a rule such as grid:16, Zones of the same location set or a "
+            f"GeoDataFrame of polygons, got {type(areas).__name__}; read a file of polygons "
+            "with nomadp.formats.zone_files.read_zones"
+        )
     if isinstance(mechanism, Question):
         own = mechanism.partition
         if areas == LOCATIONS:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nomadp.answers.areas import areas_of
+from nomadp.answers.areas import AreasAsked, areas_of
 from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
 from nomadp.answers.fakes import survey_fakes
 from nomadp.answers.place import asked_fakes, with_times
@@ -25,7 +25,7 @@ GRID = "grid:4"
 
 def flows(
     learned: Learned,
-    areas: str | Zones | None = None,
+    areas: AreasAsked = None,
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
@@ -33,9 +33,9 @@ def flows(
     """The share of trips from each area to each, with its uncertainty.
 
     A trip goes from the first to the last point of a journey. ``learned`` is what `learn`
-    gives, ``areas`` are a rule such as grid:4, which is taken by default, or `Zones`; a direct
-    question has its own. ``level`` and ``terms`` are as in `hotspots`. Raises `DomainError` for
-    reports that do not tell of whole journeys: those of ATLAS and of the question trips do.
+    gives, ``areas`` are as in `hotspots`, grid:4 by default; a direct question has its own.
+    ``level`` and ``terms`` are as there. Raises `DomainError` for reports that do not tell of
+    whole journeys: those of ATLAS and of the question trips do.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations

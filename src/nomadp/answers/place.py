@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.answers.areas import LOCATIONS, Areas, areas_of
+from nomadp.answers.areas import LOCATIONS, Areas, AreasAsked, areas_of
 from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
 from nomadp.answers.fakes import direct_fakes, survey_fakes
 from nomadp.answers.shapes import shapes_of
@@ -17,7 +17,6 @@ from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
 from nomadp.laws import Ints
 from nomadp.mechanisms.questions import Question
-from nomadp.zones import Zones
 
 __all__ = [
     "ANY",
@@ -37,7 +36,7 @@ GRID = "grid:16"
 
 def hotspots(
     learned: Learned,
-    areas: str | Zones | None = None,
+    areas: AreasAsked = None,
     *,
     at: str | None = None,
     level: float = LEVEL,
@@ -46,13 +45,14 @@ def hotspots(
     """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
 
     ``learned`` is what `learn` gives, and asking costs nothing more. Areas are ``locations``, a
-    rule such as grid:16 or h3:8, or `Zones`; by default single locations, and for a direct
-    question its own zones, which may also be asked for larger ones made of them. ``at`` is
-    visits, starts or ends: what was asked, or of trips their starts, if it is left out. Every
-    row has ``share``, ``std``, ``low`` and ``high``, which hold the truth with probability
-    ``level``, its ``rank``, what somebody without reports would say (``flat``), and whether it
-    is ``told_apart`` from that. ``about`` has the rest, ``terms`` say of how few reports
-    nothing is told. Raises `DomainError` for what reports do not tell of.
+    rule such as grid:16 or h3:8, `Zones`, or a frame of GeoPandas with polygons; by default
+    single locations, and for a direct question its own zones, which may also be asked for
+    larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
+    their starts, if it is left out. Every row has ``share``, ``std``, ``low`` and ``high``,
+    which hold the truth with probability ``level``, its ``rank``, what somebody without reports
+    would say (``flat``), and whether it is ``told_apart`` from that. ``about`` has the rest,
+    ``terms`` say of how few reports nothing is told. Raises `DomainError` for what reports do
+    not tell of.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -68,7 +68,7 @@ def hotspots(
 
 def density(
     learned: Learned,
-    areas: str | Zones | None = None,
+    areas: AreasAsked = None,
     *,
     at: str | None = None,
     level: float = LEVEL,

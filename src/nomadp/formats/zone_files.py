@@ -1,9 +1,11 @@
 """Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
 
+import io
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from nomadp.zones import Polygon, Zones, polygon_zones, zones_of
 
 __all__ = [
     "GEOJSON",
+    "GeoObject",
     "polygons_bytes",
     "polygons_in",
     "read_polygons",
@@ -29,30 +32,53 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
+
+@runtime_checkable
+class GeoObject(Protocol):
+    """What GeoPandas and others say of features, as GeoJSON would."""
+
+    @property
+    def __geo_interface__(self) -> Mapping[str, Any]: ...
+
+
 GEOJSON = (".geojson", ".json")
 MEGABYTES_MAX = 200
 CORNERS_MAX = 1_000_000
 NAMES = ("name", "id")
 
 
-def read_zones(path: AnyPath, locations: LocationSet, name: str | None = None) -> Zones:
+def read_zones(
+    path: AnyPath | GeoObject, locations: LocationSet, name: str | None = None
+) -> Zones:
     """The polygons of a file as zones, called by the property ``name``: name or id by default.
 
-    Features of one name are one zone, those that are no polygons are left out.
+    Features of one name are one zone, those that are no polygons are left out. A frame of
+    GeoPandas is read as the file that it would be written to.
     """
     polygons, names = read_polygons(path, name)
     zones = polygon_zones(locations, polygons, names)
-    log.info(f"{path}: {len(set(names))} areas make {len(zones)} zones with a location")
+    log.info(f"{len(set(names))} areas make {len(zones)} zones with a location")
     return zones
 
 
 def read_polygons(
-    path: AnyPath, name: str | None = None
+    path: AnyPath | GeoObject, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
     """The polygons of a file, a border and its holes each, and what each is called."""
+    if isinstance(path, GeoObject):
+        return polygons_in(_framed(path), name)
     found = file_path(path, GEOJSON)
     check_readable(found)
     return polygons_in(file_source(found), name)
+
+
+def _framed(areas: Any) -> ByteSource:
+    if getattr(areas, "crs", None) is not None:
+        areas = areas.to_crs(4326)
+    content = json.dumps(areas.__geo_interface__, default=str).encode()
+    return ByteSource(
+        f"the given {type(areas).__name__}", lambda: io.BytesIO(content), len(content)
+    )
 
 
 def polygons_in(
