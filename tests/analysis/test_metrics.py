@@ -60,6 +60,12 @@ def test_a_point_exactly_at_the_radius_is_within_it(line: LocationSet) -> None:
     assert scores(line, journeys([A]), journeys([B]), radii_km).range_query == (100, 0)
 
 
+@pytest.mark.parametrize("radius_km", [-1, -math.inf, math.inf, math.nan])
+def test_a_radius_is_no_less_than_nothing(line: LocationSet, radius_km: float) -> None:
+    with pytest.raises(DomainError, match="a radius must be a number of km from 0, got"):
+        evaluate(line, journeys(*TRUE), journeys(*REPORTED), [1, radius_km])
+
+
 def test_scores_are_also_given_for_each_trajectory(line: LocationSet) -> None:
     true, reported = journeys(*TRUE), journeys(*REPORTED)
     assert error_km_each(line, true, reported) == pytest.approx([DEGREE_KM, 2 * DEGREE_KM])

@@ -5,6 +5,7 @@ whatever its length. A score means little alone: the floors say what an answer t
 looked at the data would have got (the best constant, a uniformly random location).
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from nomadp.trajectory import TrajectorySet
 __all__ = [
     "Evaluation",
     "Scores",
+    "check_radii",
     "check_same_shape",
     "constant_answer",
     "error_km_each",
@@ -84,7 +86,8 @@ def evaluate(
 
     Of each answer the mean error in km, the same as a share of the largest distance, and the
     percentage of points within each of ``radii_km``. ``constant`` and ``uniform`` are what an
-    answer that never looked would get. Raises `DomainError` if the two sets do not match.
+    answer that never looked would get. Raises `DomainError` if the two sets do not match, or
+    for a radius below 0.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -95,6 +98,7 @@ def evaluate(
     >>> found.measured.error_km > 0 and found.constant.error_km > 0
     True
     """
+    check_radii(radii_km)
     measured = scores(locations, true, reported, radii_km)
     return Evaluation(
         trajectories=len(true),
@@ -199,6 +203,12 @@ def normalised(locations: LocationSet, error_km: float) -> float:
     """As a share of the largest distance in the set."""
     # A set whose locations all coincide has no largest distance, and no error either.
     return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
+
+
+def check_radii(radii_km: Sequence[float]) -> None:
+    wrong = [each for each in radii_km if not 0 <= each < math.inf]
+    if wrong:
+        raise DomainError(f"a radius must be a number of km from 0, got {wrong[0]}")
 
 
 def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import nomadp
-from nomadp.analysis.metrics import Evaluation, Scores, evaluate, normalised
+from nomadp.analysis.metrics import Evaluation, Scores, check_radii, evaluate, normalised
 from nomadp.engine.batches import perturb_batch
 from nomadp.errors import DomainError, NomadpError
 from nomadp.extras import version_of
@@ -177,6 +177,7 @@ def _kept(mechanism: Mechanism) -> Mechanism:
 
 def summing(locations: LocationSet, radii_km: Sequence[float]) -> Mapper:
     """From rows of (tid, true_ids, reported_ids) to one row of sums for each partition."""
+    check_radii(radii_km)  # here, before a cluster works
 
     def sum_batches(batches: Batches) -> Batches:
         counts = np.zeros(4, dtype=np.int64)
