@@ -1,5 +1,6 @@
 """``nomadp explain``: every share of epsilon, exactly, and the promise in words."""
 
+import json
 import re
 import shlex
 from fractions import Fraction
@@ -250,6 +251,21 @@ def test_areas_that_are_too_fine_come_with_larger_ones_and_commands_for_those(
     (enough,) = re.findall(r"([\d,]+) people are enough", text)
     assert told["enough"] <= int(enough.replace(",", "")) < 1.1 * told["enough"] + 1
     assert f"standard deviation of {100 * told['deviation']:.2g} % of all" in text
+
+
+def test_areas_of_ones_own_are_called_by_their_file_and_not_by_a_hash(
+    run: Run, tmp_path: Path
+) -> None:
+    ring = [[-75, 39], [-73.99, 39], [-73.99, 41], [-75, 41], [-75, 39]]
+    west = {"type": "Polygon", "coordinates": [ring]}
+    areas = {"type": "Feature", "geometry": west, "properties": {"name": "west"}}
+    (tmp_path / "districts.geojson").write_text(json.dumps(areas))
+    asked = ("explain", "--wish", "hotspots", "--people", "300", "--epsilon", "4", *MAP)
+    told = run(*asked, "--areas", "districts.geojson")
+    assert "2 areas of districts.geojson" in told.stdout
+    assert "polygons:" not in told.stdout
+    found = as_json(run(*asked, "--areas", "districts.geojson", "--json"))
+    assert found["zones"].startswith("polygons:")
 
 
 @pytest.mark.parametrize("wish", ["journeys", "hotspots", "density", "flows"])

@@ -1,6 +1,8 @@
 """What ``nomadp explain --wish`` finds and prints: the better mechanism, and what to run."""
 
 import shlex
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -40,12 +42,14 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     places = (
         read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
     )
-    zones = chosen_options({"zones": options["zones"]}, places).get("zones")
+    zones: Any = chosen_options({"zones": options["zones"]}, places).get("zones")
     atlas = WholeJourney(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
         found = advise(wish, atlas, people, zones, bar.advance)
     run = _commands(found, options)
     content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
+    if isinstance(options["zones"], Path):  # a hash, which names polygons, tells nobody which
+        found = replace(found, zones=f"{len(zones)} areas of {options['zones'].name}")
     return Answer(content, lambda: _print(found, run, generated=source is None))
 
 
@@ -87,7 +91,7 @@ def _print(found: Advice, run: list[str], *, generated: bool) -> None:
     print_table(
         [
             f"of {found.people:,} people's {ABOUT[found.wish]}, % in a wrong zone",
-            *(each.zones[:20] for each in columns),
+            *(each.zones for each in columns),
         ],
         [
             [label, *(f"{100 * each.errors[name]:.2f}" for each in columns)]
