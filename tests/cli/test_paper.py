@@ -1,5 +1,6 @@
 """``nomadp paper`` on sets small enough to wait for."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,24 @@ def test_the_second_time_nothing_is_computed(data: Path, tmp_path: Path) -> None
     result = run(*command)
     assert "0 pieces of work on 1 process, 5 kept from an earlier run" in result.stderr
     assert (tmp_path / "report.html").read_bytes() == before
+
+
+def test_folders_that_are_no_whole_sets_are_named(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(data, folder)
+    shutil.copytree(data / "town", folder / "half")
+    (folder / "half" / "trajectories.csv").unlink()
+    (folder / "notes").mkdir()
+    (folder / ".hidden").mkdir()
+    command = ("directions", "--quick", "--data", folder, "--out", tmp_path / "out")
+    result = run(*command, "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "left out: half lacks trajectories.csv\n" in result.stderr
+    assert "left out: notes lacks locations.csv and trajectories.csv\n" in result.stderr
+    assert "hidden" not in result.stderr
+    assert as_json(run(*command, "--jobs", 1, "--json"))["datasets"] == ["town"]
+    shutil.rmtree(folder / "town")
+    assert "holds none (half lacks trajectories.csv, notes" in run(*command).stderr
 
 
 def test_json_names_what_was_written(data: Path, tmp_path: Path) -> None:

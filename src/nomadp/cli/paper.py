@@ -51,6 +51,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer
         "report": str(written[0]),
         "files": [str(path) for path in written],
         "datasets": list(planned.catalogue.names),
+        "left_out": list(planned.catalogue.left_out),
         "simulated": planned.catalogue.simulated,
     }
     return Answer(outcome, f"{written[0]} (open it in a browser; it needs no network)")
@@ -72,6 +73,8 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
 def _compute(planned: "Paper", jobs: int) -> None:
     if planned.catalogue.simulated:
         click.echo("no --data: a simulated city and campus stand in", err=True)
+    for each in planned.catalogue.left_out:
+        click.echo(f"left out: {each}", err=True)
     todo = planned.missing()
     done = len(planned.works) - len(todo)
     kept = f", {done} kept from an earlier run" if done else ""

@@ -103,12 +103,26 @@ class Catalogue:
             return (self.folder.resolve().name,)
         found = [path.name for path in _folders(self.folder) if _holds_a_set(path)]
         if not found:
+            lacking = ", ".join(self.left_out)
             raise SchemaError(
                 f"{self.folder} must hold one folder per data set, each with {LOCATIONS} and "
-                f'{TRAJECTORIES}, and holds none; "nomadp data build" makes them'
+                f"{TRAJECTORIES}, and holds none{lacking and f' ({lacking})'}; "
+                '"nomadp data build" makes them'
             )
         known = [name for name in PAPER_SETS if name in found]
         return (*known, *sorted(set(found) - set(known)))
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Folders beside the sets that are none, and what each lacks to be one."""
+        if self.folder is None or _holds_a_set(self.folder):
+            return ()
+        lacking = {path.name: _lacking(path) for path in _folders(self.folder)}
+        return tuple(
+            f"{name} lacks {' and '.join(files)}"
+            for name, files in sorted(lacking.items())
+            if files and not name.startswith(".")
+        )
 
     @property
     def pair(self) -> tuple[str, ...]:
@@ -200,4 +214,8 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _holds_a_set(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in (LOCATIONS, TRAJECTORIES))
+    return not _lacking(folder)
+
+
+def _lacking(folder: Path) -> list[str]:
+    return [name for name in (LOCATIONS, TRAJECTORIES) if not (folder / name).is_file()]
