@@ -49,10 +49,11 @@ class Truth:
 
     def scores(self, visits: Any, density: Any, trips: Any) -> dict[str, float]:
         away = np.abs(visits - self.visits)
+        hottest = np.argsort(-visits, kind="stable")[:HOTSPOTS]  # of equal ones the first
         found = {
             "acd": float(self.points * away[self.popular].mean()),
             "squared": float(1e4 * (away**2).sum()),
-            "recall": float(np.isin(np.argsort(-visits)[:HOTSPOTS], self.hot).mean()),
+            "recall": float(np.isin(hottest, self.hot).mean()),
         }
         if np.ptp(visits) == 0:  # every choice of hotspots is as good
             found["recall"] = len(self.hot) / len(visits)

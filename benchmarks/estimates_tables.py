@@ -150,16 +150,21 @@ def _share(value: float) -> str:
 
 def ratios(folder: Path) -> str:
     """How many times less ATLAS errs than strict ATP, over all trips of a set."""
-    paths = {name: folder / f"{name}-ratios.json" for name in PAPER_SETS}
-    found = {name: json.loads(p.read_text()) for name, p in paths.items() if p.exists()}
-    rows = []
-    for e in ("4", "10"):
-        values = [found[name][e] for name in found]
-        rows.append([f"ATP, ε = {e}", *(f"{atp:.4f}"[1:] for atp, _, _ in values)])
-        rows.append([f"ATLAS decoded, ε = {e}", *(f"{ne:.4f}"[1:] for _, ne, _ in values)])
-        rows.append([f"times less, ε = {e}", *(f"{atp / ne:.2f}" for atp, ne, _ in values)])
-        rows.append([f"in 1 km (CPS .25), ε = {e}", *(f"{q:.1f} %" for _, _, q in values)])
-    return table(["NE, all trips, five draws", *map(LABELS.get, found)], rows)
+    header, *rows = _cells(json.loads(MEASURED.read_text())["bayes-ratios"])
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    for name in PAPER_SETS:
+        path = folder / f"{name}-ratios.json"
+        if path.exists():
+            found = json.loads(path.read_text())
+            columns[LABELS[name]] = tuple(
+                cell for e in ("4", "10") for cell in _ratio(*found[e])
+            )
+    return table([*columns], [[*row] for row in zip(*columns.values(), strict=True)])
+
+
+def _ratio(atp: float, ne: float, near: float) -> tuple[str, ...]:
+    """Both errors, how many times less the second is, and how many points are near."""
+    return f"{atp:.4f}"[1:], f"{ne:.4f}"[1:], f"{atp / ne:.2f}", f"{near:.1f} %"
 
 
 def counts(results: Results, score: str, digits: int) -> str:

@@ -317,3 +317,30 @@ def test_figures_of_mechanisms_that_were_not_measured_stay() -> None:
     }
     other = now.replace("chi", "cle")
     assert tables.merged(known, {"speed-us": other}) == {"speed-us": other}
+
+
+def test_ratios_of_sets_that_were_not_measured_stay(tmp_path: Path) -> None:
+    tables = script("estimates_tables")
+    before = json.loads(tables.MEASURED.read_text("utf-8"))["bayes-ratios"]
+    assert tables.ratios(tmp_path) == before
+    found = {"4": [0.3, 0.1, 50.04], "10": [0.2, 0.05, 60]}
+    (tmp_path / "chi-ratios.json").write_text(json.dumps(found))
+    (header, *rows), (_, *others) = (
+        [line.split(" | ") for line in each.split("\n")[1:-1]]
+        for each in (tables.ratios(tmp_path), before)
+    )
+    place = header.index("CHI")
+    assert [row.pop(place) for row in rows[1:]] == [
+        *(".3000", ".1000", "3.00", "50.0 %"),
+        *(".2000", ".0500", "4.00", "60.0 %"),
+    ]
+    assert rows[1:] == [[*row[:place], *row[place + 1 :]] for row in others[1:]]
+
+
+def test_of_places_that_are_as_hot_the_first_are_taken() -> None:
+    counts = script("estimates_counts")
+    truth = object.__new__(counts.Truth)
+    visits = np.arange(1000) % 3.0
+    truth.visits, truth.points, truth.popular = visits, 1, np.arange(10)
+    truth.hot = np.flatnonzero(visits == 2)[: counts.HOTSPOTS]
+    assert truth.scores(visits, None, None)["recall"] == 1
