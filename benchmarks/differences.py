@@ -19,7 +19,8 @@ from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.run import number
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine.local import perturb_set
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.laws import Disc, SquareWave
 from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
 from nomadp.mechanisms.pivot import calibration

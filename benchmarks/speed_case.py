@@ -19,7 +19,7 @@ import speed_sets
 from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks, memory_gb_s
 
 from nomadp.engine.local import perturb_set
-from nomadp.formats.tables import read_locations, write_locations
+from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import REFERENCE, fastest, path_of, perturb_many

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nomadp.datasets.city import synthetic_city
-from nomadp.formats.tables import write_locations
+from nomadp.formats.location_files import write_locations
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA
 
 ROW_GROUP = 250_000

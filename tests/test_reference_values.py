@@ -8,7 +8,8 @@ import pytest
 
 from nomadp.analysis import scores
 from nomadp.engine.local import perturb_set
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords

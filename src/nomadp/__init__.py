@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.errors import NotPrivateError as NotPrivateError
     from nomadp.errors import RandomnessUnavailable as RandomnessUnavailable
     from nomadp.errors import SchemaError as SchemaError
-    from nomadp.formats.tables import read_locations as read_locations
-    from nomadp.formats.tables import read_trajectories as read_trajectories
-    from nomadp.formats.tables import write_locations as write_locations
+    from nomadp.formats.location_files import read_locations as read_locations
+    from nomadp.formats.location_files import write_locations as write_locations
+    from nomadp.formats.point_files import read_trajectories as read_trajectories
     from nomadp.inference import Estimate as Estimate
     from nomadp.inference import Prior as Prior
     from nomadp.inference.decode import decode as decode
@@ -55,9 +55,9 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.trajectory import TrajectorySet as TrajectorySet
 else:
     HOMES = {
-        "read_locations": "nomadp.formats.tables",
-        "write_locations": "nomadp.formats.tables",
-        "read_trajectories": "nomadp.formats.tables",
+        "read_locations": "nomadp.formats.location_files",
+        "write_locations": "nomadp.formats.location_files",
+        "read_trajectories": "nomadp.formats.point_files",
         "synthetic_city": "nomadp.datasets.city",
         "LocationSet": "nomadp.locations",
         "TrajectorySet": "nomadp.trajectory",

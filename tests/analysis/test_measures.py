@@ -11,7 +11,8 @@ from nomadp.analysis import measures, scores
 from nomadp.analysis.hotspots import count_difference
 from nomadp.analysis.measures import Yardstick, is_better, measure_all, zero_information
 from nomadp.datasets.city import City, synthetic_city
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.trajectory import TrajectorySet
 
 YARDSTICK = Yardstick(radii_km=(1.0, 2.5), popular_share=0.5, hotspots=(5,))

@@ -17,7 +17,8 @@ from nomadp.analysis import (
 )
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism

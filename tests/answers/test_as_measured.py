@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nomadp.cli import main
 from nomadp.engine import perturb_set
-from nomadp.formats.tables import write_locations
+from nomadp.formats.location_files import write_locations
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SimulatedWords
 from nomadp.reports import write_simulated

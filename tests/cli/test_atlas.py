@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.formats.atlas_files import read_atlas
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from tests.cli.conftest import Run, as_json, write
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.datasets.built import read_built
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from tests.cli.conftest import PLACES, Run, as_json, write
 from tests.cli.test_bad_input import assert_refused
 

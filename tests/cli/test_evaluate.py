@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nomadp.analysis import constant_answer, uniform_answer
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from tests.cli.conftest import Run, as_json, write
 from tests.cli.test_bad_input import assert_refused
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from nomadp.mechanisms import EXPERIMENTAL
 from tests.cli.conftest import PLACES, Run, as_json, write
 

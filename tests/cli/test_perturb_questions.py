@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from nomadp.reports import read_reports
 from tests.cli.conftest import Run
 

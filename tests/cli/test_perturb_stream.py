@@ -13,7 +13,7 @@ import pytest
 from nomadp.engine import stream
 from nomadp.engine.unfinished import Unfinished
 from nomadp.formats import nested_files
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from nomadp.reports import read_reports
 from tests.cli.conftest import PLACES, Run, as_json
 

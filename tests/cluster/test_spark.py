@@ -29,7 +29,7 @@ from nomadp.engine.batches import perturb_batch
 from nomadp.engine.keys import create_key
 from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError, SchemaError
-from nomadp.formats.tables import write_locations
+from nomadp.formats.location_files import write_locations
 from nomadp.inference import decode, groups_of, learn, learn_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of

@@ -212,7 +212,8 @@ def test_the_presets_are_the_papers():
 
 
 def test_the_papers_own_sets_lie_in_the_boxes_and_obey_the_recipe(paper_data):
-    from nomadp.formats.tables import read_locations, read_trajectories
+    from nomadp.formats.location_files import read_locations
+    from nomadp.formats.point_files import read_trajectories
 
     for name, preset in PRESETS.items():
         locations = read_locations(paper_data / name / "locations.csv")

@@ -17,9 +17,9 @@ from nomadp.errors import SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.columns import Wishes
 from nomadp.formats.nested_files import NestedFile, nest_file, read_nested
+from nomadp.formats.point_files import read_trajectories
 from nomadp.formats.points import clock_at, hours_of
 from nomadp.formats.presets import Reading
-from nomadp.formats.tables import read_trajectories
 from nomadp.locations import LocationSet
 
 WORLD = LocationSet.from_columns(["a", "b"], [1.0, 2.0], [3.0, 4.0])

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.errors import DomainError, NomadpError, SchemaError
-from nomadp.formats.tables import read_locations, write_locations
+from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.locations import LocationSet
 
 GOOD = "location_id,lat,lng\na,1.5,2.5\nb,-3.25,179.0\n"

@@ -11,8 +11,8 @@ import pytest
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile, is_nested, read_nested
+from nomadp.formats.point_files import ReadSummary, read_trajectories
 from nomadp.formats.presets import Reading
-from nomadp.formats.tables import ReadSummary, read_trajectories
 from nomadp.locations import LocationSet
 
 ROWS = 100

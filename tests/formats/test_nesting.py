@@ -11,8 +11,8 @@ import pytest
 from nomadp.errors import SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.nested_files import NestedFile, nest_file, read_nested
+from nomadp.formats.point_files import read_trajectories
 from nomadp.formats.points import People
-from nomadp.formats.tables import read_trajectories
 from nomadp.locations import LocationSet
 
 

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.formats.point_files import ReadSummary, SnapSummary, read_trajectories
 from nomadp.formats.points import People
 from nomadp.formats.presets import Reading
-from nomadp.formats.tables import ReadSummary, SnapSummary, read_trajectories
 from nomadp.geometry import haversine_km
 from nomadp.locations import LocationSet
 
@@ -425,7 +425,7 @@ def test_unknown_ids_are_a_matter_of_the_domain_not_of_the_file(tmp_path):
 
 
 def test_the_papers_sets_have_the_papers_sizes(paper_data):
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
 
     expected = {
         "nyc": (2000, 7951),

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from nomadp.errors import DomainError
-from nomadp.formats.tables import read_locations, read_trajectories
+from nomadp.formats.location_files import read_locations
+from nomadp.formats.point_files import read_trajectories
 from nomadp.inference import decode
 from nomadp.reports import Counts, read_reports
 

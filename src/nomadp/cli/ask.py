@@ -131,7 +131,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
 
     from nomadp.answers import ask as answered
     from nomadp.answers.areas import LOCATIONS
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
 
     _check_outputs(options)
     kind, kit = options["question"], kit_from(options)

@@ -75,7 +75,7 @@ def build(
     """
     from nomadp.budget import as_epsilon
     from nomadp.formats.atlas_files import described, write_atlas
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas import build_pinned, design
 
     budget, world = as_epsilon(epsilon), read_locations(locations)
@@ -111,7 +111,7 @@ def show(*, file: Path, locations: Path | None) -> Answer:
       nomadp atlas show atlas.parquet --locations places.csv
     """
     from nomadp.formats.atlas_files import described, read_atlas
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 
     if locations is None:

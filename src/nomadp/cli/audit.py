@@ -83,7 +83,7 @@ def _request(options: dict[str, Any]) -> "AuditRequest":
 
     asked: dict[str, Any] = {"thorough": options["thorough"]}
     if options["locations"] is not None:
-        from nomadp.formats.tables import read_locations
+        from nomadp.formats.location_files import read_locations
 
         asked["locations"] = read_locations(options["locations"])
     if options["epsilons"]:

@@ -107,7 +107,8 @@ def _is_built(paths: Sequence[Path]) -> bool:
 def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.datasets.built import read_built
     from nomadp.datasets.statistics import describe
-    from nomadp.formats.tables import read_locations, read_trajectories
+    from nomadp.formats.location_files import read_locations
+    from nomadp.formats.point_files import read_trajectories
 
     if _is_built(paths):
         return asdict(describe(*read_built(paths[0])))

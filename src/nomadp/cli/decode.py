@@ -90,8 +90,7 @@ def _print(summary: dict[str, Any]) -> None:
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
-    from nomadp.formats.location_files import write_estimates
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations, write_estimates
     from nomadp.sequences import Sequences
 
     world = read_locations(options["locations"])

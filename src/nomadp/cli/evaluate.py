@@ -54,7 +54,7 @@ def evaluate(**options: Any) -> Answer:
 def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
     from nomadp.errors import DomainError
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
     from nomadp.reports.files import read_rows
 
     world = read_locations(options["locations"])

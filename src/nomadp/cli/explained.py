@@ -20,7 +20,7 @@ from nomadp.analysis.worth import (
 from nomadp.budget import MAX_EPSILON, Split, format_epsilon
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 

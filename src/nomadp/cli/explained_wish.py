@@ -11,7 +11,7 @@ from nomadp.analysis.wishes import REACHED, Advice, advise
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar
 from nomadp.datasets.city import synthetic_city
-from nomadp.formats.tables import read_locations
+from nomadp.formats.location_files import read_locations
 from nomadp.mechanisms.atlas import WholeJourney
 
 __all__ = ["explained_wish"]

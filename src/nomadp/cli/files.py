@@ -17,8 +17,8 @@ from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
 from nomadp.cli.thinning import THINNING, thinning_of
 
 if TYPE_CHECKING:
+    from nomadp.formats.point_files import ReadSummary
     from nomadp.formats.presets import Reading
-    from nomadp.formats.tables import ReadSummary
     from nomadp.locations import LocationSet
     from nomadp.trajectory import TrajectorySet
 
@@ -229,7 +229,7 @@ def read_all(
     options: dict[str, Any], locations: "LocationSet"
 ) -> "tuple[TrajectorySet, ReadSummary]":
     """The trajectories, at a public length if one is asked for, and what may be said."""
-    from nomadp.formats.tables import read_trajectories
+    from nomadp.formats.point_files import read_trajectories
 
     most_km, length = options["max_snap_km"], options["length"]
     limit = {} if most_km is None else {"max_snap_km": most_km}

@@ -131,7 +131,7 @@ def _master(engine: str, master: str | None) -> str | None:
 
 def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
     """Everything that can be refused is refused before the first draw."""
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms import make_mechanism
 
     reading_of(options)  # what is wrong with it is said, whether or not it is needed

@@ -9,8 +9,8 @@ import click
 from nomadp.cli.thinning import thinning_of
 
 if TYPE_CHECKING:
+    from nomadp.formats.point_files import SnapSummary
     from nomadp.formats.points import People
-    from nomadp.formats.tables import SnapSummary
     from nomadp.mechanisms import Mechanism
     from nomadp.reports.header import Header
 

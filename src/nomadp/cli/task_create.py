@@ -104,7 +104,7 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     """
     from nomadp.formats.atomic import write_whole
     from nomadp.formats.files import file_path
-    from nomadp.formats.tables import read_locations
+    from nomadp.formats.location_files import read_locations
     from nomadp.formats.zone_files import zones_by
     from nomadp.protocol.create import create_task
     from nomadp.protocol.folder import write_task_folder
