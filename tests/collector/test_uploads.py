@@ -189,10 +189,13 @@ def test_a_reason_that_is_on_no_list_is_told_to_nobody(
 def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
     address: Address, store: Store, kit: Kit
 ) -> None:
-    sent = report(kit)
+    sent, status = report(kit), f"/tasks/{kit.task.id}/status"
     address.send(kit, sent)
+    assert address.ask("GET", status).json == {"task_id": kit.task.id, "closed": False}
     closed = address.ask("POST", f"/operator/tasks/{kit.task.id}/close", role="operator")
     assert closed.json == {"task_id": kit.task.id, "closed": True}
+    told = address.ask("GET", status)
+    assert (told.json, told.headers["cache-control"]) == (closed.json, "no-store")
     assert address.send(kit, report(kit)).failures == ["report_dropped"]
     assert address.send(kit, sent).body == b""
     assert set(reports_in(store, kit)) == {sent["report_id"]}

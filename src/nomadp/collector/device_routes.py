@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from nomadp.collector.held import is_closed
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import json_reply, task_of
 from nomadp.protocol.outlines import OUTLINES
@@ -43,7 +44,7 @@ def device_routes(service: "Service") -> list[Route]:
         ending = "" if name == "task" else f"/{name}"
         return Route(f"/tasks/{{task}}{ending}", fetch, methods=["GET"])
 
-    return [*(route(name) for name in KINDS), _promise(service)]
+    return [*(route(name) for name in KINDS), _promise(service), _status(service)]
 
 
 def _promise(service: "Service") -> Route:
@@ -57,3 +58,14 @@ def _promise(service: "Service") -> Route:
 
     told: dict[str, Any] = {}
     return Route("/tasks/{task}/promise", promise, methods=["GET"])
+
+
+def _status(service: "Service") -> Route:
+    """Whether a report would be dropped: to be known before anything is spent on one."""
+
+    async def status(request: Request) -> Response:
+        held = await task_of(service, request)
+        closed = await service.reading(is_closed, held.id)
+        return json_reply({"task_id": held.id, "closed": closed}, cache_control="no-store")
+
+    return Route("/tasks/{task}/status", status, methods=["GET"])

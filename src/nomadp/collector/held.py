@@ -24,6 +24,7 @@ __all__ = [
     "close_task",
     "counters_of",
     "counts_of",
+    "is_closed",
     "read_task",
     "task_rows",
     "totals_of",
@@ -129,6 +130,10 @@ def _add_task(connection: Connection, kit: Kit) -> bool:
     if not changed:  # another collector took the number in the meantime
         return _add_task(connection, kit)
     return True
+
+
+def is_closed(connection: Connection, task_id: str) -> bool:
+    return bool(connection.rows("SELECT 1 FROM task WHERE id = ? AND closed = 1", task_id))
 
 
 def close_task(connection: Connection, task_id: str) -> None:

@@ -72,7 +72,7 @@ export {
   type ReportOptions,
   type SendOptions,
 } from "./device/client.js";
-export { fetchKit, type FetchedKit } from "./device/joining.js";
+export { fetchKit, type FetchedKit, isClosed } from "./device/joining.js";
 export type { Upload } from "./device/sending.js";
 export {
   browserLedgerBegan,

@@ -7,6 +7,7 @@ import {
   Client,
   DomainError,
   fetchKit,
+  isClosed,
   Ledger,
   LedgerRefused,
   ReportRefused,
@@ -337,6 +338,23 @@ describe("joining", () => {
     await server.stop();
     expect(await client.enter(fetched)).toBe(fetched.kit);
     expect((await client.spending()).tasks.length).toBe(1);
+  });
+
+  test.each([
+    ["is closed", '{"closed":true}', true],
+    ["is open", '{"closed":false}', false],
+    ["says it otherwise", '{"closed":"true"}', false],
+    ["says nothing", "<html>", false],
+  ])("of a task that %s is known before anything is spent", async (_how, said, closed) => {
+    await begin("atlas");
+    const fetched = await fetchKit(base, task.id);
+    server.answers = [(response) => void response.end(said)];
+    expect(await isClosed(fetched)).toBe(closed);
+    expect(await isClosed(fetched)).toBe(false); // 404, from a collector that cannot tell
+    expect(server.posted[0]!.path).toBe(`/tasks/${task.id}/status`);
+    await server.stop();
+    expect(await isClosed(fetched)).toBe(false);
+    expect(store.written).toEqual([]);
   });
 
   test("refuses a collector that cannot be reached", async () => {

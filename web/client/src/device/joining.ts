@@ -2,7 +2,8 @@
 
 import { TaskRefused } from "../errors.js";
 import { isTaskId } from "../protocol/base64url.js";
-import { FILE_BYTES_MAX, TASK_BYTES_MAX } from "../protocol/ceilings.js";
+import { parseObject } from "../protocol/canonical.js";
+import { FILE_BYTES_MAX, REPLY_BYTES_MAX, TASK_BYTES_MAX } from "../protocol/ceilings.js";
 import { Kit } from "../protocol/kit.js";
 import { Task } from "../protocol/task.js";
 import { parseAddress } from "./address.js";
@@ -26,6 +27,19 @@ export async function fetchKit(url: string, taskId?: string): Promise<FetchedKit
     [book]: await get(`${path}/${book}`, FILE_BYTES_MAX),
   };
   return { kit: await Kit.fromFiles(task, files), base };
+}
+
+/**
+ * Whether its collector drops every report of it that is new: to be asked before anything is
+ * spent. False where that cannot be known.
+ */
+export async function isClosed({ kit, base }: FetchedKit): Promise<boolean> {
+  try {
+    const content = await get(`${base}/tasks/${kit.task.id}/status`, REPLY_BYTES_MAX);
+    return parseObject(content, "a status", REPLY_BYTES_MAX)["closed"] === true;
+  } catch {
+    return false;
+  }
 }
 
 function oneId(named: string | null, expected: string | undefined): string {
