@@ -19,6 +19,12 @@ from nomadp.look import css_variables
 __all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
 
 WITHIN = re.compile(r"(?<=\d) (?=%|km\b)|(?<=ε) (?==)|(?<=ε =) ")
+WORDMARK = """<svg viewBox="0 0 34 20" aria-hidden="true">
+      <path class="wordmark-true" d="M3 15 11 6l8 6 12-8"/>
+      <path class="wordmark-sent" d="M3 15 11 6l7 11 13-4"/>
+      <circle cx="3" cy="15" r="2.4"/>
+    </svg>
+    NomaDP"""
 COLUMN, ROW = 'th scope="col"', 'th scope="row"'
 
 
@@ -47,7 +53,7 @@ def page(
     script = "\n".join(_source(package, f"page/{name}.js") for name in scripts)
     may_run = f"script-src {_hash(script)}; " if scripts else ""
     policy = f"default-src 'none'; style-src {_hash(style)}; {may_run}"
-    parts = {"style": style, "script": script, **markup}
+    parts = {"style": style, "script": script, "wordmark": WORDMARK, **markup}
     told = {"policy": f"{policy}base-uri 'none'; form-action 'none'", **text}
     escaped = {name: escape(value) for name, value in told.items()}
     return Template(_source(package, "page/template.html")).substitute(parts | escaped)
