@@ -28,6 +28,7 @@ __all__ = [
     "JOURNEY",
     "PATIENCE_MS",
     "PHONE",
+    "Visit",
     "drawn",
     "expect",
     "fresh",
@@ -94,6 +95,21 @@ def fresh(browser: "Browser", **how: Any) -> "BrowserContext":
     context = browser.new_context(**{"viewport": DESK, **how})
     context.set_default_timeout(PATIENCE_MS)
     return context
+
+
+class Visit:
+    """A tab with a file, what it asked for, and everything that went wrong in it."""
+
+    def __init__(self, browser: "Browser", file: Path, **context: Any) -> None:
+        self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
+        self.page: Page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.troubles.append("dialog"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
 
 
 def serve_client(route: "Route") -> None:

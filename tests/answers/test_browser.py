@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from browsers import expect, fresh
+from browsers import Visit, expect
 
 from nomadp.answers import Table
 from nomadp.answers.picture import write_map
 from nomadp.locations import LocationSet
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
 
@@ -27,20 +27,6 @@ def file(
 ) -> Path:
     path = tmp_path_factory.mktemp("page") / "map.html"
     return write_map(path, [hotspots, density, flows], places)
-
-
-class Visit:
-    """One tab, what it asked for, and everything that went wrong in it."""
-
-    def __init__(self, browser: "Browser", file: Path, **context: Any) -> None:
-        self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
-        self.page: Page = self.context.new_page()
-        self.troubles: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.troubles.append(message.text))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from devices import Collector, Said, atlas_kit, collecting, question_kit
@@ -16,6 +17,8 @@ from tests.cli.conftest import Run, as_json, write
 
 KIT = atlas_kit("cli", reports_per_contributor=3, epsilon="3/2")
 WHEN = question_kit("starts", "cli", when="weekday")
+
+Given = list[tuple[Any, dict[str, Any]]]
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +49,20 @@ def report(run: Run, collector: Collector) -> Run:
         return run("report", "week.csv", "--task", url, "--yes", *more)
 
     return invoke  # type: ignore[return-value]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Given:
+    """What the client is asked to report, and how."""
+    found: Given = []
+    plain = Client.report
+
+    def look(self: Client, journey: Any, **how: Any) -> object:
+        found.append((journey.tolist(), how))
+        return plain(self, journey, **how)
+
+    monkeypatch.setattr(Client, "report", look)
+    return found
 
 
 def test_a_report_says_what_was_spent_and_what_is_left(
@@ -133,16 +150,8 @@ def test_the_budget_is_refused_before_anything_is_spent(report: Run) -> None:
     ("choose", "rows"), [((), slice(2, 5)), (("1",), slice(0, 2)), (("last",), slice(2, 5))]
 )
 def test_the_person_chooses_which_journey(
-    report: Run, monkeypatch: pytest.MonkeyPatch, choose: tuple[str, ...], rows: slice
+    report: Run, given: Given, choose: tuple[str, ...], rows: slice
 ) -> None:
-    given = []
-    plain = Client.report
-
-    def look(self: Client, journey: object, **how: object) -> object:
-        given.append(journey.tolist())  # type: ignore[attr-defined]
-        return plain(self, journey, **how)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Client, "report", look)
     assert report(*(each for name in choose for each in ("--choose", name))).exit_code == 0
     table = [
         [40.001, -74.001],
@@ -151,29 +160,23 @@ def test_the_person_chooses_which_journey(
         [40.041, -73.941],
         [40.001, -73.981],
     ]
-    assert given == [table[rows]]
+    assert [journey for journey, _ in given] == [table[rows]]
 
 
 def test_journeys_of_several_files_and_folders_are_counted_through(
-    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, collector: Collector, given: Given
 ) -> None:
     (folder / "more").mkdir()
     write(
         folder / "more" / "day.csv", "tid,seq,lat,lng", "a,0,40.011,-73.991", "a,1,40.0,-74.0"
     )
-    given = []
-    plain = Client.report
-
-    def look(self: Client, journey: object, **how: object) -> object:
-        given.append(journey.tolist())  # type: ignore[attr-defined]
-        return plain(self, journey, **how)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Client, "report", look)
     url = f"{collector.url}/tasks/{KIT.task.id}"
     files = ("week.csv", "more", "--points", "2")
     result = run("report", *files, "--task", url, "--yes", "--choose", "1", "--choose", "3")
     assert result.exit_code == 0, result.stderr
-    assert given == [[[40.001, -74.001], [40.021, -73.98]], [[40.011, -73.991], [40.0, -74.0]]]
+    first, second = (journey for journey, _ in given)
+    assert first == [[40.001, -74.001], [40.021, -73.98]]
+    assert second == [[40.011, -73.991], [40.0, -74.0]]
 
 
 @pytest.mark.parametrize("choose", ["0", "3", "-1", "first", "1.5", "\u0661"])
@@ -184,37 +187,21 @@ def test_a_journey_that_is_not_there_is_refused(report: Run, choose: str) -> Non
 
 
 def test_journeys_by_location_id_are_those_locations(
-    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, collector: Collector, given: Given
 ) -> None:
     write(folder / "ids.csv", "tid,seq,location_id", "a,0,p3", "a,1,p7")
-    given = []
-    plain = Client.report
-
-    def look(self: Client, journey: object, **how: object) -> object:
-        given.append(journey.tolist())  # type: ignore[attr-defined]
-        return plain(self, journey, **how)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Client, "report", look)
     url = f"{collector.url}/tasks/{KIT.task.id}"
     assert run("report", "ids.csv", "--task", url, "--yes").exit_code == 0
-    assert given == [[3, 7]]
+    assert [journey for journey, _ in given] == [[3, 7]]
 
 
 def test_a_question_of_when_reads_the_hour_of_the_file(
-    run: Run, folder: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, collector: Collector, given: Given
 ) -> None:
-    hours = []
-    plain = Client.report
-
-    def look(self: Client, journey: object, **how: object) -> object:
-        hours.append(how["hour"])
-        return plain(self, journey, **how)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Client, "report", look)
     url = f"{collector.url}/tasks/{WHEN.task.id}"
     result = run("report", "week.csv", "--task", url, "--yes", "--time-zone", "UTC")
     assert result.exit_code == 0, result.stderr
-    assert hours == [24 + 10]  # a Tuesday
+    assert [how["hour"] for _, how in given] == [24 + 10]  # a Tuesday
 
 
 def test_without_anybody_to_ask_yes_must_be_said(run: Run, collector: Collector) -> None:

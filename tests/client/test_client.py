@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +28,6 @@ from nomadp.protocol import Kit
 from nomadp.protocol.folder import write_task_folder
 
 KIT = atlas_kit(reports_per_contributor=5)
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with collecting(KIT) as found:
-        yield found
-
-
-@pytest.fixture
-def client(tmp_path: Path, collector: Collector) -> Iterator[Client]:
-    with Client(tmp_path / "home") as made:
-        made.join(collector.url, KIT.task.id)
-        yield made
 
 
 def rows(client: Client, question: str) -> list[tuple[object, ...]]:

@@ -5,7 +5,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import Self
@@ -22,19 +22,6 @@ from nomadp.errors import TaskRefused, UploadFailed
 from nomadp.protocol import Kit
 
 KIT = atlas_kit(reports_per_contributor=60, epsilon="1/10")
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with collecting(KIT) as found:
-        yield found
-
-
-@pytest.fixture
-def client(tmp_path: Path, collector: Collector) -> Iterator[Client]:
-    with Client(tmp_path / "home") as made:
-        made.join(collector.url, KIT.task.id)
-        yield made
 
 
 @pytest.fixture

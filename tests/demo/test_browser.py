@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import browsers
 import numpy as np
 import pytest
-from browsers import DESK, PHONE, expect, fresh
+from browsers import DESK, PHONE, expect
 from PIL import Image
 
 from nomadp.datasets.city import City
@@ -19,25 +20,12 @@ from nomadp.locations import LocationSet
 from nomadp.look import look
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-class Visit:
-    """One tab, and everything that went wrong in it."""
-
-    def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
-        self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
-        self.page: Page = self.context.new_page()
-        self.troubles: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.troubles.append(message.text))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.troubles.append("dialog"))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
-
+class Visit(browsers.Visit):
     def map(self, name: str) -> str:
         return str(
             self.page.evaluate(f"document.getElementById('map-{name}').toDataURL('image/png')")

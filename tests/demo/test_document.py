@@ -2,38 +2,14 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from page_reader import PageReader
 
 import nomadp
 from nomadp.demo import embedded_json
 from nomadp.demo.experiment import Findings
-
-LOADING = {"src", "href", "srcset", "action", "poster", "data", "background", "formaction"}
-
-
-class Reader(HTMLParser):
-    """Collects what a browser would load or run, and the words a person would read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loads: list[str] = []
-        self.tags: list[str] = []
-        self.inline: list[str] = []
-        self.policy = ""
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.loads += [value or "" for name, value in attrs if name in LOADING]
-        self.inline += [name for name, _ in attrs if name.startswith("on") or name == "style"]
-        if ("http-equiv", "Content-Security-Policy") in attrs:
-            self.policy = dict(attrs)["content"] or ""
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def inside(tag: str, source: str) -> str:
@@ -52,13 +28,11 @@ def source(page_file: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def read(source: str) -> Reader:
-    reader = Reader()
-    reader.feed(source)
-    return reader
+def read(source: str) -> PageReader:
+    return PageReader(source)
 
 
-def test_the_page_loads_nothing(read: Reader, source: str) -> None:
+def test_the_page_loads_nothing(read: PageReader, source: str) -> None:
     assert [address for address in read.loads if not address.startswith("#")] == []
     assert not {"link", "iframe", "object", "embed", "base", "form"} & set(read.tags)
     style = inside("style", source)
@@ -68,7 +42,7 @@ def test_the_page_loads_nothing(read: Reader, source: str) -> None:
     assert set(re.findall(r"\bhttps?:[^\s\"'<]+", source)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_only_this_style_and_script_may_run(read: Reader, source: str) -> None:
+def test_only_this_style_and_script_may_run(read: PageReader, source: str) -> None:
     assert read.policy == (
         f"default-src 'none'; style-src {hashed(inside('style', source))}; "
         f"script-src {hashed(inside('script', source))}; base-uri 'none'; form-action 'none'"
@@ -81,7 +55,7 @@ def test_nothing_is_left_to_fill_in(source: str) -> None:
     assert not re.findall(r"\$[a-z_]+", without_scripts)
 
 
-def test_the_footer_says_how_to_repeat_the_page(findings: Findings, read: Reader) -> None:
+def test_the_footer_says_how_to_repeat_the_page(findings: Findings, read: PageReader) -> None:
     assert findings.study.city.locations.sha256 in read.text
     assert nomadp.__version__ in read.text
     assert "nomadp demo" in read.text

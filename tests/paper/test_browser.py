@@ -3,28 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import browsers
 import pytest
-from browsers import expect, fresh, until
+from browsers import expect, until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-class Visit:
-    """One tab, and everything that went wrong in it."""
-
-    def __init__(self, browser: "Browser", file: Path, **context: object) -> None:
-        self.context = fresh(browser, **context)
-        self.page: Page = self.context.new_page()
-        self.troubles: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.troubles.append(message.text))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri())
-
+class Visit(browsers.Visit):
     def paint(self, selector: str, name: str) -> str:
         return str(
             self.page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{name}")

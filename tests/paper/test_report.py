@@ -4,10 +4,10 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from page_reader import PageReader
 
 import nomadp
 from nomadp.datasets.built import write_built
@@ -16,31 +16,6 @@ from nomadp.paper.datasets import Catalogue
 from nomadp.paper.specs import EXPERIMENTS
 from nomadp.paper.tasks import Paper
 
-LOADING = {"src", "href", "srcset", "action", "poster", "data", "background", "formaction"}
-
-
-class Reader(HTMLParser):
-    """Collects what a browser would load or run, and every name."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loads: list[str] = []
-        self.tags: list[str] = []
-        self.inline: list[str] = []
-        self.ids: list[str] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.loads += [v or "" for name, v in attrs if name.split(":")[-1] in LOADING]
-        self.inline += [name for name, _ in attrs if name.startswith("on") or name == "style"]
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-
-    handle_startendtag = handle_starttag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
 
 @pytest.fixture(scope="module")
 def source(written: dict[str, Path]) -> str:
@@ -48,13 +23,11 @@ def source(written: dict[str, Path]) -> str:
 
 
 @pytest.fixture(scope="module")
-def read(source: str) -> Reader:
-    reader = Reader()
-    reader.feed(source)
-    return reader
+def read(source: str) -> PageReader:
+    return PageReader(source)
 
 
-def test_the_report_loads_nothing(read: Reader, source: str) -> None:
+def test_the_report_loads_nothing(read: PageReader, source: str) -> None:
     assert [address for address in read.loads if not address.startswith("#")] == []
     assert not {"link", "iframe", "object", "embed", "base", "form", "img"} & set(read.tags)
     (style,) = re.findall(r"<style>(.*?)</style>", source, flags=re.DOTALL)
@@ -65,7 +38,7 @@ def test_the_report_loads_nothing(read: Reader, source: str) -> None:
     assert hosts == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
-def test_nothing_runs_and_only_one_style_applies(read: Reader, source: str) -> None:
+def test_nothing_runs_and_only_one_style_applies(read: PageReader, source: str) -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", source, flags=re.DOTALL)
     digest = b64encode(sha256(style.encode()).digest()).decode()
     assert f"default-src &#x27;none&#x27;; style-src &#x27;sha256-{digest}&#x27;; " in source
@@ -73,7 +46,7 @@ def test_nothing_runs_and_only_one_style_applies(read: Reader, source: str) -> N
     assert read.inline == []
 
 
-def test_every_name_is_given_once_and_every_link_has_a_target(read: Reader) -> None:
+def test_every_name_is_given_once_and_every_link_has_a_target(read: PageReader) -> None:
     assert len(read.ids) == len(set(read.ids))
     assert {address[1:] for address in read.loads} <= set(read.ids)
 
@@ -88,13 +61,13 @@ def test_every_experiment_has_a_section_with_figure_and_numbers(source: str) -> 
         assert "<table>" in section
 
 
-def test_floors_and_what_is_worse_are_in_the_words(read: Reader) -> None:
+def test_floors_and_what_is_worse_are_in_the_words(read: PageReader) -> None:
     assert "At none of 28 settings" in read.text or re.search(r"At \d+ of 28", read.text)
     assert "“none” if there is none up to ε = 4" in read.text
     assert nomadp.__version__ in read.text
 
 
-def test_a_quick_look_says_that_it_is_one(read: Reader) -> None:
+def test_a_quick_look_says_that_it_is_one(read: PageReader) -> None:
     assert "A quick look, not a measurement: 2 runs, at most 10 trajectories" in read.text
 
 
@@ -113,8 +86,7 @@ def test_the_name_of_a_set_is_shown_and_never_run(paper: Paper, tmp_path: Path) 
     )
     small.compute(small.missing(), jobs=1, progress=lambda count: None)
     text = small.write()[0].read_text(encoding="utf-8")
-    reader = Reader()
-    reader.feed(text)
+    reader = PageReader(text)
     assert "img" not in reader.tags
     assert reader.inline == []
     assert hostile in reader.text

@@ -1,0 +1,24 @@
+"""A device and its collector, for the task that a module of tests calls KIT."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from devices import Collector, collecting
+
+from nomadp.client import Client
+
+
+@pytest.fixture
+def collector(request: pytest.FixtureRequest) -> Iterator[Collector]:
+    with collecting(request.module.KIT) as found:
+        yield found
+
+
+@pytest.fixture
+def client(
+    request: pytest.FixtureRequest, tmp_path: Path, collector: Collector
+) -> Iterator[Client]:
+    with Client(tmp_path / "home") as made:
+        made.join(collector.url, request.module.KIT.task.id)
+        yield made
