@@ -12,9 +12,8 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.questions import Question
 from nomadp.zones import Zones
 
-__all__ = ["LOCATIONS", "Areas", "AreasAsked", "areas_of"]
+__all__ = ["LOCATIONS", "Areas", "areas_of"]
 
-AreasAsked = str | Zones | GeoObject | None
 LOCATIONS = "locations"
 """As areas: every location is one."""
 
@@ -48,7 +47,9 @@ class Areas:
         return self.zones.centres()
 
 
-def areas_of(mechanism: Mechanism, areas: AreasAsked, default: str) -> Areas:
+def areas_of(
+    mechanism: Mechanism, areas: str | Zones | GeoObject | None, default: str
+) -> Areas:
     """What somebody asks for; by default the question's own zones, or those of a rule."""
     world = mechanism.locations
     if isinstance(areas, GeoObject):

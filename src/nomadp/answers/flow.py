@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from nomadp.answers.areas import AreasAsked, areas_of
+from nomadp.answers.areas import areas_of
 from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
 from nomadp.answers.fakes import survey_fakes
 from nomadp.answers.place import asked_fakes, with_times
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
+from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.asked import asked_trips, label_pairs
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import flow_shares, flow_tally
@@ -25,7 +26,7 @@ GRID = "grid:4"
 
 def flows(
     learned: Learned,
-    areas: AreasAsked = None,
+    areas: str | Zones | GeoObject | None = None,
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen

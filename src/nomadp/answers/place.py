@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.answers.areas import LOCATIONS, Areas, AreasAsked, areas_of
+from nomadp.answers.areas import LOCATIONS, Areas, areas_of
 from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
 from nomadp.answers.fakes import direct_fakes, survey_fakes
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
+from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.asked import asked_hotspots, label_places
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
@@ -17,6 +18,7 @@ from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
 from nomadp.laws import Ints
 from nomadp.mechanisms.questions import Question
+from nomadp.zones import Zones
 
 __all__ = [
     "ANY",
@@ -36,7 +38,7 @@ GRID = "grid:16"
 
 def hotspots(
     learned: Learned,
-    areas: AreasAsked = None,
+    areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
     level: float = LEVEL,
@@ -68,7 +70,7 @@ def hotspots(
 
 def density(
     learned: Learned,
-    areas: AreasAsked = None,
+    areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
     level: float = LEVEL,
