@@ -218,14 +218,13 @@ def _learned(found: Evidence, options: dict[str, Any]) -> "Learned | None":
 
 def _top(table: "Table") -> list[dict[str, Any]]:
     """The greatest shares of all times together."""
+    from nomadp.answers.columns import plain
+
     named = next((name for name in ESTIMATES if name in table.columns), None)
     if named is None:
         return []
-    plain = {
-        name: column.tolist() if hasattr(column, "tolist") else list(column)
-        for name, column in table.columns.items()
-    }
-    rows = [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
+    columns = [plain(column) for column in table.columns.values()]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
     rows = [row for row in rows if row.pop("when", "any") == "any"]
     return sorted(rows, key=lambda row: -row[named])[:TOP]
 
