@@ -97,11 +97,9 @@ def describe(**options: Any) -> Answer:
 
 
 def _is_built(paths: Sequence[Path]) -> bool:
-    from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
+    from nomadp.datasets.built import lacking
 
-    return len(paths) == 1 and all(
-        (paths[0] / name).is_file() for name in (LOCATIONS, TRAJECTORIES)
-    )
+    return len(paths) == 1 and not lacking(paths[0])
 
 
 def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:

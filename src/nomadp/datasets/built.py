@@ -34,6 +34,7 @@ __all__ = [
     "alike",
     "check_folder",
     "degrees_of",
+    "lacking",
     "made",
     "on_the_map",
     "read_built",
@@ -172,6 +173,11 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     if built.districts is None:  # those of what was built here before
         (found / DISTRICTS).unlink(missing_ok=True)
     return recipe
+
+
+def lacking(folder: Path) -> list[str]:
+    """The files without which it holds no data set."""
+    return [name for name in (LOCATIONS, TRAJECTORIES) if not (folder / name).is_file()]
 
 
 def read_built(folder: AnyPath) -> tuple[LocationSet, TrajectorySet]:

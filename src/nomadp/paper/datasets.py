@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.measures import Yardstick
-from nomadp.datasets.built import read_built
+from nomadp.datasets.built import lacking, read_built
 from nomadp.datasets.campus import build_campus, campus_walks
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.popular import most_popular
@@ -99,14 +99,14 @@ class Catalogue:
         """The sets that are compared; the paper's four first, in its order."""
         if self.folder is None:
             return CITY, CAMPUS
-        if _holds_a_set(self.folder):
+        if not lacking(self.folder):
             return (self.folder.resolve().name,)
-        found = [path.name for path in _folders(self.folder) if _holds_a_set(path)]
+        found = [path.name for path in _folders(self.folder) if not lacking(path)]
         if not found:
-            lacking = ", ".join(self.left_out)
+            others = ", ".join(self.left_out)
             raise SchemaError(
                 f"{self.folder} must hold one folder per data set, each with {LOCATIONS} and "
-                f"{TRAJECTORIES}, and holds none{lacking and f' ({lacking})'}; "
+                f"{TRAJECTORIES}, and holds none{others and f' ({others})'}; "
                 '"nomadp data build" makes them'
             )
         known = [name for name in PAPER_SETS if name in found]
@@ -115,13 +115,12 @@ class Catalogue:
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """Folders beside the sets that are none, and what each lacks to be one."""
-        if self.folder is None or _holds_a_set(self.folder):
+        if self.folder is None or not lacking(self.folder):
             return ()
-        lacking = {path.name: _lacking(path) for path in _folders(self.folder)}
         return tuple(
-            f"{name} lacks {' and '.join(files)}"
-            for name, files in sorted(lacking.items())
-            if files and not name.startswith(".")
+            f"{path.name} lacks {' and '.join(lacking(path))}"
+            for path in sorted(_folders(self.folder))
+            if lacking(path) and not path.name.startswith(".")
         )
 
     @property
@@ -142,7 +141,7 @@ class Catalogue:
     def path(self, name: str) -> Path:
         if self.folder is None:
             raise ValueError(f"{name} is generated: it is in no folder")
-        return self.folder if _holds_a_set(self.folder) else self.folder / name
+        return self.folder / name if lacking(self.folder) else self.folder
 
 
 def set_label(name: str) -> str:
@@ -211,11 +210,3 @@ def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise SchemaError(f"{folder} must be a folder of data sets, and is none")
     return [path for path in folder.iterdir() if path.is_dir()]
-
-
-def _holds_a_set(folder: Path) -> bool:
-    return not _lacking(folder)
-
-
-def _lacking(folder: Path) -> list[str]:
-    return [name for name in (LOCATIONS, TRAJECTORIES) if not (folder / name).is_file()]
