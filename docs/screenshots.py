@@ -36,6 +36,7 @@ FLAGS = [
 ]
 WAIT_MS = 90_000
 DRAWN = ".map[data-drawn=yes]"
+NEXT_FRAME = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 ALONG = ((0.44, 0.4), (0.52, 0.53), (0.6, 0.6))
 PREVIEWS = 4
 """A journey to be drawn, as shares of the map's width and height."""
@@ -56,16 +57,16 @@ def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
         page.get_by_label("Analyst's token").fill(found["analyst_token"])
         page.keyboard.press("Enter")
         page.get_by_role("tab", name=tab).click()
-        page.wait_for_selector(DRAWN)
+        drawn(page)
         show(page, ".tabs", 24)  # the whole map, and what stands beside it
-        page.wait_for_selector(DRAWN)
+        drawn(page)
 
     return prepare
 
 
 def contribute(page: "Page", found: dict[str, Any]) -> None:
     """A journey is drawn, and what would be sent of it is looked at."""
-    page.wait_for_selector(DRAWN)
+    drawn(page)
     page.get_by_role("button", name="Draw a journey").click()
     canvas = page.locator(".map canvas")
     width, height = canvas.evaluate("(each) => [each.clientWidth, each.clientHeight]")
@@ -78,7 +79,7 @@ def contribute(page: "Page", found: dict[str, Any]) -> None:
         page.get_by_role("button", name="Draw again").click()
     page.get_by_text(f"Of {PREVIEWS} drawn").wait_for()
     page.locator("#explained .figure").wait_for()
-    page.wait_for_selector(DRAWN)
+    drawn(page)
     show(page, ".contribute .steps", 74)
 
 
@@ -93,6 +94,12 @@ def maps(page: "Page", found: dict[str, Any]) -> None:
 def gathered(page: "Page", found: dict[str, Any]) -> None:
     page.check("input[name=view][value=flows]", force=True)
     show(page, "#views-title", 70)
+
+
+def drawn(page: "Page") -> None:
+    """Waits for the map; what it says before the next frame is of before."""
+    page.evaluate(NEXT_FRAME)
+    page.wait_for_selector(DRAWN)
 
 
 def show(page: "Page", part: str, above_px: int) -> None:

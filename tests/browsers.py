@@ -61,6 +61,7 @@ TOO_SMALL = """[...document.querySelectorAll("button, select, input, summary, la
   .filter((each) => each.offsetParent && !each.classList.contains("unseen"))
   .map((each) => [each.outerHTML.slice(0, 120), each.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < 24).map(([text]) => text)"""
+NEXT_FRAME = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => ["serious", "critical"].includes(impact))
   .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)"""
@@ -86,7 +87,12 @@ def until(page: "Page", holds: Callable[[], object]) -> None:
 
 
 def drawn(page: "Page", state: str = "yes") -> None:
-    """Waits until the map is still and shows all that is meant; without an answer "nothing"."""
+    """Waits until the map is still and shows all that is meant; without an answer "nothing".
+
+    A change of the window or of the theme reaches a page with its next frame; what the map
+    says before that is of before.
+    """
+    page.evaluate(NEXT_FRAME)
     page.wait_for_selector(f".map[data-drawn={state}]")
 
 

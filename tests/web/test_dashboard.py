@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from browsers import DESK, PHONE, drawn, expect, part, pixels, seen, serious, too_small, until
 from city import city_kit, send_city
-from collecting import TOKENS, Address, Process, prepared, report, today
+from collecting import Address, Process, prepared, report, today
+from dashboards import open_tab, sign_in
 
 from nomadp.collector.opened import opened
 from nomadp.look import look
 from nomadp.pages import POLICY, built_pages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.browser
 
@@ -63,17 +64,6 @@ def collection(
         send_city(process.address, few, 40)
         process.address.send(kits[0], report(kits[0], time=today() + 9))
         yield Collection(process.address, *kits)
-
-
-def sign_in(page: "Page", task: str, token: str = TOKENS["analyst"]) -> None:
-    page.get_by_label("Analyst's token").fill(token)
-    page.keyboard.press("Enter")
-    page.get_by_label("Task", exact=True).select_option(label=task)
-
-
-def open_tab(page: "Page", name: str) -> None:
-    page.get_by_role("tab", name=name).click()
-    drawn(page)
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])

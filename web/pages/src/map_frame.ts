@@ -43,7 +43,9 @@ export abstract class MapFrame<Source extends string> {
       cooperativeGestures: true,
       fadeDuration: 0,
       maxZoom: 18,
+      trackResize: false,
     });
+    new ResizeObserver(() => this.fill()).observe(this.canvas);
     this.map.touchZoomRotate.disableRotation();
     this.map.keyboard.disableRotation();
     this.map.addControl(new ScaleControl({ maxWidth: 120 }), "bottom-left");
@@ -98,13 +100,26 @@ export abstract class MapFrame<Source extends string> {
     this.map.fitBounds(this.bounds, { ...how, animate: false });
   }
 
+  private get isFilled(): boolean {
+    const { clientWidth, clientHeight } = this.map.getCanvas();
+    return clientWidth === this.canvas.clientWidth && clientHeight === this.canvas.clientHeight;
+  }
+
+  /** Before it is painted: MapLibre itself waits, and shows the old size meanwhile. */
+  private fill(): void {
+    if (this.isFilled) return;
+    this.unsettle();
+    this.map.resize().redraw();
+  }
+
   private loaded(): void {
     this.isLoaded = true;
     this.home();
     this.paint();
     for (const change of ["movestart", "resize"] as const)
       this.map.on(change, () => this.unsettle());
-    this.map.on("idle", () => (this.element.dataset.drawn = this.settled));
+    // If its place has just changed, it is about to be filled, and then is idle again.
+    this.map.on("idle", () => this.isFilled && (this.element.dataset.drawn = this.settled));
     this.map.on("resize", () => !this.wasMoved && this.home());
     this.map.on("movestart", (event) => (this.wasMoved ||= "originalEvent" in event));
     this.listen();

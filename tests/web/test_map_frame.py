@@ -1,0 +1,99 @@
+"""The map fills its frame, in whatever order frame, answers and theme change."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from browsers import DESK, PHONE, drawn, seen
+from city import city_kit, send_city
+from collecting import Process, prepared
+from dashboards import open_tab, sign_in
+
+from nomadp.collector.opened import opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+TRIPS, STARTS = "From where to where people commute", "Where people set out"
+WATCHED = """(() => {
+  const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} by ${clientHeight}`;
+  const known = new WeakSet();
+  globalThis.looks = { painted: 0, drawn: 0, wrong: [] };
+  const look = (place, when) => {
+    const [canvas, frame] = [sizeOf(place.querySelector("canvas")), sizeOf(place)];
+    looks[when] += 1;
+    if (canvas !== frame) looks.wrong.push(`${when}: ${canvas} in ${frame}`);
+  };
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const place = target.querySelector(".canvas");
+      if (!known.has(place)) new ResizeObserver(() => look(place, "painted")).observe(place);
+      known.add(place);
+      if (target.dataset.drawn !== "no") look(place, "drawn");
+    }
+  }).observe(document, { subtree: true, attributeFilter: ["data-drawn"] });
+})()"""
+"""Looks whenever the map says that it is drawn, and before a frame of another size is painted:
+
+observers are told in the order in which they were made, and this one is made after the map's.
+"""
+SHAKEN = """async () => {
+  const { style } = document.querySelector(".map");
+  for (let k = 0; k < 30; k += 1) {
+    style.height = k % 2 ? "" : "340px";
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+"""Another size with every frame, as when somebody drags the edge of a window."""
+
+
+@pytest.fixture(scope="module")
+def url(web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a collector with two tasks that can be answered."""
+    web("build")
+    folder = tmp_path_factory.mktemp("collector")
+    store = str(folder / "collector.sqlite")
+    kits = city_kit("trips", TRIPS), city_kit("starts", STARTS)
+    prepared(opened(store), *kits)
+    with Process(store, folder) as process:
+        for kit in kits:
+            send_city(process.address, kit, 200)
+        yield f"http://127.0.0.1:{process.address.port}"
+
+
+def wrong(page: "Page") -> list[str]:
+    """Where the map was of another size than its frame; it must have been looked at."""
+    looks = page.evaluate("looks")
+    assert looks["painted"] > 1
+    assert looks["drawn"] > 1
+    found: list[str] = looks["wrong"]
+    return found
+
+
+def test_the_map_fills_its_frame_after_every_change(chromium: "Browser", url: str) -> None:
+    with seen(chromium, url, script=WATCHED) as page:
+        sign_in(page, TRIPS)
+        for name in ("Flows", "Origins", "Destinations"):
+            open_tab(page, name)
+        for task in (STARTS, TRIPS):
+            page.get_by_label("Task", exact=True).select_option(label=task)
+            drawn(page)
+        for screen, theme in ((PHONE, "dark"), (DESK, "light"), (PHONE, "light")):
+            page.set_viewport_size(screen)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            drawn(page)
+        assert wrong(page) == []
+
+
+def test_the_map_never_lags_behind_a_frame_that_is_dragged(
+    chromium: "Browser", url: str
+) -> None:
+    with seen(chromium, url, script=WATCHED) as page:
+        sign_in(page, TRIPS)
+        open_tab(page, "Flows")
+        page.evaluate(SHAKEN)
+        drawn(page)
+        assert page.evaluate("looks.painted") > 20
+        assert wrong(page) == []
