@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from browsers import DESK, PHONE, drawn, seen
+from browsers import DESK, PHONE, drawn, expect, pixels, seen
 from city import city_kit, send_city
 from collecting import Process, prepared
 from dashboards import open_tab, sign_in
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-TRIPS, STARTS = "From where to where people commute", "Where people set out"
+TRIPS, ATLAS = "From where to where people commute", "Where buses are missing"
 WATCHED = """(() => {
   const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} by ${clientHeight}`;
   const known = new WeakSet();
@@ -55,7 +55,7 @@ def url(web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> I
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    kits = city_kit("trips", TRIPS), city_kit("starts", STARTS)
+    kits = city_kit("trips", TRIPS), city_kit("atlas", ATLAS)
     prepared(opened(store), *kits)
     with Process(store, folder) as process:
         for kit in kits:
@@ -77,7 +77,7 @@ def test_the_map_fills_its_frame_after_every_change(chromium: "Browser", url: st
         sign_in(page, TRIPS)
         for name in ("Flows", "Origins", "Destinations"):
             open_tab(page, name)
-        for task in (STARTS, TRIPS):
+        for task in (ATLAS, TRIPS):
             page.get_by_label("Task", exact=True).select_option(label=task)
             drawn(page)
         for screen, theme in ((PHONE, "dark"), (DESK, "light"), (PHONE, "light")):
@@ -97,3 +97,20 @@ def test_the_map_never_lags_behind_a_frame_that_is_dragged(
         drawn(page)
         assert page.evaluate("looks.painted") > 20
         assert wrong(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "tab"), [(TRIPS, "Flows"), (ATLAS, "Sample journeys")])
+def test_a_map_that_was_resized_is_the_one_that_was_opened_so(
+    chromium: "Browser", url: str, task: str, tab: str
+) -> None:
+    found = []
+    for screens in ([PHONE], [DESK, PHONE]):
+        with seen(chromium, url, viewport=screens[0]) as page:
+            sign_in(page, task)
+            open_tab(page, tab)
+            expect(page.locator(".rows")).to_be_visible()
+            page.set_viewport_size(screens[-1])  # type: ignore[arg-type]
+            drawn(page)
+            found.append(pixels(page))
+    assert (abs(found[0] - found[1]).max(axis=-1) > 40).mean() < 0.001

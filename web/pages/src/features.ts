@@ -3,7 +3,13 @@ import type { Feature, FeatureCollection, Geometry } from "geojson";
 import type { Drawn, Position } from "./api";
 import type { Source } from "./layers";
 
-export type Features = Record<Exclude<Source, "places">, FeatureCollection>;
+export type Features = Record<
+  Exclude<Source, "places" | "radii" | "points">,
+  FeatureCollection
+>;
+
+/** From its south-west to its north-east. */
+export type Box = [Position, Position];
 
 const DEGREE_KM = 111.195;
 /** Pieces of a curve that its head stands for. */
@@ -50,8 +56,6 @@ export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
       ),
     ),
     labels: collection(labels.map(({ at, name }) => point(at, { name }))),
-    radii: collection([]),
-    points: collection([]),
     tracks: collection(
       tracks.map((each) => line(each.line, { row: each.row, name: each.name }, each.row)),
     ),
@@ -88,8 +92,8 @@ export function radiiOf(along: Position[], radiusKm: number[]): [Feature[], Feat
 }
 
 /** The box around some of them. */
-export function boundsOf(places: Position[]): [Position, Position] {
-  const box: [Position, Position] = [
+export function boundsOf(places: readonly Position[]): Box {
+  const box: Box = [
     [Infinity, Infinity],
     [-Infinity, -Infinity],
   ];

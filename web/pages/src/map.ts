@@ -6,12 +6,14 @@ import type { Basemap } from "./basemap";
 import { h } from "./dom";
 import { boundsOf, collection, featuresOf, radiiOf } from "./features";
 import { layers, type Source, SOURCES, TOUCHED } from "./layers";
-import { MapFrame, PADDING_PX } from "./map_frame";
+import { MapFrame } from "./map_frame";
 import { addHatch, addPatterns } from "./patterns";
 
 const MARKED: Source[] = ["areas", "dots", "curves", "tracks"];
 const REACH_PX = 6;
 const MOVE_MS = 300;
+/** So much nearer than everything one journey is shown. */
+const NEARER = 4;
 /** As wide as the offline map is drawn, where marks have the sizes they are given. */
 const FULL_PX = 700;
 
@@ -31,6 +33,7 @@ export class AnswerMap extends MapFrame<Source> {
   });
   private drawn: Drawn | undefined;
   private row: number | undefined;
+  private markScale = 1;
 
   constructor(
     places: Position[],
@@ -89,6 +92,11 @@ export class AnswerMap extends MapFrame<Source> {
       addHatch(this.map);
       this.heard.zoomed(Math.round(this.map.getZoom() - this.homeZoom));
     });
+    this.map.on("idle", () => {
+      if (this.scale === this.markScale) return;
+      this.unsettle();
+      this.setMarks();
+    });
     this.map.on("click", (event) => {
       const mark = this.at(event.point);
       this.heard.chosen(mark?.row);
@@ -104,19 +112,21 @@ export class AnswerMap extends MapFrame<Source> {
   }
 
   protected setData(): void {
-    const found = Object.entries(featuresOf(this.drawn, this.scale));
-    for (const [name, marks] of found) this.source(name as Source).setData(marks);
+    this.setMarks();
     this.choose(this.row, false);
+  }
+
+  private setMarks(): void {
+    this.markScale = this.scale;
+    const found = Object.entries(featuresOf(this.drawn, this.markScale));
+    for (const [name, marks] of found) this.source(name as Source).setData(marks);
   }
 
   /** One journey, with as much around it as it may be off. */
   private approach(rings: Feature[], isMoved: boolean): void {
     const corners = rings.flatMap((ring) => (ring.geometry as Polygon).coordinates[0] ?? []);
-    const box = boundsOf(corners as Position[]);
-    this.wasMoved = true;
-    const how = { padding: 2 * PADDING_PX, maxZoom: this.homeZoom + 4, linear: true };
     // What a tab opens on is there at once: a flight over ten thousand places takes seconds.
-    this.map.fitBounds(box, { ...how, animate: isMoved, duration: MOVE_MS });
+    this.come(boundsOf(corners as Position[]), NEARER, isMoved ? MOVE_MS : 0);
   }
 
   private get scale(): number {

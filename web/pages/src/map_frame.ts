@@ -11,12 +11,18 @@ import {
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import type { Position } from "./api";
 import { h } from "./dom";
-import { boundsOf, collection, point } from "./features";
+import { type Box, boundsOf, collection, point } from "./features";
 import { onTheme } from "./look";
 
 setWorkerUrl(workerUrl);
 
-export const PADDING_PX = 34;
+const PADDING_PX = 34;
+
+/** What is to be seen, and by how many steps at most it may come nearer than everything. */
+interface Aim {
+  box: Box;
+  nearer: number;
+}
 
 export abstract class MapFrame<Source extends string> {
   readonly element = h("div", { class: "map" });
@@ -25,12 +31,14 @@ export abstract class MapFrame<Source extends string> {
   protected wasMoved = false;
   private isLoaded = false;
   private readonly canvas = h("div", { class: "canvas" });
-  private readonly bounds: [Position, Position];
+  private readonly bounds: Box;
+  private aim: Aim;
 
   /** Throws where there is no WebGL. */
   constructor(protected readonly places: Position[]) {
     this.element.append(this.canvas, this.buttons());
     this.bounds = boundsOf(places);
+    this.aim = { box: this.bounds, nearer: 0 };
     this.map = new Map({
       container: this.canvas,
       style: { version: 8, sources: {}, layers: [] },
@@ -93,11 +101,23 @@ export abstract class MapFrame<Source extends string> {
 
   /** Everything, as large as it fits now. */
   protected home(): void {
+    this.come(this.bounds, 0);
+  }
+
+  /** As near as a box fits: again with every size, until somebody moves the map. */
+  protected come(box: Box, nearer: number, moveMs = 0): void {
     this.wasMoved = false;
-    const how = { padding: PADDING_PX };
+    this.aim = { box, nearer };
     // Before it moves: who hears of the zoom asks how far it is from here.
-    this.homeZoom = this.map.cameraForBounds(this.bounds, how)?.zoom ?? this.homeZoom;
-    this.map.fitBounds(this.bounds, { ...how, animate: false });
+    this.homeZoom =
+      this.map.cameraForBounds(this.bounds, { padding: PADDING_PX })?.zoom ?? this.homeZoom;
+    this.map.fitBounds(box, {
+      padding: nearer ? 2 * PADDING_PX : PADDING_PX,
+      maxZoom: this.homeZoom + nearer,
+      linear: true,
+      animate: moveMs > 0,
+      duration: moveMs,
+    });
   }
 
   private get isFilled(): boolean {
@@ -114,13 +134,13 @@ export abstract class MapFrame<Source extends string> {
 
   private loaded(): void {
     this.isLoaded = true;
-    this.home();
+    this.come(this.aim.box, this.aim.nearer);
     this.paint();
     for (const change of ["movestart", "resize"] as const)
       this.map.on(change, () => this.unsettle());
     // If its place has just changed, it is about to be filled, and then is idle again.
     this.map.on("idle", () => this.isFilled && (this.element.dataset.drawn = this.settled));
-    this.map.on("resize", () => !this.wasMoved && this.home());
+    this.map.on("resize", () => !this.wasMoved && this.come(this.aim.box, this.aim.nearer));
     this.map.on("movestart", (event) => (this.wasMoved ||= "originalEvent" in event));
     this.listen();
   }

@@ -4,7 +4,7 @@ import type { Feature } from "geojson";
 import type { Position } from "../api";
 import { h } from "../dom";
 import { boundsOf, collection, point } from "../features";
-import { MapFrame, PADDING_PX } from "../map_frame";
+import { MapFrame } from "../map_frame";
 import { journeyLayers, type Source, SOURCES } from "./journey_layers";
 import type { Numbered } from "./numbered";
 
@@ -115,13 +115,7 @@ export class JourneyMap extends MapFrame<Source> {
   }
 
   private near(points: readonly Position[]): void {
-    this.wasMoved = true;
-    const box = boundsOf([...points]);
-    this.map.fitBounds(box, {
-      padding: 2 * PADDING_PX,
-      maxZoom: this.homeZoom + NEARER,
-      animate: false,
-    });
+    this.come(boundsOf(points), NEARER);
   }
 }
 
