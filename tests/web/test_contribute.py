@@ -571,6 +571,31 @@ def test_journeys_are_split_at_gaps_and_deleted(
         expect(page.locator(".day legend")).to_have_text(["Monday, May 6, 2024"])
 
 
+def test_the_map_stays_on_the_area_and_says_what_of_a_journey_is_outside(
+    chromium: "Browser", collector: Process, tmp_path: Path
+) -> None:
+    lat, lng = TRIPS.locations.lat, TRIPS.locations.lng
+    here = [f"{lat[k]},{lng[k]}" for k in range(2)]
+    away = [f"{lat[k] - 30},{lng[k]}" for k in range(2)]
+    part_of = (
+        "1 of the 3 points of your journey lies outside this map, far from the task's area."
+    )
+    all_of = "Your journey is outside this map: far from the task's area."
+    with visit(chromium, collector, TRIPS, maps=True) as found:
+        scale = found.page.locator(".maplibregl-ctrl-scale")
+        drawn(found.page)
+        whole = scale.inner_text()
+        for rows, words in (([*here, away[0]], part_of), (away, all_of), (here, "")):
+            (tmp_path / "own.csv").write_text("\n".join(["lat,lng", *rows]))
+            found.page.locator("#file").set_input_files(tmp_path / "own.csv")
+            found.page.locator(".journey input").check()
+            expect(found.button("Continue with")).to_be_enabled()
+            expect(found.page.locator(".outside")).to_have_text(words)
+            drawn(found.page)
+            assert (scale.inner_text() == whole) == bool(words)
+            found.press("1 Choose a journey")
+
+
 def test_nobody_goes_on_with_the_journey_chosen_before(
     chromium: "Browser", collector: Process, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ export abstract class MapFrame<Source extends string> {
   protected wasMoved = false;
   private isLoaded = false;
   private readonly canvas = h("div", { class: "canvas" });
-  private readonly bounds: Box;
+  protected readonly bounds: Box;
   private aim: Aim;
 
   /** Throws where there is no WebGL. */

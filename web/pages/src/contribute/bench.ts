@@ -2,6 +2,7 @@
 import type { FetchedKit, Kit, LatLng } from "nomadp-client";
 import type { Position } from "../api";
 import type { Account } from "./account";
+import { boundsOf } from "../features";
 import { Explaining } from "./explained";
 import type { Fit, JourneyMap, Marks } from "./journey_map";
 import { MapKey } from "./map_key";
@@ -31,7 +32,7 @@ export interface Step {
 export class Bench {
   readonly kit: Kit;
   readonly reading = new Reading();
-  readonly key = new MapKey();
+  readonly key: MapKey;
   readonly telling: Telling;
   readonly explaining: Explaining;
   /** Whether a preview of the chosen journey was seen. */
@@ -50,8 +51,18 @@ export class Bench {
     readonly changed: () => void,
   ) {
     this.kit = fetched.kit;
+    this.key = new MapKey(boundsOf(this.places));
     this.telling = new Telling(this.kit);
     this.explaining = new Explaining(this.kit);
+  }
+
+  /** The public locations. */
+  get places(): Position[] {
+    const { locations } = this.kit;
+    return Array.from({ length: locations.size }, (_, k) => {
+      const { lat, lng } = locations.at(k);
+      return [lng, lat];
+    });
   }
 
   get chosen(): Journey | undefined {

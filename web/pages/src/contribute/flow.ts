@@ -1,6 +1,5 @@
 /** The five steps, beside one map; a step opens when what comes before it is done. */
 import type { FetchedKit } from "nomadp-client";
-import type { Position } from "../api";
 import { h, show } from "../dom";
 import { guarantee } from "../guarantee";
 import { Account } from "./account";
@@ -70,14 +69,9 @@ export class Flow {
 
   /** The map is the heaviest part, and comes when the words are there. */
   private async loadMap(): Promise<void> {
-    const { locations } = this.bench.kit;
-    const places = Array.from({ length: locations.size }, (_, k): Position => {
-      const { lat, lng } = locations.at(k);
-      return [lng, lat];
-    });
     try {
       const { JourneyMap } = await import("./journey_map");
-      const map = new JourneyMap(places);
+      const map = new JourneyMap(this.bench.places);
       this.mapPlace.replaceWith(map.element);
       this.bench.useMap(map);
     } catch {

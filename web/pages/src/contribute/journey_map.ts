@@ -7,6 +7,7 @@ import { boundsOf, collection, point } from "../features";
 import { MapFrame } from "../map_frame";
 import { journeyLayers, type Source, SOURCES } from "./journey_layers";
 import type { Numbered } from "./numbered";
+import { isAround } from "./surroundings";
 
 export interface Marks {
   /** The journey as it was, which stays here. */
@@ -48,7 +49,8 @@ export class JourneyMap extends MapFrame<Source> {
     const told = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];
     const all = [...own, ...told];
     if (fit === "near" && own.length) this.near(own);
-    else if (fit === "all" && all.some((at) => !this.isSeen(at))) this.near(all);
+    else if (fit === "all" && all.some((at) => this.isHere(at) && !this.isSeen(at)))
+      this.near(all);
   }
 
   /** Let points be placed, by a click or by Enter in the middle; nothing ends it. */
@@ -114,8 +116,14 @@ export class JourneyMap extends MapFrame<Source> {
     return isWithin(x, clientWidth) && isWithin(y, clientHeight);
   }
 
+  private isHere(at: Position): boolean {
+    return isAround(this.bounds, at);
+  }
+
+  /** Of a journey that leaves the surroundings all of the area is seen. */
   private near(points: readonly Position[]): void {
-    this.come(boundsOf(points), NEARER);
+    if (points.every((at) => this.isHere(at))) this.come(boundsOf(points), NEARER);
+    else this.home();
   }
 }
 

@@ -1,8 +1,12 @@
 /** What the marks of the map mean: only of those that are on it. */
-import { h } from "../dom";
+import type { Position } from "../api";
+import { count, h } from "../dom";
+import type { Box } from "../features";
 import type { Marks } from "./journey_map";
+import { isAround } from "./surroundings";
 
 export class MapKey {
+  private readonly outside = h("p", { class: "outside", role: "status" });
   private readonly each: readonly (readonly [HTMLElement, (marks: Marks) => boolean])[] = [
     [entry("place", "public locations"), () => true],
     [entry("track", "your journey, which stays here"), ({ track }) => !!track?.length],
@@ -17,11 +21,28 @@ export class MapKey {
     "figcaption",
     {},
     h("ul", { class: "marks" }, ...this.each.map(([element]) => element)),
+    this.outside,
   );
+
+  constructor(private readonly area: Box) {}
 
   show(marks: Marks): void {
     for (const [element, isDrawn] of this.each) element.hidden = !isDrawn(marks);
+    this.outside.textContent = outsideOf(this.area, marks.track ?? []);
   }
+}
+
+/** How much of a journey is too far to be on the map. */
+function outsideOf(area: Box, track: readonly Position[]): string {
+  const far = track.filter((at) => !isAround(area, at)).length;
+  if (!far) return "";
+  if (far === track.length)
+    return "Your journey is outside this map: far from the task's area.";
+  const lie = far === 1 ? "lies" : "lie";
+  return (
+    `${count(far)} of the ${count(track.length)} points of your journey ${lie} outside this map, ` +
+    "far from the task's area."
+  );
 }
 
 function entry(kind: string, words: string): HTMLElement {
