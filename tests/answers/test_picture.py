@@ -115,7 +115,7 @@ def test_what_reports_do_not_tell_is_hatched_and_said(density: Table) -> None:
     nothing = replace(density, columns=column)
     text = render(nothing)
     assert len(Checked(text).of("path", "hatched")) == len(density)
-    assert "ask for larger areas, or wait for more reports" in text
+    assert "only larger areas, or more reports, would tell something" in text
 
 
 def test_too_few_reports_are_a_page_that_says_so() -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 REPORTS = 2_000
 ATLAS, TRIPS = "Where buses are missing", "From where to where people commute"
-FEW = "Where people set out"
+FEW, CLOSED = "Where people set out", "Where the night bus should stop"
 FILLED = """() => {
   const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} ${clientHeight}`;
   const canvas = document.querySelector(".map canvas");
@@ -56,12 +56,14 @@ def collection(
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
     kits = city_kit("atlas", ATLAS), city_kit("trips", TRIPS)
-    few = city_kit("starts", FEW)
-    prepared(opened(store), *kits, few)
+    few, closed = city_kit("starts", FEW), city_kit("starts", CLOSED)
+    prepared(opened(store), *kits, few, closed)
     with Process(store, folder) as process:
         for kit in kits:
             send_city(process.address, kit, REPORTS)
-        send_city(process.address, few, 40)
+        for kit in (few, closed):
+            send_city(process.address, kit, 40)
+        process.address.ask("POST", f"/operator/tasks/{closed.task.id}/close", role="operator")
         process.address.send(kits[0], report(kits[0], time=today() + 9))
         yield Collection(process.address, *kits)
 
@@ -190,6 +192,22 @@ def test_of_too_few_reports_it_says_only_how_many_are_missing(
         drawn(page, "nothing")
         assert page.locator(".rows").count() == 0
         assert part(pixels(page), look()["light"]["certain-4"]) == 0
+
+
+@pytest.mark.slow
+def test_of_a_closed_task_nothing_more_is_awaited(
+    chromium: "Browser", collection: Collection
+) -> None:
+    with seen(chromium, collection.url) as page:
+        sign_in(page, CLOSED)
+        expect(page.locator(".summary")).to_have_text(
+            "It was closed with too few reports to say anything: 60 are missing."
+        )
+        expect(page.locator(".count .odds")).to_have_text("40reports in all")
+        expect(page.locator(".count .soft")).to_have_text(
+            "Closed: nothing new is taken. At least 100 were needed to say anything."
+        )
+        expect(page.locator(".beside-map")).to_be_empty()
 
 
 @pytest.mark.slow

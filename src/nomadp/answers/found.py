@@ -31,7 +31,7 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     if apart is not None and not apart.any():
         return (
             "Nothing here is told apart from a flat map, what anybody would draw without "
-            "reports: ask for larger areas, or wait for more reports."
+            "reports: only larger areas, or more reports, would tell something."
         )
     return _standing_out(table, scene.shown)
 

@@ -6,26 +6,34 @@ const BARS = { width: 260, height: 44, most: 60 };
 
 export class LiveCount {
   private readonly number = h("span", { class: "figure", id: "reports" }, "0");
+  private readonly label = h("span", {});
   private readonly words = h("p", { class: "soft" });
   private readonly bars = h("div", { class: "bars" });
   readonly element = h(
     "div",
     { class: "count" },
-    h("p", { class: "odds" }, this.number, h("span", {}, "reports so far")),
+    h("p", { class: "odds" }, this.number, this.label),
     this.words,
     this.bars,
   );
 
   show(progress: Progress): void {
     this.number.textContent = count(progress.reports);
-    const missing = progress.min_batch_size - progress.reports;
-    const state = progress.closed ? "Closed: nothing new is taken. " : "";
-    this.words.textContent =
-      missing > 0
-        ? `${state}${count(missing)} more ${missing === 1 ? "is" : "are"} needed before anything is said.`
-        : `${state}At least ${count(progress.min_batch_size)} were needed; each is counted once it is on disk.`;
+    this.label.textContent = progress.closed ? "reports in all" : "reports so far";
+    this.words.textContent = wordsOf(progress);
     show(this.bars, barsOf(progress));
   }
+}
+
+function wordsOf({ reports, min_batch_size, closed }: Progress): string {
+  const missing = min_batch_size - reports;
+  const least = `At least ${count(min_batch_size)} were needed`;
+  if (closed) {
+    return `Closed: nothing new is taken. ${least}${missing > 0 ? " to say anything" : ""}.`;
+  }
+  return missing > 0
+    ? `${count(missing)} more ${missing === 1 ? "is" : "are"} needed before anything is said.`
+    : `${least}; each is counted once it is on disk.`;
 }
 
 /** Reports by day, or what else the task's precision is. */

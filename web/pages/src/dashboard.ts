@@ -130,7 +130,8 @@ class TaskBoard {
 
   private tellPending(progress: Progress): void {
     const missing = progress.min_batch_size - progress.reports;
-    this.pictures?.await(missing > 0 ? tooFew(missing) : "The collector is working it out …");
+    if (missing > 0) this.pictures?.await(tooFew(missing, progress.closed), progress.closed);
+    else this.pictures?.await("The collector is working it out …", false);
   }
 
   /** Answers stay as they are until they are asked for again. */

@@ -26,6 +26,7 @@ export class Pictures {
   private steps = 0;
   private shown: Question | undefined;
   private pending = "";
+  private isHopeless = false;
 
   constructor(
     views: View[],
@@ -49,10 +50,11 @@ export class Pictures {
     this.tabs.focus();
   }
 
-  /** What is said while there is no answer. */
-  await(words: string): void {
+  /** What is said while there is no answer, or where none can come. */
+  await(words: string, isHopeless: boolean): void {
     if (words === this.pending) return;
     this.pending = words;
+    this.isHopeless = isHopeless;
     this.draw();
   }
 
@@ -112,7 +114,7 @@ export class Pictures {
       this.beside,
       this.table?.element,
       this.table && result?.status === "done" ? saving(result.answer) : null,
-      result
+      result || this.isHopeless
         ? null
         : h("p", { class: "soft" }, "Rows are listed here once there is an answer."),
     );
@@ -135,8 +137,9 @@ export class Pictures {
   }
 }
 
-export function tooFew(missing: number): string {
+export function tooFew(missing: number, isClosed = false): string {
   const many = `${count(missing)} ${missing === 1 ? "is" : "are"} missing`;
+  if (isClosed) return `It was closed with too few reports to say anything: ${many}.`;
   return `There are too few reports to say anything: ${many}.`;
 }
 
