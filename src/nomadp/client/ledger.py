@@ -95,9 +95,8 @@ class Ledger:
         if here + count > task.reports_per_contributor:
             most = task.reports_per_contributor
             raise LedgerRefused(
-                f"one person must report at most {'once' if most == 1 else f'{most} times'} to "
-                f"this task, and {here} of this device's reports count, lost ones too; {count} "
-                "more is refused"
+                f"one person must report at most {_times(most)} to this task, and this device "
+                f"did {_times(here)}, lost reports included; {count} more is refused"
             )
         lifetime, more = self._file.lifetime, task.epsilon * count
         if spent + more > lifetime:
@@ -133,3 +132,7 @@ class Ledger:
             )
         in_all = sum((Fraction(paid) for _, paid, _ in rows), Fraction())
         return Spending(self._file.lifetime, in_all, tuple(found))
+
+
+def _times(many: int) -> str:
+    return "once" if many == 1 else f"{many} times"

@@ -244,13 +244,17 @@ export function asLifetime(value: string | number | Fraction): Fraction {
   return cap;
 }
 
+function times(many: number): string {
+  return many === 1 ? "once" : `${many} times`;
+}
+
 function checkRoom({ about, charges }: LedgerState, task: Task, count: number): void {
   const { epsilon, reportsPerContributor: most } = task.facts;
   const here = charges.filter((each) => each.task === task.id).length;
   if (here + count > most) {
     throw new LedgerRefused(
-      `one person must report at most ${most === 1 ? "once" : `${most} times`} to this task, and ` +
-        `${here} of this device's reports count, lost ones too; ${count} more is refused`,
+      `one person must report at most ${times(most)} to this task, and this device did ` +
+        `${times(here)}, lost reports included; ${count} more is refused`,
     );
   }
   const lifetime = asFraction(about!.lifetime)!;
