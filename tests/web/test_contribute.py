@@ -591,6 +591,7 @@ def test_the_map_stays_on_the_area_and_says_what_of_a_journey_is_outside(
             found.page.locator(".journey input").check()
             expect(found.button("Continue with")).to_be_enabled()
             expect(found.page.locator(".outside")).to_have_text(words)
+            expect(found.page.locator(".mark-track")).to_be_visible(visible=words != all_of)
             drawn(found.page)
             assert (scale.inner_text() == whole) == bool(words)
             found.press("1 Choose a journey")

@@ -14,6 +14,8 @@ export const SOURCES = [
 export type Source = (typeof SOURCES)[number];
 
 const MANY = 2000;
+/** Fewer are larger: without them the map is empty before a journey is drawn. */
+const FEW = 400;
 const ROUND = { "line-join": "round", "line-cap": "round" } as const;
 
 export function journeyLayers(places: number): LayerSpecification[] {
@@ -25,7 +27,7 @@ export function journeyLayers(places: number): LayerSpecification[] {
       type: "circle",
       source: "places",
       paint: {
-        "circle-radius": places > MANY ? 1 : 2,
+        "circle-radius": places > MANY ? 1 : places > FEW ? 2 : 2.8,
         "circle-color": colour("place"),
         "circle-opacity": places > MANY ? 0.6 : 0.85,
       },

@@ -9,7 +9,10 @@ export class MapKey {
   private readonly outside = h("p", { class: "outside", role: "status" });
   private readonly each: readonly (readonly [HTMLElement, (marks: Marks) => boolean])[] = [
     [entry("place", "public locations"), () => true],
-    [entry("track", "your journey, which stays here"), ({ track }) => !!track?.length],
+    [
+      entry("track", "your journey, which stays here"),
+      ({ track = [] }) => track.some((at) => isAround(this.area, at)),
+    ],
     [entry("snapped", "what is read of it"), ({ snapped }) => !!snapped?.length],
     [
       entry("report", "what a report tells"),
