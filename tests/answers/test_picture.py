@@ -11,6 +11,7 @@ import pytest
 from nomadp.answers import Table
 from nomadp.answers.found import summary
 from nomadp.answers.frame import WIDTH, Frame
+from nomadp.answers.geometry import value_column
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import percent
 from nomadp.answers.picture import (
@@ -135,7 +136,7 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
     told = dict(facts(replace(density, about=about)))
     assert told["Reports"].startswith("5,000; 3 more were left out")
     assert "ε\u00a0=\u00a04" in told["Privacy"]
-    assert "90 %" in told["Intervals"]
+    assert "90\u00a0%" in told["Intervals"]
     assert told["Told apart"].startswith(
         "9 rows differ from flat beyond chance; of these, 10\u00a0%"
     )
@@ -218,7 +219,7 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
     table = Table("journeys", column, {"level": 0.9})
     words = filter_words(table, scene_of(table, places))
     assert "They share 2 lines" in words
-    assert "90 % each, half of all points are known to within 4 km" in words
+    assert "90\u00a0% each, half of all points are known to within 4 km" in words
 
 
 @pytest.mark.parametrize("kind", ["journeys", "synthetic"])
@@ -289,6 +290,24 @@ def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Table) -> N
     assert told["rows"][0]["cells"][-1] == ">\u00a01.7\u00a0%"
     others = {each["cells"][-1] for each in told["rows"][1:]}
     assert others <= {"not told apart", "too little to say"}
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.3, ">\u00a00.0\u00a0%"), (0.0, "< 0.1\u00a0%")])
+def test_a_flat_share_of_nearly_0_has_one_sign(
+    hotspots: Table, share: float, said: str
+) -> None:
+    first = scene_of(hotspots, None).shown[0]
+    is_first = np.arange(len(hotspots)) == first
+    value = value_column(hotspots.columns)
+    columns = {
+        **hotspots.columns,
+        "told_apart": is_first,
+        "flat": np.where(is_first, 1e-6, hotspots["flat"]),
+        value: np.where(is_first, share, hotspots[value]),
+    }
+    found = replace(hotspots, columns=columns)
+    told = rows_told(found, scene_of(hotspots, None))
+    assert told["rows"][0]["cells"][-1] == said
 
 
 def test_lengths_are_shares_like_any_other(lengths: Table) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nomadp.answers.found import summary
 from nomadp.answers.frame import Frame
+from nomadp.answers.numbers import PERCENT
 from nomadp.answers.picture import with_shapes
 from nomadp.answers.scene import Curve, Scene, scene_of
 from nomadp.answers.sections import rows_told
@@ -105,7 +106,7 @@ def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
     order = sorted(rows.values(), key=lambda each: -often[each[0]])
     tracks = [_track(table, frame, each) for each in order[: look()["journeys_most"]]]
     shown = order[: look()["rows_most"]]
-    level = f"{100 * float(table.about.get('level', 0.9)):g} %"
+    level = f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
     return {
         "summary": f"{len(order):,} distinct reports, each with the journey that is nearest "
         "to all that may be behind it.",

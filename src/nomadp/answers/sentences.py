@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.geometry import area_column, value_column
-from nomadp.answers.numbers import percent
+from nomadp.answers.numbers import PERCENT, percent
 from nomadp.look import look
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
         words += f" They share {count['lines']:,} lines: equal reports have equal answers."
     if "radius_km" in table.columns and "level" in table.about:
         middle_km = sorted(table["radius_km"])[len(table) // 2]
-        words += f" With a probability of {100 * table.about['level']:g} % each, half of all"
+        level = f"{100 * table.about['level']:g}{PERCENT}"
+        words += f" With a probability of {level} each, half of all"
         words += f" points are known to within {middle_km:.2g} km or better."
     return words
 
@@ -164,7 +165,10 @@ def _promise(about: Mapping[str, Any]) -> Fact:
 def _interval(about: Mapping[str, Any]) -> Fact:
     if "level" not in about:
         return None
-    return "Intervals", f"hold the truth with a probability of {100 * about['level']:g} % each"
+    return (
+        "Intervals",
+        f"hold the truth with a probability of {100 * about['level']:g}{PERCENT} each",
+    )
 
 
 def _flat(about: Mapping[str, Any]) -> Fact:
