@@ -201,7 +201,7 @@ def test_of_a_closed_task_nothing_more_is_awaited(
     with seen(chromium, collection.url) as page:
         sign_in(page, CLOSED)
         expect(page.locator(".summary")).to_have_text(
-            "It was closed with too few reports to say anything: 60 are missing."
+            "This task was closed with too few reports to say anything: 60 are missing."
         )
         expect(page.locator(".count .odds")).to_have_text("40reports in all")
         expect(page.locator(".count .soft")).to_have_text(

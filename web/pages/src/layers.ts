@@ -28,6 +28,8 @@ export const TOUCHED = [
 ];
 
 const MANY = 2000;
+/** Fewer are larger: without them a map that has no answer yet is empty. */
+const FEW = 400;
 /** Of what is less than flat: on and off, by the width of a line. */
 const DASHES = [2, 1];
 
@@ -64,7 +66,7 @@ export function layers(places: number, basemap?: Basemap): LayerSpecification[] 
       type: "circle",
       source: "places",
       paint: {
-        "circle-radius": places > MANY ? 0.9 : 1.6,
+        "circle-radius": places > MANY ? 0.9 : places > FEW ? 1.6 : 2.2,
         "circle-color": colour("place"),
         "circle-opacity": places > MANY ? 0.5 : 0.75,
       },

@@ -139,7 +139,7 @@ export class Pictures {
 
 export function tooFew(missing: number, isClosed = false): string {
   const many = `${count(missing)} ${missing === 1 ? "is" : "are"} missing`;
-  if (isClosed) return `It was closed with too few reports to say anything: ${many}.`;
+  if (isClosed) return `This task was closed with too few reports to say anything: ${many}.`;
   return `There are too few reports to say anything: ${many}.`;
 }
 

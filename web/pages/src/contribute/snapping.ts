@@ -82,11 +82,14 @@ export class Snapping implements Step {
     const all = this.bench.chosen!.points;
     const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
     if (!far) return null;
-    const who = far === all.length ? "All points lie" : `${plural(far, "point")} lie`;
+    const many = `${plural(far, "point")} ${far === 1 ? "lies" : "lie"}`;
+    const who = far > 1 && far === all.length ? "All points lie" : many;
+    const read =
+      far === 1 ? "It is read as the nearest one, " : "They are read as the nearest ones, ";
     return h(
       "p",
       { class: "note" },
-      `${who} more than ${FAR_KM} km from every public location. They are read as the nearest ones, ` +
+      `${who} more than ${FAR_KM} km from every public location. ${read}` +
         "however far: whether somebody reports must not tell where they were. Another journey may " +
         "tell more.",
     );
