@@ -63,7 +63,7 @@ def test_every_experiment_has_a_section_with_figure_and_numbers(source: str) -> 
 
 def test_floors_and_what_is_worse_are_in_the_words(read: PageReader) -> None:
     assert "At none of 28 settings" in read.text or re.search(r"At \d+ of 28", read.text)
-    assert "“none” if there is none up to ε = 4" in read.text
+    assert "“none” if there is none up to ε\u00a0=\u00a04" in read.text
     assert nomadp.__version__ in read.text
 
 

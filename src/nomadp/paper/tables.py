@@ -93,7 +93,8 @@ def beaten_table(results: Results) -> str:
     columns = [Cell("Answer"), *(number(set_label(base)) for base in bases)]
     caption = (
         "The budgets at which a report, or what is decoded from it, errs less (NE) than the "
-        f"best constant, which never saw the data; “none” if there is none up to ε = {last}."
+        "best constant, which never saw the data; “none” if there is none up to "
+        f"ε\u00a0=\u00a0{last}."
     )
     return table(caption, columns, rows)
 

@@ -16,7 +16,12 @@ export function dashboard(place: Element, collector: Collector, tasks: Progress[
     show(
       place,
       h("h1", {}, "No task yet"),
-      h("p", { class: "lead" }, "The operator adds one: nomadp serve FOLDER."),
+      h(
+        "p",
+        { class: "lead" },
+        "The operator adds one: ",
+        h("code", {}, "nomadp serve FOLDER"),
+      ),
     );
     return;
   }
