@@ -3,9 +3,9 @@
 A report supports the true label with one known chance and any other with another, so shares
 are estimated without bias and with a variance that is known exactly. What is released is
 drawn towards flat as far as chance demands, that in reports and that in who reports: from
-coarse groups of labels to fine ones, the share of each is split among its parts (`splits.py`).
-So it adds up to 1 and nothing is below 0, an empty region costs nothing, and with many reports
-it comes near to what was counted.
+coarse groups of labels to fine ones, the share of each is split among its parts (`splits.py`),
+and labels that stand out get more (`standouts.py`). So it adds up to 1 and nothing is below 0,
+an empty region costs nothing, and with many reports it comes near to what was counted.
 """
 
 import math
@@ -20,6 +20,7 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.intervals import share_interval
 from nomadp.inference.shares import Shares
 from nomadp.inference.splits import posterior, unlearned
+from nomadp.inference.standouts import with_standouts
 from nomadp.laws import Ints
 
 __all__ = ["DirectShares", "Levels", "direct_shares", "nearest_shares", "pair_levels"]
@@ -77,6 +78,7 @@ def direct_shares(
     # Who reports is a sample of those who are asked about, however exact the reports are.
     more = (1 - true_chance - other_chance) / (total * gap) + 1 / total
     split = _split_down(per_label, levels, noise, more)
+    split = with_standouts(split, unbiased, (at_none, per_share + 1 / total))
     moved, said = split - flat, unbiased - flat
     kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
     counted = COUNTED * kept**STEEP
