@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,12 @@ from nomadp.answers import ask
 from nomadp.collector import copying, service
 from nomadp.collector.copying import backed_up, check_whole, copied
 from nomadp.collector.export import exported
-from nomadp.collector.held import counters_of, counts_of, read_task
+from nomadp.collector.held import close_task, counters_of, counts_of, is_closed, read_task
 from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.opened import opened
 from nomadp.collector.retention import swept
 from nomadp.collector.sqlite_store import SqliteStore
-from nomadp.collector.store import Arrivals, Store, StoreRefused
+from nomadp.collector.store import Arrivals, Connection, Store, StoreRefused
 from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew
 from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
@@ -366,9 +367,9 @@ def test_a_store_is_in_use_while_a_collector_has_it(place: str, kit: Kit) -> Non
 
 
 def test_a_copy_that_was_cut_off_is_taken_up_again(
-    sqlite: Store, place: str, kit: Kit, question: Kit, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, place: str, kit: Kit, question: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = opened(sqlite.name + ".source")
+    source = opened(str(tmp_path / "source.sqlite"))
     filled(source, kit, question)
     target = opened(place)
     monkeypatch.setattr(copying, "AT_ONCE", 7)
@@ -387,12 +388,47 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
         check_whole(connection)
     connection.close()
     with pytest.raises(StoreRefused, match="unfinished copy"):
-        copied(target, opened(sqlite.name + ".third"))
+        copied(target, opened(str(tmp_path / "third.sqlite")))
     assert copied(source, target) == 60
     assert state(target) == state(source)
     with collector(target) as address:
         assert address.send(kit, report(kit)).body == b""
         assert address.counters(kit, "accepted", 31) == 31
+
+
+def test_a_store_that_is_used_before_it_has_moved_is_moved_again(
+    place: str, tmp_path: Path, kit: Kit
+) -> None:
+    source, target = opened(place), opened(str(tmp_path / "target.sqlite"))
+    filled(source, kit)
+    with closing(source.connect()) as connection:
+        renew(connection, "analyst")
+    restarted: list[Connection] = []
+    with pytest.raises(StoreRefused, match="stop it and run the same again"):
+        copied(
+            source, target, lambda _: restarted.append(source.connect(writes=True)), moves=True
+        )
+    with closing(target.connect()) as connection, pytest.raises(StoreRefused):
+        check_whole(connection)
+    close_task(restarted[0], kit.task.id)
+    renew(restarted[0], "analyst")
+    for connection in restarted:
+        connection.close()
+    assert copied(source, target, moves=True) == 30
+    assert state(target) == state(source)
+    with closing(target.connect()) as connection:
+        assert is_closed(connection, kit.task.id)
+
+
+def test_nothing_is_copied_into_a_store_that_is_in_use(
+    place: str, tmp_path: Path, kit: Kit
+) -> None:
+    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    filled(source, kit)
+    with collector(opened(place)), pytest.raises(StoreRefused, match="or copied into"):
+        copied(source, target)
+    assert not state(target)["task"]
+    assert copied(source, target) == 30
 
 
 def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(

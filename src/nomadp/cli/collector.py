@@ -128,16 +128,16 @@ def migrate(*, store: str, target: str) -> Answer:
     source = opened_store(store)
     from nomadp.collector.copying import check_at_rest
 
-    check_at_rest(source)
-    return _copied(source, target)
+    check_at_rest(source)  # before the other is made
+    return _copied(source, target, moves=True)
 
 
-def _copied(one: "Store", target: str) -> Answer:
+def _copied(one: "Store", target: str, *, moves: bool = False) -> Answer:
     from nomadp.collector.copying import copied
 
     other = opened_store(target, new=True)
     with progress_bar("copying reports") as bar:
-        count = copied(one, other, bar.advance)
+        count = copied(one, other, bar.advance, moves=moves)
     found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}
     return Answer(found, f"{count} reports from {one.name} in {other.name}")
 

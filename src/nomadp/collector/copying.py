@@ -6,7 +6,7 @@ copy began.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ _SMALL = {
     "token": ("role", "sha256"),
     "job": ("id", "task", "question", "answer"),
 }
+_COUNTED = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
 
 
 def backed_up(store: Store, out: Path) -> None:
@@ -51,11 +52,15 @@ def _copied_to_file(store: Store, part: Path) -> None:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def copied(source: Store, target: Store, progress: Progress | None = None) -> int:
+def copied(
+    source: Store, target: Store, progress: Progress | None = None, *, moves: bool = False
+) -> int:
     """All that the source holds; how many reports the target has then.
 
-    The target must be empty, or hold a part of this very source.
+    The target must be empty, or hold a part of this very source. If the source ``moves`` there,
+    the copy is whole only if nobody has used the source meanwhile.
     """
+    check_at_rest(target)  # its counts are replaced in the end
     one, other = source.connect(), target.connect()
     try:
         with one.snapshot():
@@ -75,7 +80,11 @@ def copied(source: Store, target: Store, progress: Progress | None = None) -> in
                     f"the copy must have the {total} reports of the source, and has {found}; "
                     "copy into an empty store"
                 )
-            _end(one, other)
+            counted = _counted(one)
+        one.close()
+        if moves:  # what restarts a collector may have done so meanwhile
+            check_at_rest(source)
+        _end(counted, other)
         return total
     finally:
         one.close()
@@ -86,8 +95,9 @@ def check_at_rest(store: Store) -> None:
     """Refuse a store that a collector has: what it still takes would not be in a copy."""
     if store.is_in_use():
         raise StoreRefused(
-            f"{store.name} must be at rest to be migrated, and a collector or another program "
-            'has it open; stop it first ("nomadp collector backup" copies what is in use)'
+            f"{store.name} must be at rest to be migrated or copied into, and a collector or "
+            "another program has it open; stop it and run the same again "
+            '("nomadp collector backup" copies what is in use)'
         )
 
 
@@ -112,6 +122,9 @@ def _begin(one: Connection, other: Connection) -> None:
             )
         if not is_begun:
             other.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")
+            return
+        for table in _SMALL:  # a task may be closed since then, or a token worth nothing
+            other.run(f"DELETE FROM {table}")
 
 
 def _copy_small(
@@ -158,19 +171,23 @@ def _copy_piece(other: Connection, piece: list[tuple[Any, ...]]) -> None:
         )
 
 
-def _end(one: Connection, other: Connection) -> None:
+def _end(counted: Mapping[str, list[tuple[Any, ...]]], other: Connection) -> None:
     """The counts, and with them the copy is whole."""
-    cells = one.rows("SELECT task, epoch, value, SUM(n) FROM cell GROUP BY task, epoch, value")
-    counters = one.rows("SELECT task, reason, SUM(n) FROM counter GROUP BY task, reason")
     with other.transaction():
-        for table in ("cell", "counter"):
+        for table, rows in counted.items():
+            named, marks = ", ".join(_COUNTED[table]), ", ".join("?" * len(_COUNTED[table]))
             other.run(f"DELETE FROM {table}")
-        other.run_many(
-            "INSERT INTO cell (task, epoch, value, part, n) VALUES (?, ?, ?, ?, ?)",
-            [(*key, COPY_PART, int(n)) for *key, n in cells],
-        )
-        other.run_many(
-            "INSERT INTO counter (task, reason, part, n) VALUES (?, ?, ?, ?)",
-            [(*key, COPY_PART, int(n)) for *key, n in counters],
-        )
+            other.run_many(
+                f"INSERT INTO {table} ({named}, part, n) VALUES ({marks}, ?, ?)",
+                [(*key, COPY_PART, int(n)) for *key, n in rows],
+            )
         other.run("DELETE FROM about WHERE name = 'copy'")
+
+
+def _counted(one: Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """Of all parts together."""
+    return {
+        table: one.rows(f"SELECT {named}, SUM(n) FROM {table} GROUP BY {named}")
+        for table, columns in _COUNTED.items()
+        for named in [", ".join(columns)]
+    }
