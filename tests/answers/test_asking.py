@@ -335,6 +335,8 @@ def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
     assert one.about["areas"] == two.about["areas"]
     with pytest.raises(DomainError, match="areas must be a rule such as grid:16, Zones"):
         question(learned, frame.drop(columns="geometry"))
+    with pytest.raises(SchemaError, match="the given GeoDataFrame must have polygons"):
+        question(learned, geopandas.GeoDataFrame({"name": ["W", "E"]}))
 
 
 def test_what_was_learned_of_other_reports_is_refused(journeys):

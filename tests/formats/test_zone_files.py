@@ -10,7 +10,7 @@ from shapely.geometry import Polygon
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import zone_files
-from nomadp.formats.zone_files import read_zones, zones_by
+from nomadp.formats.zone_files import is_geo, read_zones, zones_by
 from nomadp.locations import LocationSet
 from nomadp.zones import polygon_zones, zones_of
 
@@ -128,3 +128,39 @@ def test_a_frame_of_polygons_is_read_as_its_file(tmp_path, crs):
     points = frame.set_geometry(frame.representative_point())
     with pytest.raises(SchemaError, match="the given GeoDataFrame must have a Polygon"):
         read_zones(points, WORLD)
+
+
+class Asked:
+    """Counts how often it is asked for its features."""
+
+    asked = 0
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        self.asked += 1
+        return {"type": "FeatureCollection", "features": [area("Polygon", [SQUARE], name="a")]}
+
+
+def test_a_frame_is_asked_for_its_polygons_once():
+    areas = Asked()
+    assert is_geo(areas)
+    assert areas.asked == 0
+    assert read_zones(areas, WORLD).names
+    assert areas.asked == 1
+
+
+SHAPES = [Polygon(SQUARE)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        (geopandas.GeoDataFrame({"name": ["a"]}), "AttributeError"),
+        (geopandas.GeoDataFrame(geometry=SHAPES, crs='LOCAL_CS["a map"]'), "ProjError"),
+        (SHAPES, "AttributeError"),
+    ],
+    ids=["no geometry", "a crs of its own", "a list"],
+)
+def test_what_tells_no_polygons_is_refused_in_a_sentence(frame, why):
+    with pytest.raises(SchemaError, match=f"must have polygons that can be told.*{why}"):
+        read_zones(frame, WORLD)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomadp.errors import DomainError
-from nomadp.formats.zone_files import GeoObject, read_zones
+from nomadp.formats.zone_files import GeoObject, is_geo, read_zones
 from nomadp.inference.asked import zones_for, zones_on
 from nomadp.inference.estimate import Floats
 from nomadp.locations import LocationSet
@@ -52,7 +52,7 @@ def areas_of(
 ) -> Areas:
     """What somebody asks for; by default the question's own zones, or those of a rule."""
     world = mechanism.locations
-    if isinstance(areas, GeoObject):
+    if is_geo(areas):
         areas = read_zones(areas, world)
     if not isinstance(areas, str | Zones | None):
         raise DomainError(

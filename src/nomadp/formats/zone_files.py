@@ -1,11 +1,13 @@
 """Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
 
+import inspect
 import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from nomadp.zones import Polygon, Zones, polygon_zones, zones_of
 __all__ = [
     "GEOJSON",
     "GeoObject",
+    "is_geo",
     "polygons_bytes",
     "polygons_in",
     "read_polygons",
@@ -33,12 +36,16 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 
-@runtime_checkable
 class GeoObject(Protocol):
     """What GeoPandas and others say of features, as GeoJSON would."""
 
     @property
     def __geo_interface__(self) -> Mapping[str, Any]: ...
+
+
+def is_geo(found: object) -> TypeGuard[GeoObject]:
+    """Without asking it: to tell all features takes long, and may fail."""
+    return inspect.getattr_static(found, "__geo_interface__", None) is not None
 
 
 GEOJSON = (".geojson", ".json")
@@ -65,7 +72,7 @@ def read_polygons(
     path: AnyPath | GeoObject, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
     """The polygons of a file, a border and its holes each, and what each is called."""
-    if isinstance(path, GeoObject):
+    if not isinstance(path, str | PathLike):
         return polygons_in(_framed(path), name)
     found = file_path(path, GEOJSON)
     check_readable(found)
@@ -73,12 +80,18 @@ def read_polygons(
 
 
 def _framed(areas: Any) -> ByteSource:
-    if getattr(areas, "crs", None) is not None:
-        areas = areas.to_crs(4326)
-    content = json.dumps(areas.__geo_interface__, default=str).encode()
-    return ByteSource(
-        f"the given {type(areas).__name__}", lambda: io.BytesIO(content), len(content)
-    )
+    named = f"the given {type(areas).__name__}"
+    try:
+        if getattr(areas, "crs", None) is not None:
+            areas = areas.to_crs(4326)
+        content = json.dumps(areas.__geo_interface__, default=str).encode()
+    except Exception as error:  # whatever GeoPandas, its projections or others raise
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
+        raise SchemaError(
+            f"{named} must have polygons that can be told in longitude and latitude, and has "
+            f"not ({why}); set its geometry and its crs"
+        ) from error
+    return ByteSource(named, lambda: io.BytesIO(content), len(content))
 
 
 def polygons_in(
