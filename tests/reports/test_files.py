@@ -231,6 +231,19 @@ def test_what_is_there_is_replaced_only_if_that_is_said(tmp_path, suffix, write)
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
+def test_a_folder_is_never_replaced_and_a_link_to_nothing_is_there(tmp_path, suffix):
+    path, link = tmp_path / f"folder.{suffix}", tmp_path / f"link.{suffix}"
+    path.mkdir()
+    link.symlink_to(tmp_path / "nothing")
+    for each in (path, link):
+        with pytest.raises(OutputError, match="must be a new file, and is there"):
+            write_reports(each, made())
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_reports(path, made(), overwrite=True)
+    assert sorted(tmp_path.iterdir()) == [path, link]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, monkeypatch):
     path = tmp_path / f"out.{suffix}"
     write_reports(path, made())
