@@ -132,11 +132,11 @@ def _is_whole(value: Any, most: int) -> bool:
 def _is_level(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
-    if isinstance(value, str) and (
-        len(value) > 20 or not value.replace(".", "", 1).isdecimal()
-    ):
-        return False
-    return 0 < float(value) <= 1
+    if isinstance(value, str):
+        if len(value) > 20 or not value.replace(".", "", 1).isdecimal():
+            return False
+        value = float(value)
+    return bool(0 < value <= 1)  # as it is: a whole number may be too large for a float
 
 
 def _is_text(value: Any) -> bool:
