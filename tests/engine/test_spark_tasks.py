@@ -140,6 +140,12 @@ def test_sums_of_batches_make_the_scores_of_all() -> None:
         assert found.answers[name].range_query == pytest.approx(answer.range_query)
 
 
+def test_a_radius_below_0_is_refused_before_a_cluster_works():
+    unread = object()
+    with pytest.raises(DomainError, match="a radius must be a number of km from 0, got -1"):
+        spark.evaluate(unread, unread, CITY.locations, [1, -1])
+
+
 def test_nothing_to_evaluate_is_refused() -> None:
     rows = mapped(spark_tasks.summing(CITY.locations, ()), []).to_pylist()
     with pytest.raises(DomainError, match="at least one trajectory"):

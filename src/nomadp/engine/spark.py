@@ -145,11 +145,12 @@ def evaluate(
     true: Frame, reported: Frame, locations: LocationSet, radii_km: Sequence[float] = RADII_KM
 ) -> Evaluation:
     """What `nomadp.evaluate` says of all trajectories and their reports, matched by tid."""
+    mapper = summing(locations, radii_km)
     for frame in (true, reported):
         check_unique_tids(frame)
     pairs = _renamed(true, "true_ids").join(_renamed(reported, "reported_ids"), "tid", "full")
     with refusals():
-        rows = pairs.mapInArrow(summing(locations, radii_km), SUM_COLUMNS).collect()
+        rows = pairs.mapInArrow(mapper, SUM_COLUMNS).collect()
     return finished(rows, locations, radii_km)
 
 
