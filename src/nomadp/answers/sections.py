@@ -176,9 +176,8 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
     flat = float(column["flat"][row])
     than = ">" if column[value_column(column)][row] > flat else "<"
     said = percent(flat, table.decimals)
-    if said.startswith(
-        "<"
-    ):  # less than what is nearly 0 is less than that; more is more than 0
+    if said.startswith("<"):
+        # Less than what is nearly 0 is less than that; more is more than 0.
         return said if than == "<" else f">\u00a0{percent(0.0, table.decimals)}"
     return f"{than}\u00a0{said}"
 
