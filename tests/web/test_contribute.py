@@ -36,7 +36,7 @@ from nomadp.protocol import Kit
 from nomadp.protocol.upload import UPLOAD_TYPE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page, Request
+    from playwright.sync_api import Browser, Locator, Page, Request, Route
 
 pytestmark = pytest.mark.browser
 
@@ -210,7 +210,8 @@ def only_the_report(found: Visit) -> None:
     """Everything asked is public and the same for everybody, but for one report."""
     task = f"/tasks/{found.kit.task.id}"
     book = "zones" if found.kit.task.asks else "atlas"
-    public = {task, f"{task}/locations", f"{task}/{book}", f"/contribute/{found.kit.task.id}"}
+    served = {f"{task}{each}" for each in ("", "/locations", f"/{book}", "/status")}
+    public = {*served, f"/contribute/{found.kit.task.id}"}
     origin = f"http://127.0.0.1:{found.address.port}"
     for each in found.asked:
         path = each.url.removeprefix(origin)
@@ -435,6 +436,66 @@ def test_outside_its_time_a_task_is_shown_and_nothing_can_be_sent(
         found.page.locator(".panel .trouble").get_by_text(words).wait_for()
         expect(found.page.locator("#send")).to_be_disabled()
         assert found.posted == []
+
+
+def close(found: Visit) -> None:
+    path = f"/operator/tasks/{found.kit.task.id}/close"
+    assert found.address.ask("POST", path, role="operator").status == 200
+
+
+def spent(found: Visit) -> str:
+    """In all tasks, as the page of one that is open says it."""
+    found.to_sending()
+    return found.page.locator(".budget dd").nth(1).inner_text()
+
+
+def test_of_a_closed_task_no_step_is_offered(chromium: "Browser", collector: Process) -> None:
+    with visit(chromium, collector) as found:
+        found.to_sending()
+        assert found.send().startswith("Accepted")
+        close(found)
+        found.page.reload()
+        found.page.get_by_role("heading", name="This task is closed").wait_for()
+        found.page.get_by_text("nothing can be contributed").wait_for()
+        expect(found.page.locator("#receipts tbody tr")).to_have_count(1)
+        assert found.page.locator(".steps, #send, #file").count() == 0
+        assert len(found.posted) == 1
+        found.page.goto(found.page.url.replace(found.kit.task.id, TRIPS.task.id))
+        assert spent(found) == "ε = 4"
+
+
+def test_a_task_that_closes_meanwhile_refuses_before_anything_is_spent(
+    chromium: "Browser", collector: Process
+) -> None:
+    with visit(chromium, collector) as found:
+        found.to_sending()
+        expect(found.page.locator("#send")).to_be_enabled()
+        close(found)
+        found.page.locator("#send").click()
+        said = found.page.locator(".panel .trouble")
+        said.get_by_text("was closed while you were here").wait_for()
+        expect(said).to_be_focused()
+        expect(found.page.locator("#send")).to_be_disabled()
+        assert found.posted == []
+        found.page.goto(found.page.url.replace(found.kit.task.id, TRIPS.task.id))
+        assert spent(found) == "ε = 0"
+
+
+@pytest.mark.parametrize("how", ["old", "away", "odd"])
+def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
+    chromium: "Browser", collector: Process, how: str
+) -> None:
+    def answer(route: "Route") -> None:
+        if how == "away":
+            route.abort()
+        else:
+            route.fulfill(status=404 if how == "old" else 200, body="[]")
+
+    with visit(chromium, collector, expected=None) as found:
+        found.page.route("**/status", answer)
+        found.page.reload()
+        found.to_sending()
+        assert found.send().startswith("Accepted")
 
 
 def test_without_a_durable_ledger_nothing_is_sent(

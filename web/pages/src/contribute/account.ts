@@ -5,9 +5,11 @@ import {
   Client,
   type FetchedKit,
   Fraction,
+  isClosed,
   type LatLng,
   type Receipt,
   type ReportOptions,
+  ReportRefused,
   type Spending,
 } from "nomadp-client";
 
@@ -64,8 +66,14 @@ export class Account {
     await this.client?.check(this.fetched.kit.task.id);
   }
 
-  /** Spends. */
+  /** Spends, unless the task was closed since the page was opened. */
   async report(points: readonly LatLng[], options: ReportOptions): Promise<Receipt> {
+    if (await isClosed(this.fetched)) {
+      throw new ReportRefused(
+        "this task was closed while you were here, and its collector takes no more reports: " +
+          "nothing was spent, and nothing was sent",
+      );
+    }
     const receipt = await this.client!.report(points, options);
     this.changed();
     return receipt;

@@ -3,8 +3,9 @@ import "nomadp-page";
 import "virtual:look.css";
 import "../style.css";
 import "./contribute.css";
-import { fetchKit, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
+import { fetchKit, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
 import { h, show } from "../dom";
+import { closed } from "./closed";
 import { Flow } from "./flow";
 import { sentence } from "./words";
 
@@ -40,8 +41,10 @@ async function begin(): Promise<void> {
   }
   show(place, h("p", { role: "status" }, "Fetching the task, and checking it …"));
   const fetched = await fetchKit(location.origin, id);
+  // Before any step: all of them would lead to a report that costs epsilon and is dropped.
+  const isOver = await isClosed(fetched);
   document.title = `Contribute: ${fetched.kit.task.facts.purpose} · NomaDP`;
-  show(place, new Flow(fetched, counter).element);
+  show(place, isOver ? closed(fetched) : new Flow(fetched, counter).element);
 }
 
 begin().catch((error: unknown) => {

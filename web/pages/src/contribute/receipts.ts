@@ -26,7 +26,7 @@ export class Receipts {
   private readonly rows = h("tbody", {});
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
 
-  constructor(private readonly bench: Bench) {
+  constructor(private readonly bench: Pick<Bench, "account" | "kit">) {
     const head = ["Report", "Time", "Spent", "What became of it", ""].map((name) =>
       name ? h("th", { scope: "col" }, name) : h("td", {}),
     );

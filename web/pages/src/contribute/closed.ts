@@ -1,0 +1,32 @@
+/** A task that takes no more reports: that it is so, and what this browser reported before. */
+import type { FetchedKit } from "nomadp-client";
+import { h } from "../dom";
+import { Account } from "./account";
+import { Receipts } from "./receipts";
+import { refusal } from "./words";
+
+export function closed(fetched: FetchedKit): HTMLElement {
+  const { purpose } = fetched.kit.task.facts;
+  const trouble = h("p", { class: "trouble", role: "alert" });
+  const told = () => void receipts.refresh().catch(() => undefined);
+  const account = new Account(fetched, told);
+  const receipts = new Receipts({ account, kit: fetched.kit });
+  account
+    .openIfBegan()
+    .then(() => receipts.refresh())
+    .catch((error: unknown) => (trouble.textContent = refusal(error)));
+  return h(
+    "div",
+    {},
+    h("h1", {}, "This task is closed"),
+    h("p", { class: "lead" }, `It asked: ${purpose}`),
+    h(
+      "p",
+      { class: "lead" },
+      "Its collector takes no more reports, so nothing can be contributed here. Nothing was " +
+        "sent, and nothing of your budget was spent.",
+    ),
+    trouble,
+    receipts.element,
+  );
+}
