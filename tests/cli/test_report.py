@@ -91,7 +91,11 @@ def test_a_task_may_be_a_folder_and_its_collector_named(
     where = ("--task", "task", "--id", KIT.task.id, "--to", collector.url)
     result = run("report", "week.csv", *where, "--yes")
     assert result.exit_code == 0, result.stderr
-    assert [each.line.split()[0] for each in collector.seen] == ["POST"]
+    asked = [each.line.split()[1].rpartition("/")[2] for each in collector.seen]
+    assert asked == [
+        "status",
+        "reports",
+    ]  # whether it is closed, and nothing that is in the folder
     again = run("report", "week.csv", "--id", KIT.task.id, "--yes")
     assert again.exit_code == 0, again.stderr
 

@@ -227,7 +227,9 @@ def test_a_task_in_a_folder_is_reported_to_the_collector_that_is_named(
     with Client(tmp_path / "home") as client:
         client.join(folder, KIT.task.id, send_to=collector.url)
         assert client.report([0, 1, 2]).accepted
-    assert [each.line.split()[0] for each in collector.seen] == ["POST"]
+    base = f"/tasks/{KIT.task.id}"
+    asked = [each.line.removesuffix(" HTTP/1.1") for each in collector.seen]
+    assert asked == [f"GET {base}/status", f"POST {base}/reports"]
 
 
 def test_a_task_in_a_folder_of_another_id_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collecting import DAY_S, collector, kit_of
 
 from nomadp.client import Client, sending
 from nomadp.collector.sqlite_store import SqliteStore
+from nomadp.errors import ReportRefused
 from nomadp.protocol.folder import write_task_folder
 
 JOURNEY = [(41.2, -87.9), (41.5, -87.4), (41.9, -87.1)]
@@ -50,6 +51,17 @@ def test_a_report_that_comes_after_all_were_deleted_is_stopped_with_its_reason(
         receipt = client.report(JOURNEY)
         # Late and replayed are not told apart on the wire.
         assert (receipt.state, receipt.reason) == ("stopped", "report_replayed")
+
+
+def test_a_report_to_a_closed_task_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    kit = kit_of()
+    store = SqliteStore(tmp_path / "store.sqlite")
+    with collector(store, kit) as address, Client(tmp_path / "home") as client:
+        client.join(f"http://127.0.0.1:{address.port}", kit.task.id)
+        address.ask("POST", f"/operator/tasks/{kit.task.id}/close", role="operator")
+        with pytest.raises(ReportRefused, match="was closed; nothing was spent"):
+            client.report(JOURNEY, now=True)
+        assert (client.spending().spent, client.receipts()) == (0, [])
 
 
 def test_a_report_to_an_unknown_task_is_stopped_with_its_type(tmp_path: Path) -> None:

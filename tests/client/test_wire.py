@@ -68,6 +68,30 @@ def test_a_task_is_asked_for_with_nothing_but_its_path(
     assert all(set(asked.headers) == {"Host"} for asked in collector.seen)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [Said(404), Said(503), Said(body=b"<html>"), Said(body=b'{"closed":1}'), Said(raw=b"")],
+    ids=["old", "busy", "odd", "otherwise", "away"],
+)
+def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
+    client: Client, collector: Collector, said: Said
+) -> None:
+    collector.files[f"/tasks/{KIT.task.id}/status"] = said
+    assert client.report([0, 5, 7]).accepted
+
+
+@pytest.mark.parametrize("queue", [False, True])
+def test_nobody_is_asked_while_a_report_waits_for_its_moment(
+    tmp_path: Path, queue: bool
+) -> None:
+    kit = atlas_kit("w", send_within=0 if queue else 86_400)  # once in 86,401 it is now
+    with collecting(kit) as collector, Client(tmp_path / "home") as client:
+        client.join(collector.url, kit.task.id)
+        joined = len(collector.seen)
+        assert client.report([0, 5, 7], queue=queue).state == "waiting"
+        assert len(collector.seen) == joined
+
+
 JOURNEYS = [
     [0],
     [0, 11],

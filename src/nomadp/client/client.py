@@ -13,7 +13,7 @@ from typing import Any, Self
 from nomadp.client.body import upload_body
 from nomadp.client.http import Address
 from nomadp.client.journey import PrivateJourney
-from nomadp.client.kits import fetched, is_address, one_id
+from nomadp.client.kits import fetched, is_address, is_closed, one_id
 from nomadp.client.ledger import Ledger, Spending
 from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
@@ -133,10 +133,13 @@ class Client:
         kit = self.kit(task_id)
         private = PrivateJourney.of(journey, kit, hour)
         moment = time.time()
-        not_before = int(moment) + (0 if now else _delay_s(kit.task, moment))
-        charge = self._ledger.charge(kit.task, _current(kit.task, moment))
+        delay_s = 0 if now else _delay_s(kit.task, moment)
+        epoch = _current(kit.task, moment)
+        if not queue and delay_s == 0:
+            self._check_open(kit.task)
+        charge = self._ledger.charge(kit.task, epoch)
         body = upload_body(kit, private, charge.report_id, charge.time)
-        self._outbox.store(charge, body, not_before)
+        self._outbox.store(charge, body, int(moment) + delay_s)
         if not queue:
             self._send(charge.report_id)
         return self._outbox.receipt(charge.report_id)
@@ -170,6 +173,15 @@ class Client:
     def next_due(self) -> int | None:
         """Unix time at which the next waiting report may be sent, if any waits."""
         return self._outbox.next_due()
+
+    def _check_open(self, task: Task) -> None:
+        """Only where a report follows at once: asking earlier would tell when it was made."""
+        address = self._ledger.address(task.id)
+        if address is not None and is_closed(Address.parse(address)[0], task.id):
+            raise ReportRefused(
+                "a task must be open to be reported to, and its collector says that this one "
+                "was closed; nothing was spent, and nothing was sent"
+            )
 
     def _send(self, report_id: str) -> None:
         due = [w for w in self._outbox.waiting(int(time.time())) if w.report_id == report_id]

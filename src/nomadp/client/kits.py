@@ -1,13 +1,14 @@
 """A task from a collector, who is not trusted: checked against the id that was expected."""
 
 from nomadp.client.http import Address, get
-from nomadp.errors import TaskRefused
+from nomadp.errors import NomadpError, TaskRefused
 from nomadp.protocol import Kit, Task
-from nomadp.protocol.ceilings import TASK_BYTES_MAX
+from nomadp.protocol.canonical import parse_object
+from nomadp.protocol.ceilings import REPLY_BYTES_MAX, TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX
 from nomadp.protocol.task import is_task_id
 
-__all__ = ["fetched", "fetched_from", "is_address", "one_id"]
+__all__ = ["fetched", "fetched_from", "is_address", "is_closed", "one_id"]
 
 
 def is_address(text: str) -> bool:
@@ -28,6 +29,15 @@ def fetched(address: Address, task_id: str) -> Kit:
     names = ("locations", "zones" if task.asks else "atlas")
     files = {name: get(address, f"{path}/{name}", FILE_BYTES_MAX) for name in names}
     return Kit.from_files(task, files)
+
+
+def is_closed(address: Address, task_id: str) -> bool:
+    """Whether its collector drops every new report; False where that cannot be known."""
+    try:
+        content = get(address, f"/tasks/{task_id}/status", REPLY_BYTES_MAX)
+        return parse_object(content, "a status", REPLY_BYTES_MAX).get("closed") is True
+    except NomadpError:
+        return False
 
 
 def one_id(named: str | None, expected: str | None) -> str:

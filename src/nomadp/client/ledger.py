@@ -75,6 +75,11 @@ class Ledger:
                 said,
             )
 
+    def address(self, task_id: str) -> str | None:
+        """Of the collector of a task, if one is known."""
+        rows = self._file.rows("SELECT address FROM tasks WHERE id = ?", task_id)
+        return rows[0][0] if rows else None
+
     def charge(self, task: Task, time: int) -> Charge:
         """Spend the task's epsilon: on disk when this returns, or refused."""
         report_id = fresh_id()
