@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from browsers import DESK, PHONE, drawn, expect, pixels, seen
+from browsers import DESK, PHONE, drawn, expect, part, pixels, seen
 from city import city_kit, send_city
 from collecting import Process, prepared
 from dashboards import open_tab, sign_in
 
 from nomadp.collector.opened import opened
+from nomadp.look import look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,6 +23,7 @@ WATCHED = """(() => {
   const known = new WeakSet();
   globalThis.looks = { painted: 0, drawn: 0, wrong: [] };
   const look = (place, when) => {
+    if (!place.isConnected) return; // of a task that was left
     const [canvas, frame] = [sizeOf(place.querySelector("canvas")), sizeOf(place)];
     looks[when] += 1;
     if (canvas !== frame) looks.wrong.push(`${when}: ${canvas} in ${frame}`);
@@ -97,6 +99,25 @@ def test_the_map_never_lags_behind_a_frame_that_is_dragged(
         drawn(page)
         assert page.evaluate("looks.painted") > 20
         assert wrong(page) == []
+
+
+def test_maps_of_tasks_that_were_left_are_let_go(chromium: "Browser", url: str) -> None:
+    with seen(chromium, url) as page:
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        sign_in(page, TRIPS)
+        drawn(page)
+        for task in (ATLAS, TRIPS) * 10:
+            left = page.locator(".map").element_handle()
+            assert left is not None
+            page.get_by_label("Task", exact=True).select_option(label=task)
+            left.wait_for_element_state("hidden")
+            page.locator(".map canvas").wait_for()
+        drawn(page)
+        page.emulate_media(color_scheme="dark")  # one that still listened would fail
+        drawn(page)
+        assert part(pixels(page), look()["dark"]["map"]) > 0.1
+        assert [each for each in said if "context" in each.lower()] == []
 
 
 @pytest.mark.slow

@@ -95,6 +95,7 @@ class TaskBoard {
   stop(): void {
     this.isOpen = false;
     this.answers.stop();
+    this.pictures?.stop();
   }
 
   async run(): Promise<void> {

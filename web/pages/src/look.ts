@@ -26,7 +26,8 @@ export function percent(share: number): string {
   return share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(3))} %`;
 }
 
-/** Calls back whenever the theme changes. */
-export function onTheme(changed: () => void): void {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+/** Calls back whenever the theme changes, until the end. */
+export function onTheme(changed: () => void, end: AbortSignal): void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", changed, { signal: end });
 }

@@ -33,6 +33,8 @@ export abstract class MapFrame<Source extends string> {
   private readonly canvas = h("div", { class: "canvas" });
   protected readonly bounds: Box;
   private aim: Aim;
+  private readonly end = new AbortController();
+  private readonly sized = new ResizeObserver(() => this.fill());
 
   /** Throws where there is no WebGL. */
   constructor(protected readonly places: Position[]) {
@@ -53,12 +55,19 @@ export abstract class MapFrame<Source extends string> {
       maxZoom: 18,
       trackResize: false,
     });
-    new ResizeObserver(() => this.fill()).observe(this.canvas);
+    this.sized.observe(this.canvas);
     this.map.touchZoomRotate.disableRotation();
     this.map.keyboard.disableRotation();
     this.map.addControl(new ScaleControl({ maxWidth: 120 }), "bottom-left");
     this.map.on("load", () => this.loaded());
-    onTheme(() => this.isLoaded && this.paint());
+    onTheme(() => this.isLoaded && this.paint(), this.end.signal);
+  }
+
+  /** Lets go of the graphics: a browser has few contexts, and takes them from maps still seen. */
+  remove(): void {
+    this.end.abort();
+    this.sized.disconnect();
+    this.map.remove();
   }
 
   /** Every source is there from the beginning, and empty. */

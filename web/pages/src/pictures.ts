@@ -46,6 +46,12 @@ export class Pictures {
     this.tabs.choose(0);
   }
 
+  /** Nothing is drawn any more. */
+  stop(): void {
+    this.map?.remove();
+    this.map = undefined;
+  }
+
   focus(): void {
     this.tabs.focus();
   }
