@@ -35,7 +35,8 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Begins a stage of so many pieces; what it yields is told how many more were finished."""
 
 Question = Mapping[str, Any]
-PURPOSE = "Demonstration in a simulated city, no person's data: "
+MARK = ": a demonstration in a simulated city, no person's data"
+"""Ends every purpose: what a list of tasks has room for is how they begin."""
 DIRECTLY: tuple[tuple[str, Question], ...] = (
     ("where trips end", {"ask": "hotspots", "at": "ends"}),
     ("from where to where", {"ask": "flows"}),
@@ -154,10 +155,10 @@ def _kits(plan: CollectionPlan, districts: Zones, advance: Callable[[int], None]
     # No delay: people who wait for a demonstration do not want to wait for an hour.
     said: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
     places = districts.locations
-    purpose = f"{PURPOSE}between which districts people travel"
+    purpose = f"Between which districts people travel{MARK}"
     trips = create_task(places, "trips", purpose=purpose, zones=districts, **said)
     advance(1)
-    purpose = f"{PURPOSE}where people go"
+    purpose = f"Where people go{MARK}"
     book = {"length": plan.length, "size": plan.journeys}
     atlas = create_task(places, "atlas", purpose=purpose, **said, **book)
     advance(1)
