@@ -394,7 +394,9 @@ def test_a_report_waits_for_a_collector_that_stays_away(
     with visit(chromium, collector, expected=None) as found:
         found.to_sending()
         found.page.route("**/reports", lambda route: route.abort())
-        assert found.send().startswith("Waits: the collector did not take it yet")
+        assert found.send().startswith(
+            "Waits, since the collector did not take it yet: it cannot be reached ("
+        )
         found.page.reload()
         found.page.unroute("**/reports")
         found.press("Send the same bytes again")
@@ -496,6 +498,47 @@ def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
         found.page.reload()
         found.to_sending()
         assert found.send().startswith("Accepted")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, "This collector has no such task (404). Follow the link"),
+        (503, "The collector is busy, or out of order for a while (503). Try again"),
+        (403, "The collector did not take what this page asked (403). Load the page again"),
+        (0, "The collector cannot be reached. Look whether you are online"),
+    ],
+)
+def test_a_task_that_cannot_be_fetched_is_told_in_words(
+    chromium: "Browser", collector: Process, status: int, words: str
+) -> None:
+    with visit(chromium, collector, TRIPS, expected=None) as found:
+        found.page.route(
+            f"**/tasks/{TRIPS.task.id}",
+            lambda route: route.fulfill(status=status) if status else route.abort(),
+        )
+        found.page.reload()
+        found.page.get_by_role("heading", name="The task could not be fetched").wait_for()
+        expect(found.page.locator("#main")).to_contain_text(words)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ("unrecognized_task", "it no longer has this task"),
+        ("teapot", "it does not take it as it is"),
+    ],
+)
+def test_why_a_report_was_refused_is_told_in_words(
+    chromium: "Browser", collector: Process, problem: str, words: str
+) -> None:
+    kind = f"urn:nomadp:error:{problem}"
+    body = json.dumps({"type": kind})
+    with visit(chromium, collector, expected=None) as found:
+        found.to_sending()
+        found.page.route("**/reports", lambda route: route.fulfill(status=404, body=body))
+        said = f"The collector refused it: {words} ({kind}). It is paid all the same."
+        assert found.send() == said
 
 
 def test_without_a_durable_ledger_nothing_is_sent(

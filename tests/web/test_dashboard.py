@@ -275,6 +275,26 @@ def test_all_rows_are_saved_as_a_file(
     assert len(rows) == zones**2
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, "The collector no longer has this (404). Load the page again"),
+        (507, "The collector is busy, or out of order for a while (507). Try again"),
+        (0, "The collector cannot be reached. Look whether you are online"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_words(
+    chromium: "Browser", collection: Collection, status: int, words: str
+) -> None:
+    with seen(chromium, collection.url, expected=None) as page:
+        page.route(
+            "**/progress",
+            lambda route: route.fulfill(status=status) if status else route.abort(),
+        )
+        sign_in(page, FEW)
+        expect(page.locator(".trouble")).to_contain_text(words)
+
+
 def test_tabs_and_rows_are_reached_by_keys(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)

@@ -56,4 +56,12 @@ export class LedgerRefused extends NomadpError {
 /** A collector was not reached, or answered something else than was asked for. */
 export class UploadFailed extends NomadpError {
   override readonly code = "upload";
+
+  constructor(
+    message: string,
+    /** Of its answer, as in HTTP; 0 if it was not reached. */
+    readonly status = 0,
+  ) {
+    super(message);
+  }
 }

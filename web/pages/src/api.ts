@@ -1,4 +1,5 @@
 /** What the collector is asked, and what it says. */
+import { meaning } from "./replies";
 
 export interface Progress {
   task_id: string;
@@ -70,14 +71,15 @@ export type Question = Record<string, string>;
 
 /** A request that was answered by something else than what was asked for. */
 export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
+  constructor(readonly status: number) {
+    super(meaning(status, MISSING));
   }
 }
 
+const MISSING = [
+  "The collector no longer has this",
+  "Load the page again to see what it has.",
+] as const;
 const JOB_PATIENCE_MS = 15 * 60_000;
 /** What is quick is asked for again soon, and then ever less often. */
 const FIRST_PAUSE_MS = 250;
@@ -152,12 +154,9 @@ export class Collector {
     try {
       reply = await fetch(path, asked);
     } catch {
-      throw new Refused(0, "The collector cannot be reached.");
+      throw new Refused(0);
     }
-    if (!reply.ok) {
-      const said = (await reply.json().catch(() => ({}))) as { title?: string };
-      throw new Refused(reply.status, said.title ?? `The collector answered ${reply.status}.`);
-    }
+    if (!reply.ok) throw new Refused(reply.status);
     return reply;
   }
 }

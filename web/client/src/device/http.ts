@@ -37,6 +37,7 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
   if (reply.status !== 200) {
     throw new UploadFailed(
       `the collector must answer with the task and its files, and answered ${reply.status}`,
+      reply.status,
     );
   }
   if (!reply.isWhole) {

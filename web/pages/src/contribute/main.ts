@@ -6,9 +6,14 @@ import "./contribute.css";
 import { fetchKit, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
 import { h, show } from "../dom";
 import { closed } from "./closed";
+import { meaning } from "../replies";
 import { Flow } from "./flow";
 import { sentence } from "./words";
 
+const MISSING = [
+  "This collector has no such task",
+  "Follow the link that you were given once more, or ask for it again.",
+] as const;
 const place = document.querySelector("#main")!;
 const counter = document.querySelector("#sent")!;
 
@@ -56,6 +61,6 @@ begin().catch((error: unknown) => {
       said,
     );
   else if (error instanceof UploadFailed)
-    refuse("The task could not be fetched", said, "Look at the address, or try again later.");
+    refuse("The task could not be fetched", meaning(error.status, MISSING));
   else refuse("This page failed", said || "Try again, or with another browser.");
 });

@@ -9,10 +9,33 @@ export function stateOf({ state, reason, notBefore }: Receipt): string {
   if (state === "charged")
     return "Lost before it was made, by a crash or a closed tab; it is paid all the same.";
   if (state === "stopped")
-    return `The collector refused it (${reason}). It is paid all the same.`;
+    return `The collector refused it: ${because(reason)}. It is paid all the same.`;
   if (reason === null)
     return `Waits for its random moment, ${clock(notBefore)}; keep this page open, or come back.`;
-  return `Waits: the collector did not take it yet (${reason}). It is kept, and the same bytes are sent again.`;
+  return `Waits, since the collector did not take it yet: ${because(reason)}. It is kept, and the same bytes are sent again.`;
+}
+
+/** How reasons begin, as a client writes them down, and what they mean. */
+const REASONS: readonly (readonly [string, string])[] = [
+  ["report_dropped", "the task was closed"],
+  ["report_replayed", "it came too late, or was there already"],
+  ["task_expired", "the task is over"],
+  ["report_too_early", "by its clock this is not the day yet"],
+  ["task_not_started", "by its clock the task has not begun"],
+  ["unreachable", "it cannot be reached"],
+  ["busy", "it is busy, or out of order for a while"],
+  ["the reply", "what it answered is not understood"],
+  ["moved", "something else answered in its place"],
+  ["refused (404", "it no longer has this task"],
+  ["refused (urn:nomadp:error:unrecognized_task", "it no longer has this task"],
+];
+
+/** In words, and in brackets as it was noted down. */
+function because(reason: string | null): string {
+  const noted = reason ?? "";
+  const found = REASONS.find(([start]) => noted.startsWith(start))?.[1];
+  const code = /\((.*)\)$/.exec(noted)?.[1] ?? noted;
+  return `${found ?? "it does not take it as it is"} (${code})`;
 }
 
 function clock(unixS: number | null): string {
