@@ -131,6 +131,16 @@ def test_legends_say_the_same_on_every_map() -> None:
     assert dict(re.findall(r'(\w+): "([^"]*)"', told[1])) == WORDS
 
 
+def test_dashes_of_flows_are_named_once_for_every_map() -> None:
+    for file in page_sources():
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"flow[^{}]*{[^}]*dasharray", text), (
+            f"{file}: name it in look.json"
+        )
+    layers = (ROOT / "web" / "pages" / "src" / "layers.ts").read_text(encoding="utf-8")
+    assert '"curves-less", true, { "line-dasharray": [...FLOW_DASHES]' in layers
+
+
 def luminance(colour: str) -> float:
     red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     linear = [

@@ -1,5 +1,6 @@
 """The sentence over a map says what the map and the rows beside it show, for every kind."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,9 @@ from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import filter_words, row_name
+from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
+from nomadp.look import look
 
 KINDS = ["hotspots", "density", "flows"]
 
@@ -107,6 +110,12 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
     assert {curve.row: curve.is_less for curve in scene.curves} == {first: False, second: True}
     assert "1 of the lines is dashed: less than flat has." in filter_words(found, scene)
     assert "Dashed is less than flat" in legend(scene, "key")
+    (dashed,) = re.findall(
+        r'stroke-width="([\d.]+)" stroke-dasharray="([\d.]+) ([\d.]+)"',
+        svg(scene, "", str, "key"),
+    )
+    wide, on, off = map(float, dashed)
+    assert [on / wide, off / wide] == pytest.approx(look()["flow_dashes"], abs=0.1)
     curves = drawing_of(found, places)["curves"]
     assert {each["row"]: each["less"] for each in curves} == {first: False, second: True}
     only = scene_of(told(flows, more=[first]), places)

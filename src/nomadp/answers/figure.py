@@ -27,8 +27,6 @@ DPI = 160
 BELOW, LINE = 0.85, 0.14
 """In inches: what stands under a map, and a line of what stands over it."""
 INK, SOFT, PAPER = (look()["light"][name] for name in ("ink", "soft", "paper"))
-DASHES = (2.0, 1.0)
-"""Of what is less than flat: on and off, by the width of a line."""
 PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
 
@@ -132,7 +130,7 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
         rule = look()["certainty"].get(curve.certainty, {"opacity": 0.35})
         paint = {"color": look()["light"]["flow"], "alpha": rule["opacity"], "zorder": 5}
         if curve.is_less:  # apart from its head, which has no dashes
-            dashes = {"linestyle": (0, DASHES), "capstyle": "butt"}
+            dashes = {"linestyle": (0, tuple(look()["flow_dashes"])), "capstyle": "butt"}
             wide = {"linewidth": curve.width * PX}
             axes.add_patch(PathPatch(way, fill=False, **wide, **dashes, **paint))
             axes.add_patch(Polygon(head(curve), linewidth=0, **paint))

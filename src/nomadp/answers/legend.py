@@ -5,7 +5,7 @@ from html import escape
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene
 from nomadp.answers.steps import HATCHED
-from nomadp.answers.svg import hatch
+from nomadp.answers.svg import dashes, hatch
 from nomadp.look import look
 
 __all__ = ["WORDS", "legend"]
@@ -87,8 +87,8 @@ def _flows(scene: Scene) -> str:
     )
     less = ""
     if any(curve.is_less for curve in scene.curves):
-        dashed = '<g class="flow certain less"><path class="line" d="M0 12h44" '
-        drawn = _drawing(104, 24, f'{dashed}stroke-width="6"/></g>')
+        line = f'<path class="line" d="M0 12h44" stroke-width="6"{dashes(6)}/>'
+        drawn = _drawing(104, 24, f'<g class="flow certain">{line}</g>')
         less = f"<div>Dashed is less than flat{drawn}</div>"
     return (
         f"<div>Wider is more trips{_drawing(104, 24, widths)}</div>"

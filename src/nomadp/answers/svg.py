@@ -11,7 +11,7 @@ from nomadp.answers.steps import HATCHED
 from nomadp.geometry import Floats
 from nomadp.look import look
 
-__all__ = ["hatch", "head", "svg"]
+__all__ = ["dashes", "hatch", "head", "svg"]
 
 Name = Callable[[int], str]
 """What a row is called when it is pointed at."""
@@ -90,13 +90,19 @@ def _flow(curve: Curve, title: str) -> str:
     bend, corners = curve.bend, head(curve)
     neck = corners[1:].mean(axis=0)
     path = f"M{x1:.1f} {y1:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"
-    kind = f"{curve.certainty} less" if curve.is_less else curve.certainty
+    dashed = dashes(curve.width) if curve.is_less else ""
     return (
-        f'<g class="mark flow {kind}" data-row="{curve.row}">{_title(title)}'
+        f'<g class="mark flow {curve.certainty}" data-row="{curve.row}">{_title(title)}'
         f'<path class="touch" d="{path}"/>'
-        f'<path class="line" d="{path}" stroke-width="{curve.width:.1f}"/>'
+        f'<path class="line" d="{path}" stroke-width="{curve.width:.1f}"{dashed}/>'
         f'<path class="head" d="{_line(corners)}Z"/></g>'
     )
+
+
+def dashes(width: float) -> str:
+    """Of what is less than flat: on and off, by the width of the line."""
+    on, off = (f"{part * width:.1f}" for part in look()["flow_dashes"])
+    return f' stroke-dasharray="{on} {off}"'
 
 
 def head(curve: Curve) -> Floats:

@@ -1,7 +1,7 @@
 /** How marks are painted: every layer is there from the beginning, and empty. */
 import type { DataDrivenPropertyValueSpecification, LayerSpecification } from "maplibre-gl";
 import type { Basemap } from "./basemap";
-import { CERTAINTY, colour, HATCHED, STEPS } from "./look";
+import { CERTAINTY, colour, FLOW_DASHES, HATCHED, STEPS } from "./look";
 
 export const SOURCES = [
   "outlines",
@@ -30,8 +30,6 @@ export const TOUCHED = [
 const MANY = 2000;
 /** Fewer are larger: without them a map that has no answer yet is empty. */
 const FEW = 400;
-/** Of what is less than flat: on and off, by the width of a line. */
-const DASHES = [2, 1];
 
 type Paint<T> = DataDrivenPropertyValueSpecification<T>;
 
@@ -215,7 +213,7 @@ function curveLayers(): LayerSpecification[] {
     },
   });
   return [
-    curves("curves-less", true, { "line-dasharray": DASHES }),
+    curves("curves-less", true, { "line-dasharray": [...FLOW_DASHES] }),
     curves("curves", false, {}),
     {
       id: "heads",

@@ -1,7 +1,15 @@
 /** What colours, widths and hatching mean, drawn; the words are those of legend.py. */
 import type { Drawn } from "./api";
 import { h, svg } from "./dom";
-import { CERTAINTY, HATCH_LINE_PX, HATCH_PX, HATCHED, percent, WORDS } from "./look";
+import {
+  CERTAINTY,
+  FLOW_DASHES,
+  HATCH_LINE_PX,
+  HATCH_PX,
+  HATCHED,
+  percent,
+  WORDS,
+} from "./look";
 
 const CELL = 56;
 const ROW = 17;
@@ -76,8 +84,14 @@ function nothing(): HTMLElement {
 }
 
 function flows(hasLess: boolean): HTMLElement[] {
-  const line = (x: number, y: number, width: number, word: string) =>
-    svg("path", { class: `flow ${word}`, d: `M${x} ${y}h44`, "stroke-width": width });
+  const line = (x: number, y: number, width: number, word: string, dashes?: string) =>
+    svg("path", {
+      class: `flow ${word}`,
+      d: `M${x} ${y}h44`,
+      "stroke-width": width,
+      "stroke-dasharray": dashes,
+    });
+  const dashes = FLOW_DASHES.map((part) => 6 * part).join(" ");
   const shades = Object.entries(WORDS).flatMap(([word, said], k) => [
     line(0, 10 + ROW * k, 6, word),
     svg("text", { x: 52, y: 14 + ROW * k }, said),
@@ -96,7 +110,7 @@ function flows(hasLess: boolean): HTMLElement[] {
             "div",
             {},
             "Dashed is less than flat",
-            drawing(104, 24, line(0, 12, 6, "certain less")),
+            drawing(104, 24, line(0, 12, 6, "certain", dashes)),
           ),
         ]
       : []),

@@ -5,6 +5,8 @@ export const CERTAINTY = look.certainty;
 export const [DOT_LEAST_PX, DOT_MOST_PX] = look.dot_px as [number, number];
 /** How far apart the lines of hatching are, and how wide. */
 export const [HATCH_PX, HATCH_LINE_PX] = look.hatch_px as [number, number];
+/** Of what is less than flat: on and off, by the width of a line. */
+export const FLOW_DASHES: readonly number[] = look.flow_dashes;
 export const STEPS = Object.entries(CERTAINTY).flatMap(([word, rule]) =>
   Array.from({ length: rule.steps }, (_, k) => `${word}-${k + 1}`),
 );
