@@ -58,6 +58,31 @@ def test_flows_lead_from_their_origin_to_their_destination(
     assert "Drawn are" in drawn["filter"]
 
 
+def test_heads_leave_lines_to_be_seen_where_areas_are_near(
+    flows: Table, places: LocationSet
+) -> None:
+    assert flows.shapes is not None
+    wide = scene_of(flows, places)
+    assert wide is not None
+    shapes = flows.shapes.places
+    (lat, lng), share = np.mean(list(shapes.values()), axis=0), 0.3
+    near = {
+        name: (lat + share * (a - lat), lng + share * (b - lng))
+        for name, (a, b) in shapes.items()
+    }
+    scene = scene_of(replace(flows, shapes=replace(flows.shapes, places=near)), places)
+    assert scene is not None
+    least, by_width = look()["flow_head"]
+    lengths = [np.hypot(*np.subtract(*each.ends)) for each in scene.curves]
+    widths = [each.width for each in scene.curves]
+    room = max(min(lengths) / 2, least + by_width * look()["flow_crowded_px"])
+    assert least + by_width * max(widths) == pytest.approx(room)
+    before = [each.width for each in wide.curves]
+    assert (
+        np.argsort(widths, kind="stable").tolist() == np.argsort(before, kind="stable").tolist()
+    )
+
+
 @pytest.fixture
 def journeys(places: LocationSet) -> Table:
     at = [0, 1, 2, 3]

@@ -150,6 +150,27 @@ def test_areas_become_smaller_as_the_map_is_zoomed_in(
         page.get_by_text("Areas: 4 by 4").wait_for()
 
 
+def test_a_picture_that_tells_nothing_points_to_those_that_do(
+    chromium: "Browser", collection: Collection
+) -> None:
+    def only_flows(route: "Route") -> None:
+        reply = route.fetch()
+        said = reply.json() if reply.status == 200 else {}
+        if flat := said.get("answer", {}).get("about", {}).get("flat"):
+            flat["told_apart"] = int(said["answer"]["kind"] == "flows")
+        route.fulfill(response=reply, json=said)
+
+    with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", only_flows)
+        sign_in(page, ATLAS)
+        open_tab(page, "Density")
+        pointer = page.locator(".elsewhere")
+        expect(pointer).to_have_text("These reports do tell something of: Flows")
+        pointer.get_by_role("button", name="Flows").click()
+        expect(page.get_by_role("tab", name="Flows")).to_be_focused()
+        expect(pointer).to_be_empty()
+
+
 @pytest.mark.slow
 def test_density_opens_on_the_coarsest_areas_where_these_tell_nothing(
     chromium: "Browser", collection: Collection

@@ -1,7 +1,7 @@
 """What is to be drawn of an answer: marks on a flat map, before anything is SVG or a figure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -214,7 +214,7 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
         places,
         outlines=[frame.at(ring) for ring in outlines],
         dots=[Dot(-1, (float(x), float(y)), 3.0, "node") for x, y in spot.values()],
-        curves=[_curve(row, table, spot, each) for row, each in looks],
+        curves=_apart([_curve(row, table, spot, each) for row, each in looks]),
         steps=steps,
         shown=rows[picked.order].tolist(),
         counts={
@@ -245,6 +245,18 @@ def _curve(
         step.partition("-")[0],
         is_less,
     )
+
+
+def _apart(curves: list[Curve]) -> list[Curve]:
+    """All thinner by one factor where areas are so near that heads would hide the lines."""
+    if not curves:
+        return curves
+    thin, thick = look()["flow_px"]
+    shortest = min(float(np.hypot(*np.subtract(*each.ends))) for each in curves)
+    least, by_width = look()["flow_head"]
+    widest = (shortest / 2 - least) / by_width  # of a line, half at least is not its head
+    factor = min(1.0, max(widest, look()["flow_crowded_px"]) / thick)
+    return [replace(each, width=max(thin, each.width * factor)) for each in curves]
 
 
 def _tracks(table: "Table", locations: LocationSet | None) -> Scene:

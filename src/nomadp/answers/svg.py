@@ -110,7 +110,8 @@ def head(curve: Curve) -> Floats:
     tip = np.array(curve.ends[1])
     way = tip - np.array(curve.bend)
     way = way / max(float(np.hypot(*way)), 1e-9)
-    size = 7.0 + 1.3 * curve.width
+    least, by_width = look()["flow_head"]
+    size = least + by_width * curve.width
     neck, side = tip - way * size, np.array([-way[1], way[0]]) * size * 0.5
     return np.array([tip, neck + side, neck - side])
 

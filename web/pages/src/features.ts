@@ -2,6 +2,7 @@
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import type { Drawn, Position } from "./api";
 import type { Source } from "./layers";
+import { HEAD_BY_WIDTH, HEAD_LEAST_PX } from "./look";
 
 export type Features = Record<
   Exclude<Source, "places" | "radii" | "points">,
@@ -69,7 +70,7 @@ export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
         point(along.at(-1 - NECK)!, {
           sure,
           turn: turnOf(along),
-          size: (scale * (7 + 1.3 * width)) / 16,
+          size: (scale * (HEAD_LEAST_PX + HEAD_BY_WIDTH * width)) / 16,
         }),
       ),
     ),

@@ -7,6 +7,8 @@ export const [DOT_LEAST_PX, DOT_MOST_PX] = look.dot_px as [number, number];
 export const [HATCH_PX, HATCH_LINE_PX] = look.hatch_px as [number, number];
 /** Of what is less than flat: on and off, by the width of a line. */
 export const FLOW_DASHES: readonly number[] = look.flow_dashes;
+/** How long the head of a flow is: at least, and more by the width of its line. */
+export const [HEAD_LEAST_PX, HEAD_BY_WIDTH] = look.flow_head as [number, number];
 export const STEPS = Object.entries(CERTAINTY).flatMap(([word, rule]) =>
   Array.from({ length: rule.steps }, (_, k) => `${word}-${k + 1}`),
 );

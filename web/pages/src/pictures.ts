@@ -15,11 +15,13 @@ const PANEL = "picture";
 export class Pictures {
   readonly element = h("div", { class: "pictures" });
   private readonly summary = h("p", { class: "summary", role: "status" });
+  private readonly elsewhere = h("p", { class: "elsewhere" });
   private readonly beside = h("div", { class: "beside-map" });
   private readonly below = h("figcaption", {});
   private readonly facts = h("div", {});
   private readonly fineness = h("p", { class: "filter", role: "status" });
   private readonly tabs: Tabs;
+  private readonly views: readonly View[];
   private map: AnswerMap | undefined;
   private table: RowTable | undefined;
   private view: View;
@@ -34,12 +36,16 @@ export class Pictures {
     private readonly answers: () => Answers,
     private readonly basemap?: Basemap,
   ) {
+    this.views = views;
     this.view = views[0]!;
     this.tabs = new Tabs(views, PANEL, (index) => this.open(views[index]!));
     const panel = { role: "tabpanel", id: PANEL, "aria-labelledby": `tab-${this.view.key}` };
     const figure = h("figure", {}, this.mapOf(places), this.below);
     const split = h("div", { class: "split" }, figure, this.beside);
-    this.element.append(this.tabs.element, h("div", panel, this.summary, split, this.facts));
+    this.element.append(
+      this.tabs.element,
+      h("div", panel, this.summary, this.elsewhere, split, this.facts),
+    );
   }
 
   begin(): void {
@@ -68,6 +74,7 @@ export class Pictures {
   refresh(question?: Question): void {
     const isOfThis = question === undefined || question === this.shown;
     if (isOfThis || this.question !== this.shown) this.draw();
+    else this.point();
   }
 
   /** Which is shown may change as answers arrive: one of them says how fine is too fine. */
@@ -135,6 +142,30 @@ export class Pictures {
       this.view.questions.length > 1 ? this.fineness : null,
     );
     this.choose(firstOf(drawn), false);
+    this.point();
+  }
+
+  /** Where nothing is told, to the tabs that tell something; nobody is taken there. */
+  private point(): void {
+    // Of the coarsest areas: among many finer ones some would say something by chance.
+    const says = (view: View) => toldApart(this.answers().of(view.questions[0]!)) > 0;
+    const result = this.shown && this.answers().of(this.shown);
+    const isSilent = result?.status === "done" && result.answer.about.flat?.told_apart === 0;
+    const telling = isSilent
+      ? this.views.filter((view) => view !== this.view && says(view))
+      : [];
+    const buttons = telling.map((view) => {
+      const click = () => {
+        this.tabs.choose(this.views.indexOf(view));
+        this.tabs.focus();
+      };
+      return h("button", { type: "button", click }, view.label);
+    });
+    show(
+      this.elsewhere,
+      buttons.length ? "These reports do tell something of: " : null,
+      ...buttons,
+    );
   }
 
   private choose(row: number | undefined, isMoved = true): void {
