@@ -318,6 +318,7 @@ describe("joining", () => {
     await expect(client.join(base)).rejects.toThrow(TaskRefused);
     await expect(client.join(`${base}/tasks/${task.id}`, other)).rejects.toThrow(TaskRefused);
     await expect(client.join(base, other)).rejects.toThrow(UploadFailed);
+    await expect(client.join(base, other)).rejects.toMatchObject({ status: 404 });
     expect((await client.join(`${base}/`, task.id)).task.id).toBe(task.id);
   });
 
@@ -360,7 +361,9 @@ describe("joining", () => {
   test("refuses a collector that cannot be reached", async () => {
     const client = await Client.open({ store, isTest: true });
     const { id } = await runningTask("atlas");
-    await expect(client.join("http://127.0.0.1:9", id)).rejects.toThrow(UploadFailed);
+    const joined = client.join("http://127.0.0.1:9", id);
+    await expect(joined).rejects.toThrow(UploadFailed);
+    await expect(joined).rejects.toMatchObject({ status: 0 });
   });
 
   test("is needed before anything is reported", async () => {

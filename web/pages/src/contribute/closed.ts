@@ -5,7 +5,7 @@ import { Account } from "./account";
 import { Receipts } from "./receipts";
 import { refusal } from "./words";
 
-export function closed(fetched: FetchedKit): HTMLElement {
+export function closed(fetched: FetchedKit): HTMLElement[] {
   const { purpose } = fetched.kit.task.facts;
   const trouble = h("p", { class: "trouble", role: "alert" });
   const told = () => void receipts.refresh().catch(() => undefined);
@@ -15,18 +15,16 @@ export function closed(fetched: FetchedKit): HTMLElement {
     .openIfBegan()
     .then(() => receipts.refresh())
     .catch((error: unknown) => (trouble.textContent = refusal(error)));
-  return h(
-    "div",
-    {},
+  return [
     h("h1", {}, "This task is closed"),
-    h("p", { class: "lead" }, `It asked: ${purpose}`),
+    h("p", { class: "lead" }, `Its purpose: ${purpose}`),
     h(
       "p",
       { class: "lead" },
-      "Its collector takes no more reports, so nothing can be contributed here. Nothing was " +
-        "sent, and nothing of your budget was spent.",
+      "Its collector takes no more reports, so nothing can be contributed here any more. " +
+        "Opening this page sent nothing, and spent nothing of your budget.",
     ),
     trouble,
     receipts.element,
-  );
+  ];
 }

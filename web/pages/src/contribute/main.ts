@@ -49,7 +49,7 @@ async function begin(): Promise<void> {
   // Before any step: all of them would lead to a report that costs epsilon and is dropped.
   const isOver = await isClosed(fetched);
   document.title = `Contribute: ${fetched.kit.task.facts.purpose} · NomaDP`;
-  show(place, isOver ? closed(fetched) : new Flow(fetched, counter).element);
+  show(place, ...(isOver ? closed(fetched) : [new Flow(fetched, counter).element]));
 }
 
 begin().catch((error: unknown) => {
