@@ -483,6 +483,19 @@ def test_a_task_that_closes_meanwhile_refuses_before_anything_is_spent(
         assert spent(found) == "ε = 0"
 
 
+def test_a_report_that_waits_for_a_random_moment_asks_nobody_when_it_is_made(
+    chromium: "Browser", collector: Process
+) -> None:
+    """Whoever asked then would tell the collector when."""
+    with visit(chromium, collector, collector.add(salted(send_within=3600))) as found:
+        found.to_sending()
+        expect(found.page.locator("#send")).to_be_enabled()
+        before = len(found.asked)
+        assert found.send().startswith("Waits for its random moment")
+        found.page.wait_for_timeout(200)
+        assert [one.url for one in found.asked[before:]] == []
+
+
 @pytest.mark.parametrize("how", ["old", "away", "odd"])
 def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
     chromium: "Browser", collector: Process, how: str
