@@ -123,6 +123,14 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
     assert "Dashed" not in legend(only, "key") + filter_words(found, only)
 
 
+@pytest.mark.parametrize(("hatched", "words"), [(1, "it is"), (2, "they are")])
+def test_one_hatched_area_is_spoken_of_as_one(density: Table, hatched: int, words: str) -> None:
+    scene = scene_of(density, None)
+    assert scene is not None
+    some = replace(scene, counts={"hatched": hatched, "apart": 3, "rows": 5})
+    assert f"too little to say: {words} hatched." in filter_words(density, some)
+
+
 def test_a_map_of_flows_without_a_line_has_no_legend(flows: Table) -> None:
     scene = scene_of(told(flows), None)
     assert scene is not None

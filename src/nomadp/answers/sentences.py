@@ -69,7 +69,8 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     times = " All times together; a file has each." if "when" in table.columns else ""
     times += _cell_words(table)
     if "hatched" in count:
-        hidden = f"Of {count['hatched']:,} there is too little to say: they are hatched."
+        many = "it is" if count["hatched"] == 1 else "they are"
+        hidden = f"Of {count['hatched']:,} there is too little to say: {many} hatched."
         return (
             f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
             f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
