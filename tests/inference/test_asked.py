@@ -16,7 +16,8 @@ from nomadp.zones import Zones, zones_of
 
 LOCATIONS = scattered(60)
 COUNT = 3000
-ENDS = np.random.default_rng(1).choice(60, (COUNT, 2), p=np.arange(60) / 1770)
+OFTEN = np.arange(60) / 1770
+ENDS = np.random.default_rng(1).choice(60, (COUNT, 2), p=OFTEN)
 PEOPLE = TrajectorySet.from_lists(ENDS, size=60)
 HOURS = np.random.default_rng(2).integers(0, 168, COUNT)
 
@@ -59,9 +60,6 @@ def test_visits_are_all_points_as_often():
     question, reports = asked("visits")
     found = hotspots(question, reports)
     assert_found(found, shares_of(ENDS.reshape(-1), question.partition))
-    exact = make_mechanism("starts", LOCATIONS, 8, zones="grid:4")
-    alone = asked_hotspots(exact, perturb_set(exact, PEOPLE), exact.partition)
-    assert found.per_share == pytest.approx(alone.per_share + 1 / COUNT)
 
 
 def test_pairs_of_zones():
@@ -152,14 +150,16 @@ def test_reports_of_another_question_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize("at", ["pairs", "starts", "ends"])
-def test_intervals_hold_what_people_did_as_often_as_they_say(epsilon, at):
+def test_intervals_hold_what_people_do_as_often_as_they_say(epsilon, at):
+    """Of everybody: who reports is drawn anew each time."""
     question = make_mechanism("trips", LOCATIONS, epsilon, zones="grid:3")
-    start, end = question.partition.of[ENDS].T
-    pairs = np.bincount(9 * start + end, minlength=81).reshape(9, 9) / COUNT
-    true = {"pairs": pairs.reshape(-1), "starts": pairs.sum(axis=1), "ends": pairs.sum(axis=0)}
+    one = np.bincount(question.partition.of, OFTEN)
+    true = {"pairs": np.outer(one, one).reshape(-1), "starts": one, "ends": one}
     held = []
     for seed in range(200):
-        reports = perturb_set(question, PEOPLE, SimulatedWords(seed))
+        ends = np.random.default_rng(seed).choice(60, (1000, 2), p=OFTEN)
+        people = TrajectorySet.from_lists(ends, size=60)
+        reports = perturb_set(question, people, SimulatedWords(seed))
         found = (
             flows(question, reports) if at == "pairs" else hotspots(question, reports, at=at)
         )

@@ -4,8 +4,6 @@ A question about trips also tells where they start and end, one about small zone
 large ones that are made of them, and one about times tells of all times together.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from nomadp.errors import DomainError
@@ -57,15 +55,12 @@ def asked_hotspots(
 ) -> DirectShares:
     """The share of people in each zone; of every slot of a zone if ``timed``, slots last.
 
+    Of visits it is that of points, of which each journey reports one at random: a sample, too.
     A question about trips tells of ``starts``, which is taken if nothing is said, and ``ends``.
     """
     asked = label_places(question, zones, at)
     groups = [level[asked] for level in zones.levels()]
-    counts = counts_of(question, reports)
-    found = _shares(question, counts, groups, asked, timed=timed)
-    if question.name != "visits":
-        return found
-    return _of_drawn_points(found, counts.reports(question))
+    return _shares(question, counts_of(question, reports), groups, asked, timed=timed)
 
 
 def label_places(question: Question, zones: Zones, at: str | None = None) -> Ints:
@@ -131,13 +126,6 @@ def support_in(question: Question, counts: Counts) -> tuple[Ints, int]:
     every += [np.stack(pair) for _, *pair in counts.by_length(question)]
     values, often = np.concatenate(every, axis=1)
     return question.support_of(values, often), counts.reports(question)
-
-
-def _of_drawn_points(found: DirectShares, total: int) -> DirectShares:
-    """With the chance in which of its points a journey reports: at most that of a count."""
-    more = found.per_share + 1 / total
-    deviation = np.sqrt(found.at_none + more * found.values)
-    return replace(found, per_share=more, deviation=deviation)
 
 
 def _label_parts(question: Question) -> tuple[Ints, Ints]:

@@ -35,20 +35,24 @@ COUNTED, STEEP = 0.5, 8
 
 @dataclass(frozen=True, eq=False)
 class DirectShares(Shares):
-    """Shares of everybody, with what was counted among those who reported, and how exactly.
+    """Shares of everybody, of whom those who reported are a random part.
 
     ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
     """
 
     unbiased: Floats
     at_none: Floats
-    """The variance of ``unbiased`` where the share is 0."""
+    """The variance of ``unbiased`` by reports, where the share is 0."""
     per_share: Floats
     """How much more it is where the share is 1."""
+    people: int
+    """How many reported: the variance by that is share * (1 - share) / people."""
 
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
         """From where to where each share may be, around what is unbiased."""
-        return share_interval(self.unbiased, self.at_none, self.per_share, level)
+        if len(self.unbiased) == 1:  # everybody is somewhere
+            return self.unbiased, self.unbiased
+        return share_interval(self.unbiased, self.at_none, self.per_share, level, self.people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +87,9 @@ def direct_shares(
     kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
     counted = COUNTED * kept**STEEP
     values = (1 - counted) * split + counted * nearest_shares(unbiased)
-    deviation = np.sqrt(np.maximum(at_none + per_share * values, 0.0))
-    return DirectShares(values, deviation, flat, kept, unbiased, at_none, per_share)
+    variance = at_none + per_share * values + values * (1 - values) / total
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    return DirectShares(values, deviation, flat, kept, unbiased, at_none, per_share, total)
 
 
 def nearest_shares(values: Floats) -> Floats:

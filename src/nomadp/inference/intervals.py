@@ -6,6 +6,7 @@ covered as often as any other, which one that is merely cut off at 0 would cover
 The variance is that of the share that is tried, not one that is estimated.
 """
 
+import math
 from collections.abc import Callable
 from statistics import NormalDist
 
@@ -22,9 +23,12 @@ _AT_BORDER = 1e-100  # is divided by
 
 
 def share_interval(
-    estimate: Floats, at_none: Floats, per_share: Floats, level: float
+    estimate: Floats, at_none: Floats, per_share: Floats, level: float, people: float = math.inf
 ) -> tuple[Floats, Floats]:
-    """The least and the greatest share s that fit, at a variance of at_none + per_share * s."""
+    """The least and the greatest share s that fit, at a variance of at_none + per_share * s.
+
+    To that comes s (1 - s) / people if the estimate is from a sample of so many.
+    """
     check_level(level)
     if level == 1:
         return np.zeros(len(estimate)), np.ones(len(estimate))
@@ -32,7 +36,8 @@ def share_interval(
 
     def errors(share: Floats) -> tuple[Floats, Floats, Floats]:
         """That of the estimate in deviations, and the greatest ones up and down that fit."""
-        deviation = np.sqrt(np.maximum(at_none + per_share * share, np.finfo(float).tiny))
+        variance = at_none + per_share * share + share * (1 - share) / people
+        deviation = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
         near = np.maximum(np.minimum(share, 1 - share) / deviation, _AT_BORDER)
         inward = np.interp(near, border, tight)
         outward = np.where(near < border[-1], (near + inward**2 / near) / 2, inward)
