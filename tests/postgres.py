@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from collecting import free_port
+from processes import children, wait_until
 
 PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+TRIES, WAIT_S = 5, 60
 
 
 def program(name: str) -> str | None:
@@ -56,17 +58,30 @@ class Postgres:
         )
 
     def start(self) -> None:
+        """Once more if it ends or hangs before it is ready, as one in some thousands does."""
+        for _ in range(TRIES):
+            self._begin()
+            if wait_until(lambda: self._is_ready() or self._has_ended(), WAIT_S):
+                if self._is_ready():
+                    return
+            else:
+                self.kill()
+        raise AssertionError((self._folder / "log").read_text())
+
+    def _begin(self) -> None:
         command = [str(program("postgres")), "-D", self._data, "-p", str(self.port)]
         command += ["-h", "127.0.0.1", "-k", str(self._folder)]
         with (self._folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=self._folder, stdout=log, stderr=log, **self._user
             )
-        deadline_s = time.monotonic() + 300
+
+    def _is_ready(self) -> bool:
         ready = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "nomadp")
-        while self._run("pg_isready", "-q", *ready).returncode != 0:
-            assert time.monotonic() < deadline_s, (self._folder / "log").read_text()
-            time.sleep(0.05)
+        return self._run("pg_isready", "-q", *ready).returncode == 0
+
+    def _has_ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None
 
     def database(self) -> str:
         import psycopg
@@ -101,8 +116,6 @@ class Postgres:
     def kill(self) -> None:
         """As a power cut would: the server and all that it started."""
         assert self.process is not None
-        from processes import children
-
         started = children(self.process.pid)
         self.process.kill()
         for child in started:
