@@ -58,7 +58,7 @@ class Postgres:
         )
 
     def start(self) -> None:
-        """Once more if it ends or hangs before it is ready, as one in some thousands does."""
+        """Once more if it ends or hangs before it is ready, as one was seen to."""
         for _ in range(TRIES):
             self._begin()
             if wait_until(lambda: self._is_ready() or self._has_ended(), WAIT_S):
