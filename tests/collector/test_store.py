@@ -284,6 +284,7 @@ def test_what_is_exported_can_be_read_decoded_and_counted(
     sent = filled(store, kit)[kit.task.id]
     out = tmp_path / "reports.parquet"
     assert exported(store, kit.task.id, out) == len(sent)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
     reports = read_reports(out, kit.locations)
     assert isinstance(reports, nomadp.Reports)
     assert not reports.refusals

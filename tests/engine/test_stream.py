@@ -273,6 +273,8 @@ def test_the_folder_is_for_its_owner_alone(job: MakeJob) -> None:
     folder = leave_unfinished(job(), parts=1)
     assert folder.stat().st_mode & 0o777 == 0o700
     assert (folder / "key").stat().st_mode & 0o777 == 0o600
+    perturb_file(job())
+    assert job().target.stat().st_mode & 0o777 == 0o600
 
 
 def test_no_file_and_no_repr_but_the_key_file_holds_the_key(job: MakeJob) -> None:

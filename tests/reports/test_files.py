@@ -41,6 +41,7 @@ def listing(folder):
 def test_reports_survive_being_written_and_read(tmp_path, suffix, name, how):
     path, reports = tmp_path / f"out.{suffix}", made(name, **how)
     write_reports(path, reports)
+    assert path.stat().st_mode & 0o777 == 0o600
     found = read_reports(path, WORLD)
     assert found == reports
     assert type(found) is type(reports) is nomadp.Reports

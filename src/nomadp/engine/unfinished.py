@@ -132,7 +132,7 @@ class Unfinished:
     def finish(self, rows: Sequence[int], metadata: bytes) -> None:
         """All parts become one file in the target's place; then the folder goes."""
         joined = self.folder / "joined.parquet"
-        written_whole({joined: lambda path: self._join(path, rows, metadata)})
+        written_whole({joined: lambda path: self._join(path, rows, metadata)}, [joined])
         moved_whole(joined, self.target)
         self._clear()
         with contextlib.suppress(OSError):

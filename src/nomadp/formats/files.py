@@ -119,13 +119,16 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
 
 
 def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
-    """A table that says how it was made: inside Parquet, beside CSV."""
+    """A table that says how it was made: inside Parquet, beside CSV. For its owner alone.
+
+    Such tables hold a row for each report.
+    """
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
         # First: a table never stands without saying how it was made.
         writes[beside(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
-    written_whole(writes)
+    written_whole(writes, private=[path])
 
 
 def beside(path: Path) -> Path:

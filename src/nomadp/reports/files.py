@@ -187,7 +187,7 @@ def _write(found: Path, reports: AnyReports, *, overwrite: bool) -> None:
         )
     about = reports.header.to_json()
     if is_parquet(found):
-        written_whole({found: lambda part: _write_parquet(part, reports, about)})
+        written_whole({found: lambda part: _write_parquet(part, reports, about)}, [found])
         return
     write_described(found, _by_point(reports), about)
 
