@@ -30,8 +30,9 @@ def exported(store: Store, task_id: str, out: Path) -> int:
         if held is None:
             raise TaskRefused("a task must be in the store to be exported, and is not")
         counts: list[int] = []
-        write = {out: lambda part: counts.append(_write(connection, held, part))}
-        written_whole(write, private=[out])
+        written_whole(
+            {out: lambda part: counts.append(_write(connection, held, part))}, private=[out]
+        )
         return counts[0]
     finally:
         connection.close()
