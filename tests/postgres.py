@@ -34,7 +34,7 @@ def _memory() -> str | None:
 class Postgres:
     """One server; `database` gives a place without tables each time it is called."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoding: str = "UTF8") -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="nomadp-postgres-", dir=_memory()))
         self._user: dict[str, Any] = {}
         if os.geteuid() == 0:  # which it refuses to run as
@@ -42,9 +42,8 @@ class Postgres:
             shutil.chown(self._folder, "nobody", "nogroup")
         self.port, self._count = free_port(), 0
         self.process: subprocess.Popen[bytes] | None = None
-        made = self._run(
-            "initdb", "-D", self._data, "-U", "nomadp", "-A", "trust", "-E", "UTF8"
-        )
+        options = ("-U", "nomadp", "-A", "trust", "-E", encoding, "--locale", "C")
+        made = self._run("initdb", "-D", self._data, *options)
         assert made.returncode == 0, made.stderr.decode()
 
     @property

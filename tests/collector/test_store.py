@@ -159,6 +159,28 @@ def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:
     opened(place)
 
 
+def test_a_database_without_an_encoding_holds_a_store_like_any_other(
+    postgres: Postgres, kit: Kit
+) -> None:
+    """``LC_ALL=C initdb`` makes such ones: their texts come as bytes unless asked otherwise."""
+    server = Postgres("SQL_ASCII")  # `postgres` has skipped the test where there is none
+    try:
+        server.start()
+        store = opened(server.database())
+        named = kit_of(purpose="Wo Stra\N{LATIN SMALL LETTER SHARP S}en fehlen.")
+        sent = filled(store, named, count=3)[named.task.id]
+        with closing(store.connect()) as connection:
+            assert connection.rows("SHOW server_encoding") == [("SQL_ASCII",)]
+            held = read_task(connection, named.task.id)
+            assert held is not None
+            assert held.kit.task == named.task
+            assert counters_of(connection)[1] == {"accepted": 3}
+        stored = {row[1] for row in state(store)["report"]}
+        assert stored == {str(report_id_bytes(str(each["report_id"]))) for each in sent}
+    finally:
+        server.end()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no such modes on Windows")
 def test_only_the_operator_can_read_a_store_and_its_backups(
     sqlite: Store, kit: Kit, tmp_path: Path

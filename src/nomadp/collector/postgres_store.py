@@ -72,7 +72,10 @@ class PostgresStore(Store):
 class PostgresConnection(Connection):
     def __init__(self, url: str, *, writes: bool = False) -> None:
         with _explained():
-            self.raw = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S)
+            # A database of encoding SQL_ASCII would send bytes for every text.
+            self.raw = psycopg.connect(
+                url, autocommit=True, connect_timeout=CONNECT_S, client_encoding="UTF8"
+            )
             # Whatever the server's default: what is acknowledged must be on disk.
             self.raw.execute("SET synchronous_commit = on")
         self._part = self._taken_part() if writes else 0
