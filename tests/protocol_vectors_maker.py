@@ -123,6 +123,8 @@ CANONICAL = [
     '{"text":"\\u0000\\u0008\\u0009\\u000a\\u000c\\u000d\\u001f\\u007f\\"\\\\\\/\\u2028\\u00fc"}',
     '{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}',
     "{}",
+    '{"a":[[[[[[[1]]]]]]]}',
+    '{"a":[[[[[[[[]]]]]]]]}',
 ]
 LENGTHS = [(1, 1), (1, 4), (2, 1), (2, 8), (3, 4), (4, 4), (5, 4), (6, 4), (7, 2), (10, 4)]
 LENGTHS += [(11, 8), (100, 8), (9, 8), (1000, 3), (1001, 3), (12, 5), (65_537, 7)]
@@ -150,8 +152,9 @@ def protocol(worlds):
     backwards = dict(sorted(fields.items(), reverse=True))
     other = backwards | {"locations_sha256": "0" * 64}
     spoken = backwards | {"purpose": 'Fahrg\u00e4ste z\u00e4hlen: "wohin?" \\ \U0001f68c'}
+    newer = backwards | {"purpose": "\U0001fae9 " + "\U0001f68c" * 498}
     asked = [case("canonical", text=text) for text in CANONICAL]
-    asked += [case("task", fields=each) for each in (backwards, other, spoken)]
+    asked += [case("task", fields=each) for each in (backwards, other, spoken, newer)]
     asked += [case("task", fields=json.loads(world["task"])) for world in worlds.values()]
     asked += spelled(worlds["atlas"]) + spelled(worlds["trips"])
     asked += [case("resampled", count=count, length=length) for count, length in LENGTHS]
@@ -193,6 +196,7 @@ NOT_CANONICAL = [
     '{"a":1,}',
     "\ufeff{}",
     '{"a":"\t"}',
+    '{"a":[[[[[[[[[]]]]]]]]]}',
 ]
 
 
@@ -265,6 +269,12 @@ CHANGES = [
     {"mechanism": {"name": "atlas", "params": [], "version": 3}},
     {"mechanism": {"name": "trips", "params": {"zones": "grid:2"}, "version": 1}},
 ]
+UNSEEN = [0x00, 0x7F, 0x85, 0xA0, 0xAD, 0x61C, 0x180E, 0x200B, 0x200D, 0x2028, 0x2066, 0x3000]
+UNSEEN += [0xE000, 0xF8FF, 0xFDD0, 0xFEFF, 0xFFF9, 0xFFFF, 0x1FFFE, 0xE0001, 0xE0041]
+UNSEEN += [0xF0000, 0x10FFFF]
+"""Code points that no purpose has."""
+CHANGES += [{"purpose": f"a{chr(each)}b"} for each in UNSEEN]
+CHANGES += [{"purpose": each} for each in (" a", "a ", "\U0001f68c" * 501)]
 PARAMS = [
     {},
     {"zones": "grid:4", "size": "3"},

@@ -192,6 +192,12 @@ def test_a_purpose_may_be_in_any_language():
     assert Task.from_bytes(good(purpose=sentence).content).purpose == sentence
 
 
+@pytest.mark.parametrize("code_point", [0x378, 0x600, 0x1FAE9, 0x3FFFD, 0xE0002])
+def test_a_purpose_is_judged_alike_by_every_version_of_unicode(code_point):
+    """Unassigned, new and unusual: whoever reads the task must come to the same answer."""
+    assert good(purpose=f"Buses {chr(code_point)}").purpose.endswith(chr(code_point))
+
+
 @pytest.mark.parametrize("name", ["locations_sha256", "book_sha256"])
 @pytest.mark.parametrize(
     "value", ["", "0" * 63, "0" * 65, "A" * 64, "g" * 64, 1, "0" * 64 + "\n"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from nomadp.characters import has_blanks, has_forbidden
 from nomadp.errors import TaskRefused
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.questions.base import WHEN
@@ -101,12 +102,14 @@ def _check_texts(task: Parameters) -> None:
     purpose = task.purpose
     if (
         not 1 <= len(purpose) <= PURPOSE_MAX
-        or not purpose.isprintable()
+        or has_forbidden(purpose)
+        or has_blanks(purpose)
         or purpose != purpose.strip(" ")
     ):
         raise TaskRefused(
-            f"purpose must be a sentence of up to {PURPOSE_MAX} printable characters that "
-            f"neither begins nor ends with a blank, got {len(purpose)}"
+            f"purpose must be a sentence of up to {PURPOSE_MAX} characters that neither begins "
+            "nor ends with a blank, without control, format or private-use characters, got "
+            f"{len(purpose)} characters"
         )
     if not all(map(_HASH.fullmatch, (task.locations_sha256, task.book_sha256))):
         raise TaskRefused("hashes must have 64 hexadecimal digits, and one has not")
