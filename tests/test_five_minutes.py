@@ -39,8 +39,9 @@ def test_five_minutes_lead_from_nothing_to_a_report_that_the_operator_sees(
 
 
 def told_in_the_readme() -> list[list[str]]:
-    """The commands under "A collection", without their comments."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split("### A collection\n")[1]
+    """The commands under "Run a collection", without their comments."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("### Run a collection\n")[1]
     block = re.search(r"```\n(.*?)```", section, re.DOTALL)
     assert block is not None
     return [shlex.split(line, comments=True) for line in block[1].splitlines()]
