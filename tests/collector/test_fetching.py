@@ -255,6 +255,10 @@ def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) 
     assert finished(address, job).json["status"] == "refused"
     for wrong in ({}, {"question": 1}, {"question": {}, "start": -1}, {"question": {}, "x": 1}):
         assert address.post(path, wrong, "analyst").problem == "invalid_message"
+    twice = b'{"question":{"ask":"hotspots"},"question":{"ask":"density"}}'
+    kind = {"content_type": "application/json"}
+    reply = address.ask("POST", path, twice, role="analyst", **kind)
+    assert reply.problem == "invalid_message"
 
 
 def test_counts_are_those_of_the_reports(address: Address, kit: Kit, question: Kit) -> None:

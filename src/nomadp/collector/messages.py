@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from nomadp.protocol.canonical import INTEGER_MAX
+from nomadp.protocol.canonical import INTEGER_MAX, unique_object
 from nomadp.protocol.ceilings import UPLOAD_REPORTS_MAX
 from nomadp.protocol.upload import UPLOAD_TYPE, is_report_id
 
@@ -67,11 +67,12 @@ class Upload(msgspec.Struct, forbid_unknown_fields=True):
 _DECODER = msgspec.json.Decoder(Upload)
 
 
-def parse_upload(body: bytes | bytearray) -> Upload:
-    """1 to 100 reports, every id in its one form; else `BadMessage`."""
+def parse_upload(body: bytes) -> Upload:
+    """1 to 100 reports, every name once, every id in its one form; else `BadMessage`."""
     try:
         upload = _DECODER.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        unique_object(body)  # msgspec takes the last of two values of one name
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         raise BadMessage from None
     if not 1 <= len(upload.reports) <= UPLOAD_REPORTS_MAX:
         raise BadMessage

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from nomadp.collector.held import HeldTask
 from nomadp.collector.problems import Problem
 from nomadp.collector.tokens import is_token
+from nomadp.protocol.canonical import unique_object
 
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
@@ -57,7 +58,7 @@ def guarded(
 
 
 async def read_json(request: Request, most: int) -> dict[str, Any]:
-    """A JSON object of at most so many bytes."""
+    """A JSON object of at most so many bytes, every name in it once."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Problem("unsupported_media_type")
     body = b""
@@ -66,15 +67,8 @@ async def read_json(request: Request, most: int) -> dict[str, Any]:
             body += piece
             if len(body) > most:
                 raise Problem("too_large")
-        said = json.loads(body, parse_constant=_refused)
+        return unique_object(body)
     except ClientDisconnect:
         raise Problem("bad_request") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise Problem("invalid_message") from None
-    if not isinstance(said, dict):
-        raise Problem("invalid_message")
-    return said
-
-
-def _refused(text: str) -> None:
-    raise ValueError(f"{text} is no number")

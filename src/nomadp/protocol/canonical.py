@@ -7,6 +7,7 @@ difference between two people's tasks in the way they are written.
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 from nomadp.errors import SchemaError
@@ -18,6 +19,7 @@ __all__ = [
     "named_once",
     "parse_canonical",
     "parse_object",
+    "unique_object",
 ]
 
 INTEGER_MAX = 2**53 - 1
@@ -51,15 +53,29 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     if len(content) > most:
         raise SchemaError(f"{what} must have at most {most} bytes, got {len(content)}")
     try:
-        value = json.loads(content.decode(), object_pairs_hook=named_once, parse_float=_refused)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
+        value = unique_object(content, parse_float=_refused)
+    except ValueError:
         raise SchemaError(
             f"{what} must be a JSON object without fractions and with every name once, and is "
             "not"
-        )
+        ) from None
     _check(value, DEPTH_MAX)
+    return value
+
+
+def unique_object(content: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """A JSON object in which every name stands once; `ValueError` if these bytes are none."""
+    try:
+        value = json.loads(
+            content.decode(),
+            object_pairs_hook=named_once,
+            parse_float=parse_float,
+            parse_constant=_refused,
+        )
+    except RecursionError:
+        raise ValueError("values are nested too deep") from None
+    if not isinstance(value, dict):
+        raise ValueError("the value is no object")
     return value
 
 
@@ -72,7 +88,7 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refused(text: str) -> Any:
-    raise ValueError(f"{text} is no whole number")
+    raise ValueError(f"{text} is no number here")
 
 
 def _in_order(value: Any) -> Any:
