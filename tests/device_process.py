@@ -12,11 +12,12 @@ from typing import Any
 
 from nomadp.client import Client, ledger
 from nomadp.client.body import upload_body
-from nomadp.client.http import Address, post
+from nomadp.client.http import post
 from nomadp.client.journey import PrivateJourney
 from nomadp.client.ledger import Charge
 from nomadp.client.ledger_file import fresh_id
 from nomadp.errors import LedgerRefused
+from nomadp.protocol.address import Address
 from nomadp.protocol.upload import UPLOAD_TYPE
 
 JOURNEY, HOUR = [0, 5, 7, 11], 30
@@ -25,7 +26,7 @@ JOURNEY, HOUR = [0, 5, 7, 11], 30
 def posted(client: Client, url: str, kit: Any, charge: Charge) -> bytes:
     private = PrivateJourney.of(JOURNEY, kit, HOUR)
     body = upload_body(kit, private, charge.report_id, charge.time)
-    post(Address.parse(url)[0], f"/tasks/{kit.task.id}/reports", body, UPLOAD_TYPE)
+    post(Address.parse(url), f"/tasks/{kit.task.id}/reports", body, UPLOAD_TYPE)
     return body
 
 

@@ -199,3 +199,27 @@ def test_a_task_is_closed_whatever_its_id_begins_with(
     server.replies[f"/operator/tasks/{name}/close"] = (200, b"{}")
     closed = run("task", "close", name, "--collector", server.url)
     assert (closed.exit_code, closed.stdout) == (0, f"closed: {name}\n"), closed.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("task", "list", "--collector", "URL"),
+        ("task", "close", "A" * 43, "--collector", "URL"),
+        ("task", "show", "URL/tasks/" + "A" * 43),
+        ("task", "verify", "URL/tasks/" + "A" * 43),
+        ("collector", "status", "--url", "URL"),
+        ("ask", "flows", "--collector", "URL", "--task", "A" * 43, "--out", "flows.csv"),
+    ],
+)
+def test_no_token_goes_over_http_to_another_machine(
+    command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", "secret")
+    monkeypatch.setenv("NOMADP_ANALYST_TOKEN", "secret")
+    asked = [part.replace("URL", "http" + "://collector.invalid") for part in command]
+    done = run(*asked)
+    assert "http is for a collector on this machine only" in done.output
+    done = run(*asked, "--insecure")
+    assert done.exit_code
+    assert "this machine only" not in done.output

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.client import Client, http, sending
-from nomadp.client.http import Address
 from nomadp.client.sending import outcome_of
 from nomadp.errors import TaskRefused, UploadFailed
 from nomadp.protocol import Kit
+from nomadp.protocol.address import Address
 
 KIT = atlas_kit(reports_per_contributor=60, epsilon="1/10")
 
@@ -517,12 +517,21 @@ def test_an_address_that_is_not_plain_is_refused(rest: str) -> None:
 )
 def test_an_address_survives_being_written_down(rest: str) -> None:
     url = rest.replace("|", "://").replace("HOST", "host")
-    address, named = Address.parse(f"{url}/tasks/{KIT.task.id}/")
-    assert (str(address), named) == (url, KIT.task.id)
-    assert Address.parse(url) == (address, None)
+    address = Address.parse(f"{url}/tasks/{KIT.task.id}/")
+    assert (str(address), address.task()) == (url, KIT.task.id)
+    assert (str(Address.parse(url)), Address.parse(url).task_id) == (url, None)
+
+
+def test_http_to_another_machine_needs_to_be_asked_for_by_name() -> None:
+    url = "http" + "://HOST/tasks/" + KIT.task.id
+    with pytest.raises(TaskRefused, match="on this machine only"):
+        Address.parse(url)
+    assert Address.parse(url, insecure=True).task() == KIT.task.id
+    with pytest.raises(TaskRefused, match="must be"):
+        Address.parse("ftp" + "://HOST", insecure=True)
 
 
 def test_tls_is_verified(tmp_path: Path) -> None:
-    connection = http._connection(Address.parse("https" + "://HOST")[0])
+    connection = http._connection(Address.parse("https" + "://HOST"))
     assert connection._context.verify_mode.name == "CERT_REQUIRED"  # type: ignore[attr-defined]
     assert connection._context.check_hostname  # type: ignore[attr-defined]

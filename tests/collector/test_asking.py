@@ -101,7 +101,10 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
             for _ in range(2 * REPORTS):
                 assert address.send(kit, report(kit)).body == b""
             url = f"http://127.0.0.1:{address.port}"
-            ask(f"{name}.csv", "--collector", url, "--task", kit.task.id)
+            ask(f"{name}.csv", "--collector", f"{url}/tasks/{kit.task.id}")
+            named = f"{name}-named.csv"
+            ask(named, "--collector", url, "--task", kit.task.id)
+            assert Path(named).read_bytes() == Path(f"{name}.csv").read_bytes()
         exported(starts, kit.task.id, tmp_path / "exported.parquet")
         write_task_folder(tmp_path / name, kit)
         ask(f"{name}-exported.csv", "exported.parquet", "--task", name)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collecting import Address, collector, report, today
+from collecting import Address as Served
+from collecting import collector, report, today
 from worlds import scattered
 
 from nomadp.client.kits import fetched_from
@@ -15,6 +16,7 @@ from nomadp.collector.copying import copied
 from nomadp.collector.held import add_task, read_task
 from nomadp.collector.opened import opened
 from nomadp.collector.store import Store
+from nomadp.protocol.address import Address
 from nomadp.protocol.canonical import base64url
 from nomadp.protocol.create import create_task
 from nomadp.protocol.fetch import with_fetched_outlines
@@ -47,7 +49,7 @@ def plain(drawn: Kit) -> Kit:
     return Kit.from_files(drawn.task, files)
 
 
-def answered(address: Address, kit: Kit, question: dict[str, Any]) -> Any:
+def answered(address: Served, kit: Kit, question: dict[str, Any]) -> Any:
     path = f"/tasks/{kit.task.id}/collection_jobs"
     name = address.post(path, {"question": question}, "analyst").json["job"]
     for _ in range(300):
@@ -71,7 +73,10 @@ def test_outlines_are_served_and_answers_are_drawn_with_them(store: Store, drawn
         url = f"http://127.0.0.1:{address.port}"
         fetched = fetched_from(url, drawn.task.id)
         assert not fetched.book.polygons  # what a device takes
-        assert set(with_fetched_outlines(url, fetched).book.polygons) == {"West", "East"}
+        assert set(with_fetched_outlines(Address.parse(url), fetched).book.polygons) == {
+            "West",
+            "East",
+        }
 
 
 def test_a_task_without_outlines_has_none_to_serve(
@@ -81,7 +86,7 @@ def test_a_task_without_outlines_has_none_to_serve(
         for each in (plain, kit, question):
             assert address.ask("GET", f"/tasks/{each.task.id}/outlines").problem == "not_found"
         url = f"http://127.0.0.1:{address.port}"
-        assert with_fetched_outlines(url, plain) is plain
+        assert with_fetched_outlines(Address.parse(url), plain) is plain
 
 
 def test_outlines_are_kept_where_a_task_was_without(

@@ -246,8 +246,8 @@ BAD_BODIES = {
     ).encode(),
     "reports twice": b'{"reports":[],"reports":[{"report_id":"%s","time":1,"value":"AA"}]}'
     % (b"A" * 22),
-    "a value twice": b'{"reports":[{"report_id":"%s","time":1,"value":"AA","v\\u0061lue":"AA"}]}'
-    % (b"A" * 22),
+    "a value twice": b'{"reports":[{"report_id":"%s","time":1,"value":"AA",'
+    b'"v\\u0061lue":"AA"}]}' % (b"A" * 22),
     "a huge time": json.dumps(
         {"reports": [{"report_id": "A" * 22, "time": 10**30, "value": "AA"}]}
     ).encode(),

@@ -13,6 +13,7 @@ from nomadp.client import http
 from nomadp.client.kits import fetched_from
 from nomadp.errors import SchemaError, TaskRefused, UploadFailed
 from nomadp.protocol import Kit, Task, fetch
+from nomadp.protocol.address import Address
 from nomadp.protocol.fetch import Operator, fetch_counts
 from tests.protocol.conftest import fields
 
@@ -158,7 +159,7 @@ def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
 
 
 def test_only_our_own_names_are_repeated_of_what_a_server_says(server):
-    operator = Operator(server.url, "secret")
+    operator = Operator(Address.parse(server.url), "secret")
     server.replies["/operator/tasks"] = (404, b'{"type":"urn:nomadp:error:not_found"}')
     with pytest.raises(UploadFailed, match=r"replied 404 \(not_found\)"):
         operator.tasks()
@@ -171,21 +172,21 @@ def test_only_our_own_names_are_repeated_of_what_a_server_says(server):
 def test_a_token_is_not_carried_elsewhere(server):
     server.replies["/operator/tasks"] = (302, b"/elsewhere")
     with pytest.raises(UploadFailed, match="replied 302"):
-        Operator(server.url, "secret").tasks()
+        Operator(Address.parse(server.url), "secret").tasks()
     assert [path for _, path, _, _ in server.asked] == ["/operator/tasks"]
 
 
 @pytest.mark.parametrize(
-    "ask", [fetch_counts, lambda url, _, token: Operator(url, token).tasks()]
+    "ask", [fetch_counts, lambda address, _, token: Operator(address, token).tasks()]
 )
 def test_a_token_is_sent_as_pasted_but_for_spaces_and_never_quoted(server, ask):
     with suppress(UploadFailed):
-        ask(server.url, "A" * 43, " hidden-token\n")
+        ask(Address.parse(server.url), "A" * 43, " hidden-token\n")
     (asked,) = server.asked
     assert asked[2]["Authorization"] == "Bearer hidden-token"
     for token in ("hidden\ntoken", "hidden-tökén", "hidden\x00token"):
         with pytest.raises(SchemaError, match="its value is withheld") as refusal:
-            ask(server.url, "A" * 43, token)
+            ask(Address.parse(server.url), "A" * 43, token)
         assert "hidden" not in str(refusal.value)
     assert len(server.asked) == 1
 
@@ -194,16 +195,16 @@ def test_no_more_counts_are_read_than_there_may_be(server, monkeypatch):
     monkeypatch.setattr(fetch, "_COUNTS_BYTES_MAX", 10)
     path = f"/tasks/{'A' * 43}/counts"
     server.replies[path] = (200, b'{"n": 1}')
-    assert fetch_counts(server.url, "A" * 43, "token") == {"n": 1}
+    assert fetch_counts(Address.parse(server.url), "A" * 43, "token") == {"n": 1}
     server.replies[path] = (200, b'{"n": 1, "more": 2}')
     with pytest.raises(UploadFailed, match="must reply in JSON"):
-        fetch_counts(server.url, "A" * 43, "token")
+        fetch_counts(Address.parse(server.url), "A" * 43, "token")
 
 
 def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
     server.replies |= {"/operator/tasks": (201, b'{"tasks":[]}')}
     server.replies[f"/operator/tasks/{atlas_kit.task.id}/close"] = (200, b"")
-    operator = Operator(server.url, "secret")
+    operator = Operator(Address.parse(server.url), "secret")
     operator.publish(atlas_kit)
     assert operator.tasks() == {"tasks": []}
     assert operator.close(atlas_kit.task.id) == {}
@@ -225,5 +226,26 @@ def _bytes(text):
 
 def test_an_id_that_is_none_is_not_asked_about(server):
     with pytest.raises(TaskRefused, match="43 characters"):
-        Operator(server.url, "secret").close("../everything")
+        Operator(Address.parse(server.url), "secret").close("../everything")
     assert server.asked == []
+
+
+def test_a_url_of_a_task_names_its_collector_and_no_other_task(server, atlas_kit):
+    one = Address.parse(f"{server.url}/tasks/{atlas_kit.task.id}")
+    server.replies[f"/tasks/{atlas_kit.task.id}/counts"] = (200, b"{}")
+    server.replies["/operator/tasks"] = (200, b"{}")
+    assert fetch_counts(one, atlas_kit.task.id, "token") == {}
+    assert Operator(one, "secret").tasks() == {}
+    asked = [path for _, path, _, _ in server.asked]
+    assert asked == [f"/tasks/{atlas_kit.task.id}/counts", "/operator/tasks"]
+    with pytest.raises(TaskRefused, match="the URL has another"):
+        Operator(one, "secret").close("A" * 43)
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"tasks":[],"tasks":[]}', b'{"n":NaN}', b"[]", b'"text"', b"{" * 10**5]
+)
+def test_replies_that_are_no_plain_object_are_refused(server, content):
+    server.replies["/operator/tasks"] = (200, content)
+    with pytest.raises(UploadFailed, match="must reply in JSON"):
+        Operator(Address.parse(server.url), "secret").tasks()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.addresses import insecure_option
 from nomadp.cli.evidence import (
     Evidence,
     collected_from,
@@ -53,8 +54,10 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 @click.option(
     "--collector",
     metavar="URL",
-    help="Ask a running collector instead of files, with the token in NOMADP_ANALYST_TOKEN.",
+    help="Ask a running collector instead of files, with the token in NOMADP_ANALYST_TOKEN: "
+    "its address, or that of one of its tasks.",
 )
+@insecure_option
 @click.option(
     "--task",
     metavar="ID|DIR",

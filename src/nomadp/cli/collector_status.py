@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nomadp.cli.addresses import insecure_option
 from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.options import above_zero
 from nomadp.cli.output import Answer, json_option, print_table
@@ -22,6 +23,7 @@ __all__ = ["status"]
     metavar="URL",
     help=f"Ask a running collector at its operator's address, with the token in {TOKEN}.",
 )
+@insecure_option
 @click.option(
     "--watch",
     type=above_zero("seconds must be a number above 0"),
@@ -29,7 +31,7 @@ __all__ = ["status"]
     help="Show it again every S seconds, until Ctrl-C.",
 )
 @json_option
-def status(*, store: str, url: str | None, watch: float | None) -> Answer:
+def status(*, store: str, url: str | None, insecure: bool, watch: float | None) -> Answer:
     """How many reports each task has, and what was refused for which reason.
 
     \b
@@ -38,18 +40,18 @@ def status(*, store: str, url: str | None, watch: float | None) -> Answer:
       nomadp collector status --url http://127.0.0.1:8001
     """
     while watch is not None:
-        found = _found(store, url)
+        found = _found(store, url, insecure=insecure)
         if sys.stdout.isatty():
             click.clear()
         _print(found)
         time.sleep(watch)
-    found = _found(store, url)
+    found = _found(store, url, insecure=insecure)
     return Answer(found, lambda: _print(found))
 
 
-def _found(store: str, url: str | None) -> dict[str, Any]:
+def _found(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
     if url is not None:
-        told: dict[str, Any] = operator_at(url).tasks()
+        told: dict[str, Any] = operator_at(url, insecure=insecure).tasks()
         return told
     from nomadp.collector.held import read_task, task_rows
     from nomadp.collector.overview import overview

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from nomadp.cli.addresses import address_of
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import progress_bar
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism
     from nomadp.protocol import Kit
+    from nomadp.protocol.address import Address
     from nomadp.reports import AnyReports, Counts
     from nomadp.zones import Zones
 
@@ -68,7 +70,7 @@ def evidence_from(
 
 def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     """The task that a collector, or files beside its folder, are asked about, if any."""
-    from nomadp.client.kits import fetched_from
+    from nomadp.client.kits import fetched
     from nomadp.protocol.fetch import with_fetched_outlines
     from nomadp.protocol.folder import read_task_folder
     from nomadp.protocol.outlines import read_outlines
@@ -76,7 +78,8 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     url, task_id = options["collector"], options["task"]
     has_files = bool(options["reports"] or options["files"])
     folder = Path(task_id) if url is None and task_id is not None else None
-    if (url is not None and (task_id is None or has_files)) or (folder and not folder.is_dir()):
+    named = url is not None and (task_id or _address(options).task_id)
+    if (url is not None and (not named or has_files)) or (folder and not folder.is_dir()):
         raise click.UsageError(
             "name a collector and the id of one of its tasks, or files of reports and, if they "
             "are of a task, its folder"
@@ -93,7 +96,8 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
         raise click.UsageError(
             'journeys are told report by report; ask of what "nomadp collector export" wrote'
         )
-    return with_fetched_outlines(url, fetched_from(url, task_id))
+    address = _address(options)
+    return with_fetched_outlines(address, fetched(address, address.task(task_id)))
 
 
 def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
@@ -107,7 +111,7 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
     if not token:
         raise click.UsageError(f"a collector must be shown the analyst's token; set {TOKEN}")
     task, law = kit.task, kit.mechanism.identity
-    told = fetch_counts(options["collector"], task.id, token)
+    told = fetch_counts(_address(options), task.id, token)
     if isinstance(told, dict) and isinstance(told.get("missing"), int):
         raise DomainError(
             f"a task must have {task.min_batch_size} reports to be asked, and "
@@ -121,6 +125,10 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
     if rows is None or any(min(row) < 0 or max(row) >= 2**63 for row in rows):
         raise SchemaError("a collector must give counts of its task's own law, and does not")
     return Evidence(kit.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
+
+
+def _address(options: Mapping[str, Any]) -> "Address":
+    return address_of(options["collector"], insecure=options["insecure"])
 
 
 def reports_from(

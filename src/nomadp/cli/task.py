@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.addresses import address_of, insecure_option
 from nomadp.cli.group import CommandModules
 from nomadp.cli.output import Answer, json_option, print_table
 
@@ -53,15 +54,16 @@ def task() -> None:
 
 @task.command()
 @click.argument("source", metavar="FOLDER|URL")
+@insecure_option
 @json_option
-def show(*, source: str) -> Answer:
+def show(*, source: str, insecure: bool) -> Answer:
     """The parameters of a task, its files checked against their hashes.
 
     \b
     Example:
       nomadp task show task
     """
-    kit = kit_of(source)
+    kit = kit_of(source, insecure=insecure)
     rows = [[name, str(value)] for name, value in sorted(_flat(kit).items())]
     return Answer(told(kit), lambda: print_table(["", kit.task.id], rows))
 
@@ -69,8 +71,9 @@ def show(*, source: str) -> Answer:
 @task.command(name="list")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--collector", metavar="URL", help=f"Or of a collector; its token is in {TOKEN}.")
+@insecure_option
 @json_option
-def list_tasks(*, folders: tuple[Path, ...], collector: str | None) -> Answer:
+def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bool) -> Answer:
     """The tasks in folders, or those that a collector has.
 
     \b
@@ -81,7 +84,7 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None) -> Answer:
     if bool(folders) == bool(collector):
         raise click.UsageError("give folders, or --collector URL, and not both")
     if collector:
-        found: Any = operator_at(collector).tasks()
+        found: Any = operator_at(collector, insecure=insecure).tasks()
         listed = found if isinstance(found, list) else found.get("tasks", [])
         rows = [_row(each) for each in listed if isinstance(each, dict)]
         return Answer(
@@ -101,8 +104,9 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None) -> Answer:
 @task.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @collector_option
+@insecure_option
 @json_option
-def publish(*, folder: Path, collector: str) -> Answer:
+def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
     """Give a task and its files to a collector, which checks them as a device would.
 
     \b
@@ -112,7 +116,7 @@ def publish(*, folder: Path, collector: str) -> Answer:
     from nomadp.protocol.outlines import read_outlines
 
     kit = read_outlines(folder, kit_of(str(folder)))
-    operator_at(collector).publish(kit)
+    operator_at(collector, insecure=insecure).publish(kit)
     return Answer(
         {"task_id": kit.task.id, "published": True},
         f"the collector has the task {kit.task.id}",
@@ -125,8 +129,9 @@ def publish(*, folder: Path, collector: str) -> Answer:
 )
 @click.argument("source", metavar="FOLDER|ID")
 @collector_option
+@insecure_option
 @json_option
-def close(*, source: str, collector: str) -> Answer:
+def close(*, source: str, collector: str, insecure: bool) -> Answer:
     """Let a collector take no more reports of a task; what it has, it keeps.
 
     \b
@@ -136,17 +141,18 @@ def close(*, source: str, collector: str) -> Answer:
     from nomadp.protocol.task import is_task_id
 
     task_id = source if is_task_id(source) else kit_of(source).task.id
-    operator_at(collector).close(task_id)
+    operator_at(collector, insecure=insecure).close(task_id)
     return Answer({"task_id": task_id, "closed": True}, f"closed: {task_id}")
 
 
-def kit_of(source: str, expected_id: str | None = None) -> "Kit":
+def kit_of(source: str, expected_id: str | None = None, *, insecure: bool = False) -> "Kit":
     """From a folder or an address."""
-    from nomadp.client.kits import fetched_from, is_address
+    from nomadp.client.kits import fetched, is_address
     from nomadp.protocol.folder import read_task_folder
 
     if is_address(source):
-        return fetched_from(source, expected_id)
+        address = address_of(source, insecure=insecure)
+        return fetched(address, address.task(expected_id))
     return read_task_folder(Path(source), expected_id)
 
 
@@ -175,10 +181,10 @@ def _row(said: dict[str, Any]) -> list[str]:
     return [str(name)[:43], state, str(said.get("reports", "-"))[:20]]
 
 
-def operator_at(url: str) -> "Operator":
+def operator_at(url: str, *, insecure: bool) -> "Operator":
     from nomadp.protocol.fetch import Operator
 
     token = os.environ.get(TOKEN, "")
     if not token.isascii() or not token.isprintable() or not token:
         raise click.UsageError(f"the operator's token must be in {TOKEN}, and is not")
-    return Operator(url, token)
+    return Operator(address_of(url, insecure=insecure), token)

@@ -2,6 +2,7 @@
 
 import click
 
+from nomadp.cli.addresses import insecure_option
 from nomadp.cli.output import Answer, json_option
 from nomadp.cli.task import kit_of, told
 
@@ -11,8 +12,9 @@ __all__ = ["verify"]
 @click.command()
 @click.argument("source", metavar="FOLDER|URL")
 @click.option("--id", "expected_id", metavar="ID", help="The id that others were given.")
+@insecure_option
 @json_option
-def verify(*, source: str, expected_id: str | None) -> Answer:
+def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     """Derive a task's id, hashes, law and bound again, and say what taking part means.
 
     Nothing is asked of anybody but, for a URL, the task and its files. Exit 1 if a device would
@@ -26,7 +28,7 @@ def verify(*, source: str, expected_id: str | None) -> Answer:
     from nomadp.protocol.verify import Verified
 
     try:
-        checked = Verified(kit_of(source, expected_id))
+        checked = Verified(kit_of(source, expected_id, insecure=insecure))
     except TaskRefused as refusal:
         return Answer({"ok": False, "refused": str(refusal)}, f"refused: {refusal}", ok=False)
     kit, promise = checked.kit, checked.promise

@@ -11,15 +11,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from nomadp.client.body import upload_body
-from nomadp.client.http import Address
 from nomadp.client.journey import PrivateJourney
-from nomadp.client.kits import fetched, is_address, is_closed, one_id
+from nomadp.client.kits import fetched, is_address, is_closed
 from nomadp.client.ledger import Ledger, Spending
 from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
 from nomadp.client.sending import send_waiting
 from nomadp.errors import ReportRefused, TaskRefused
 from nomadp.protocol import Kit, Task
+from nomadp.protocol.address import Address
 from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX
 from nomadp.protocol.folder import TASK_FILE, read_task_folder, write_task_folder
 from nomadp.protocol.task import is_task_id
@@ -91,12 +91,12 @@ class Client:
         """
         address: Address | None = None
         if isinstance(source, str) and is_address(source):
-            address, named = Address.parse(source)
-            kit = self._joined_at(address, one_id(named, task_id))
+            address = Address.parse(source)
+            kit = self._joined_at(address, address.task(task_id))
         else:
             kit = read_task_folder(Path(source), task_id)
             if send_to is not None:
-                address, _ = Address.parse(send_to)
+                address = Address.parse(send_to)
         _check_size(kit)
         task = kit.task
         if not self._is_kept(task.id):
@@ -177,7 +177,7 @@ class Client:
     def _check_open(self, task: Task) -> None:
         """Only where a report follows at once: asking earlier would tell when it was made."""
         address = self._ledger.address(task.id)
-        if address is not None and is_closed(Address.parse(address)[0], task.id):
+        if address is not None and is_closed(Address.parse(address), task.id):
             raise ReportRefused(
                 "a task must be open to be reported to, and its collector says that this one "
                 "was closed; nothing was spent, and nothing was sent"

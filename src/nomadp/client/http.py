@@ -11,64 +11,17 @@ import re
 import time
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from nomadp.errors import TaskRefused, UploadFailed
+from nomadp.protocol.address import Address
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX
-from nomadp.protocol.task import is_task_id
 
-__all__ = ["REQUEST_MAX_S", "Address", "Reply", "get", "post"]
+__all__ = ["REQUEST_MAX_S", "Reply", "get", "post"]
 
 REQUEST_MAX_S = 30.0
 """For one request and all of its reply."""
-URL_CHARACTERS_MAX = 1000
 _READ_BYTES = 2048
-_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a collector is: https, or http on this very machine."""
-
-    is_tls: bool
-    host: str
-    port: int | None
-    prefix: str
-    """The path before /tasks, if any."""
-
-    @classmethod
-    def parse(cls, url: str) -> tuple["Address", str | None]:
-        """The base of what a person was given, and the task id if it ends in one."""
-        if len(url) > URL_CHARACTERS_MAX or not url.isascii() or not url.isprintable():
-            raise _refused("of at most 1000 plain characters")
-        try:
-            parts = urlsplit(url)
-            host, port = parts.hostname or "", parts.port
-        except ValueError:
-            raise _refused("one that can be read") from None
-        if parts.scheme not in ("http", "https") or not host or " " in url:
-            raise _refused("https://HOST/tasks/ID, or its base")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise _refused(
-                "without a name, password, question or fragment: it must be the same "
-                "for everybody"
-            )
-        if parts.scheme == "http" and not _is_here(host):
-            raise _refused("https; http is for a collector on this machine only")
-        if not _PATH.fullmatch(parts.path):
-            raise _refused("a plain path")
-        path = parts.path.rstrip("/")
-        before, found, task_id = path.rpartition("/tasks/")
-        if found and is_task_id(task_id):
-            return cls(parts.scheme == "https", host, port, before), task_id
-        return cls(parts.scheme == "https", host, port, path), None
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port is None else f":{self.port}"
-        return ("https" if self.is_tls else "http") + "://" + f"{host}{port}{self.prefix}"
 
 
 @dataclass(frozen=True)
@@ -181,14 +134,3 @@ class _Bounds(io.RawIOBase):
 
 def _is_number(text: str | None) -> bool:
     return bool(text) and re.fullmatch("[0-9]{1,9}", str(text)) is not None
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _refused(what: str) -> TaskRefused:
-    return TaskRefused(f"the address of a collector must be {what}, and is not")

@@ -1,14 +1,14 @@
 """A task from a collector, who is not trusted: checked against the id that was expected."""
 
-from nomadp.client.http import Address, get
-from nomadp.errors import NomadpError, TaskRefused
+from nomadp.client.http import get
+from nomadp.errors import NomadpError
 from nomadp.protocol import Kit, Task
+from nomadp.protocol.address import Address
 from nomadp.protocol.canonical import parse_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX, TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX
-from nomadp.protocol.task import is_task_id
 
-__all__ = ["fetched", "fetched_from", "is_address", "is_closed", "one_id"]
+__all__ = ["fetched", "fetched_from", "is_address", "is_closed"]
 
 
 def is_address(text: str) -> bool:
@@ -16,10 +16,10 @@ def is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
-def fetched_from(url: str, expected_id: str | None = None) -> Kit:
+def fetched_from(url: str, expected_id: str | None = None, *, insecure: bool = False) -> Kit:
     """The task at a URL (its own, or a base and its id), and its public files."""
-    address, named = Address.parse(url)
-    return fetched(address, one_id(named, expected_id))
+    address = Address.parse(url, insecure=insecure)
+    return fetched(address, address.task(expected_id))
 
 
 def fetched(address: Address, task_id: str) -> Kit:
@@ -38,16 +38,3 @@ def is_closed(address: Address, task_id: str) -> bool:
         return parse_object(content, "a status", REPLY_BYTES_MAX).get("closed") is True
     except NomadpError:
         return False
-
-
-def one_id(named: str | None, expected: str | None) -> str:
-    """The id of a task from its address, if that is the one that was expected."""
-    task_id = expected or named
-    if task_id is None or not is_task_id(task_id):
-        raise TaskRefused(
-            "the id of the task must be known beforehand, 43 characters, from somebody other "
-            "than the collector if possible; name it, or take a URL that ends in it"
-        )
-    if named not in (None, task_id):
-        raise TaskRefused("the task must be the one that was expected, and the URL has another")
-    return task_id

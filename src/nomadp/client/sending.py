@@ -10,9 +10,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from nomadp.client.http import Address, Reply, post
+from nomadp.client.http import Reply, post
 from nomadp.client.outbox import Outbox, Waiting
 from nomadp.errors import SchemaError
+from nomadp.protocol.address import Address
 from nomadp.protocol.canonical import parse_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 from nomadp.protocol.upload import UPLOAD_TYPE
@@ -68,7 +69,7 @@ def _send(outbox: Outbox, waiting: Waiting, deadline_s: float) -> None:
 def _tried(waiting: Waiting) -> Outcome:
     if waiting.address is None:
         return Outcome("waiting", "no address is known: join the task by its URL")
-    address, _ = Address.parse(waiting.address)
+    address = Address.parse(waiting.address)
     return tried_once(address, waiting.task_id, waiting.report_id, waiting.body)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from nomadp.errors import NomadpError
+from nomadp.protocol.address import Address
 from nomadp.protocol.fetch import fetch_counts
 from nomadp.reports.counts import Counts
 
@@ -69,7 +70,7 @@ class Analyst(NamedTuple):
 
     def counts(self, task_id: str) -> Counts:
         """Of all reports: whoever has them works out answers on a machine of their own."""
-        told = fetch_counts(self.address, task_id, self.token)
+        told = fetch_counts(Address.parse(self.address), task_id, self.token)
         if "cells" not in told:
             raise AnswerMissing("counts must be told, and there are too few reports")
         return Counts({(told["law"], length, value): n for length, value, n in told["cells"]})

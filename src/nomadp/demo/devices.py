@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from nomadp.client.body import upload_body
-from nomadp.client.http import Address
 from nomadp.client.journey import PrivateJourney
 from nomadp.client.kits import fetched
 from nomadp.client.ledger_file import fresh_id
@@ -22,6 +21,7 @@ from nomadp.client.sending import Outcome, pause_s, tried_once
 from nomadp.engine.workers import run_all
 from nomadp.errors import UploadFailed
 from nomadp.protocol import Kit
+from nomadp.protocol.address import Address
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Crowd", "report_all"]
@@ -82,11 +82,11 @@ def _report(crowd: Crowd, k: int) -> Outcome:
 @lru_cache(maxsize=8)
 def _joined(address: str, task_id: str) -> Kit:
     """Fetched by each process once: a device does so once, too."""
-    return fetched(Address.parse(address)[0], task_id)
+    return fetched(Address.parse(address), task_id)
 
 
 def _reported(kit: Kit, crowd: Crowd, k: int) -> Outcome:
-    address, _ = Address.parse(crowd.address)
+    address = Address.parse(crowd.address)
     private = PrivateJourney.of(crowd.journeys[k], kit, None)
     name = fresh_id()
     body = upload_body(kit, private, name, kit.task.epoch(time.time()))

@@ -1,18 +1,16 @@
 """What operators and analysts ask of a collector: bounded, and no redirect is followed."""
 
-import json
 import logging
 import urllib.error
 import urllib.request
 from http.client import HTTPException
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from nomadp.errors import SchemaError, TaskRefused, UploadFailed
-from nomadp.protocol.canonical import base64url, canonical_bytes
+from nomadp.protocol.address import Address
+from nomadp.protocol.canonical import base64url, canonical_bytes, unique_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 from nomadp.protocol.kit import Kit
-from nomadp.protocol.task import is_task_id
 
 __all__ = ["Operator", "fetch_counts", "with_fetched_outlines"]
 
@@ -28,22 +26,22 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def fetch_counts(url: str, task_id: str, token: str) -> Any:
+def fetch_counts(address: Address, task_id: str, token: str) -> Any:
     """What the collector at an address tells an analyst of all reports of a task."""
     request = urllib.request.Request(
-        f"{_address(url)}/tasks/{_checked(task_id)}/counts",
+        f"{address}/tasks/{address.task(task_id)}/counts",
         headers={"Accept": "application/json"} | _authorization(token),
     )
     return _parsed(_read(request, _COUNTS_BYTES_MAX))
 
 
-def with_fetched_outlines(url: str, kit: Kit) -> Kit:
+def with_fetched_outlines(address: Address, kit: Kit) -> Kit:
     """For who draws maps: with the outlines that the collector has, if they are right."""
     if not str(kit.task.params.get("zones", "")).startswith("polygons:"):
         return kit
     from nomadp.protocol.outlines import OUTLINES, OUTLINES_BYTES_MAX, with_outlines
 
-    request = urllib.request.Request(f"{_address(url)}/tasks/{kit.task.id}/{OUTLINES}")
+    request = urllib.request.Request(f"{address}/tasks/{kit.task.id}/{OUTLINES}")
     try:
         return with_outlines(kit, _read(request, OUTLINES_BYTES_MAX + 1))
     except UploadFailed:  # it has none
@@ -56,18 +54,19 @@ def with_fetched_outlines(url: str, kit: Kit) -> Kit:
 class Operator:
     """The operator's side of a collector, by its address and a token."""
 
-    def __init__(self, url: str, token: str) -> None:
-        self._base, self._token = _address(url), token
+    def __init__(self, address: Address, token: str) -> None:
+        self._address, self._token = address, token
 
     def tasks(self) -> Any:
         return self._call("GET", "")
 
     def close(self, task_id: str) -> Any:
-        return self._call("POST", f"/{_checked(task_id)}/close", b"")
+        return self._call("POST", f"/{self._address.task(task_id)}/close", b"")
 
     def publish(self, kit: Kit) -> Any:
         from nomadp.protocol.outlines import OUTLINES, checked_outlines  # few tasks have any
 
+        self._address.task(kit.task.id)  # a URL that names another task is a slip
         drawn = checked_outlines(kit)
         public = kit.files if drawn is None else {**kit.files, OUTLINES: drawn}
         files = {name: base64url(content) for name, content in public.items()}
@@ -77,7 +76,7 @@ class Operator:
 
     def _call(self, method: str, path: str, body: bytes | None = None) -> Any:
         request = urllib.request.Request(
-            f"{self._base}/operator/tasks{path}",
+            f"{self._address}/operator/tasks{path}",
             data=body,
             method=method,
             headers=_authorization(self._token)
@@ -97,24 +96,13 @@ def _authorization(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {plain}"}
 
 
-def _parsed(content: bytes) -> Any:
+def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        return json.loads(content) if content else {}
+        return unique_object(content) if content else {}
     except ValueError:
-        raise UploadFailed("the collector must reply in JSON, and does not") from None
-
-
-def _checked(task_id: str) -> str:
-    if not is_task_id(task_id):
-        raise TaskRefused("a task's id must be 43 characters that stand for 32 bytes")
-    return task_id
-
-
-def _address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-        raise TaskRefused("an address must begin with http:// or https:// and have no query")
-    return url.rstrip("/")
+        raise UploadFailed(
+            "the collector must reply in JSON, an object with every name once, and does not"
+        ) from None
 
 
 def _read(request: urllib.request.Request, most: int) -> bytes:
@@ -136,8 +124,8 @@ def _read(request: urllib.request.Request, most: int) -> bytes:
 def _fail(status: int, body: bytes) -> NoReturn:
     """Only a name of our own protocol is repeated of what a server says."""
     try:
-        kind = str(json.loads(body)["type"])
-    except (ValueError, KeyError, TypeError):
+        kind = str(unique_object(body)["type"])
+    except (ValueError, KeyError):
         kind = ""
     known = kind.removeprefix("urn:nomadp:error:")
     name = f" ({known})" if known != kind and known.replace("_", "").isalpha() else ""

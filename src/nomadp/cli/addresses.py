@@ -1,0 +1,28 @@
+"""Options that name a collector."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from nomadp.protocol.address import Address
+
+__all__ = ["address_of", "insecure_option"]
+
+insecure_option = click.option(
+    "--insecure",
+    is_flag=True,
+    help="Allow http:// to another machine: whoever is in between reads the token, too.",
+)
+
+
+def address_of(url: str, *, insecure: bool) -> "Address":
+    from nomadp.errors import TaskRefused
+    from nomadp.protocol.address import Address
+
+    try:
+        return Address.parse(url, insecure=insecure)
+    except TaskRefused as refusal:
+        if insecure or not url.startswith("http://"):
+            raise
+        raise TaskRefused(f"{refusal}; or say --insecure") from None

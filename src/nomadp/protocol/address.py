@@ -1,0 +1,95 @@
+"""The address of a collector: one rule for devices, analysts and operators."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
+
+from nomadp.errors import TaskRefused
+from nomadp.protocol.task import is_task_id
+
+__all__ = ["Address"]
+
+URL_CHARACTERS_MAX = 1000
+_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a collector is: https, or http on this very machine. Its text is the base."""
+
+    is_tls: bool
+    host: str
+    port: int | None
+    prefix: str
+    """The path before /tasks, if any."""
+    task_id: str | None = None
+    """The task that the URL named, if it named one."""
+
+    @classmethod
+    def parse(cls, url: str, *, insecure: bool = False) -> "Address":
+        """From the URL of a collector or of one of its tasks.
+
+        ``insecure`` allows http to another machine, where anybody on the way can read and
+        change what is sent, a token included.
+        """
+        parts, port = _split(url)
+        host = parts.hostname or ""
+        if parts.scheme not in ("http", "https") or not host or " " in url:
+            raise _refused("https://HOST/tasks/ID, or its base")
+        if parts.username or parts.password or "?" in url or "#" in url:
+            raise _refused(
+                "without a name, password, question or fragment: it must be the same "
+                "for everybody"
+            )
+        if parts.scheme == "http" and not insecure and not _is_here(host):
+            raise _refused("https; http is for a collector on this machine only")
+        if not _PATH.fullmatch(parts.path):
+            raise _refused("a plain path")
+        prefix, task_id = _of_task(parts.path.rstrip("/"))
+        return cls(parts.scheme == "https", host, port, prefix, task_id)
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port is None else f":{self.port}"
+        return ("https" if self.is_tls else "http") + "://" + f"{host}{port}{self.prefix}"
+
+    def task(self, expected: str | None = None) -> str:
+        """The id of the task, from the URL or as expected; the two must agree."""
+        task_id = expected or self.task_id
+        if task_id is None or not is_task_id(task_id):
+            raise TaskRefused(
+                "the id of the task must be known beforehand, 43 characters, from somebody "
+                "other than the collector if possible; name it, or take a URL that ends in it"
+            )
+        if self.task_id not in (None, task_id):
+            raise TaskRefused(
+                "the task must be the one that was expected, and the URL has another"
+            )
+        return task_id
+
+
+def _split(url: str) -> tuple[SplitResult, int | None]:
+    if len(url) > URL_CHARACTERS_MAX or not url.isascii() or not url.isprintable():
+        raise _refused(f"of at most {URL_CHARACTERS_MAX} plain characters")
+    try:
+        parts = urlsplit(url)
+        return parts, parts.port
+    except ValueError:
+        raise _refused("one that can be read") from None
+
+
+def _of_task(path: str) -> tuple[str, str | None]:
+    before, found, task_id = path.rpartition("/tasks/")
+    return (before, task_id) if found and is_task_id(task_id) else (path, None)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _refused(what: str) -> TaskRefused:
+    return TaskRefused(f"the address of a collector must be {what}, and is not")
