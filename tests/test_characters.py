@@ -5,7 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from nomadp.characters import BLANKS, FORBIDDEN, has_blanks, has_forbidden, printable
+from nomadp.characters import (
+    BLANKS,
+    FORBIDDEN,
+    has_blanks,
+    has_forbidden,
+    printable,
+    spreadsheet_safe,
+)
 
 HIDDEN = [0x00, 0x1B, 0x7F, 0x85, 0xAD, 0x61C, 0x200B, 0x200D, 0x202E, 0x2066, 0xD800, 0xE000]
 HIDDEN += [0xFDD0, 0xFEFF, 0xFFFB, 0xFFFE, 0x2FFFF, 0xE0001, 0xE007F, 0xF0000, 0x10FFFF]
@@ -41,3 +48,10 @@ def test_text_for_a_terminal_shows_what_it_hides():
     said = "caf\u00e9 \x1b]0;title\x07\u202e\ud800\U000e0041\r"
     assert printable(said) == "caf\u00e9 \\x1b]0;title\\x07\\u202e\\ud800\\U000e0041\\r"
     assert printable("lines\n\tstay") == "lines\n\tstay"
+
+
+@pytest.mark.parametrize("first", "=+-@\t\r")
+def test_a_cell_that_could_be_a_formula_begins_with_an_apostrophe(first):
+    assert spreadsheet_safe(f"{first}1") == f"'{first}1"
+    assert spreadsheet_safe(f"1{first}") == f"1{first}"
+    assert spreadsheet_safe("") == ""

@@ -394,3 +394,18 @@ def test_a_subset_must_be_a_location_set_itself():
 
 def test_public_names_are_those_listed():
     assert set(module.__all__) == {"CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"}
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\x1b]0;t\x07", "\x00", "\x85", "\u202e", "\u2066", "\ue000"]
+)
+def test_ids_that_could_steer_a_terminal_are_refused_unquoted(hidden):
+    with pytest.raises(SchemaError, match="got 1 that do among 2") as refusal:
+        LocationSet.from_columns(["a", f"b{hidden}"], [1.0, 2.0], [3.0, 4.0])
+    assert hidden not in str(refusal.value)
+
+
+def test_ids_in_any_language_keep_the_hash_they_had():
+    known = "37685d1616d4d6f9"
+    ids = ["caf\u00e9 \u00a0x", "=1+2", "\u4e2d\U0001fae9"]
+    assert LocationSet.from_columns(ids, [1, 2, 3], [4, 5, 6]).sha256.startswith(known)

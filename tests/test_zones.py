@@ -252,3 +252,10 @@ def test_zones_are_as_far_apart_as_their_centres_in_halves_of_the_farthest():
 
 def test_a_single_zone_is_not_apart_from_itself():
     assert zones_of(scattered(9), "grid:1").apart().tolist() == [[0]]
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[2J", "\n", "\u202e", "\ufeff"])
+def test_names_that_could_steer_a_terminal_are_refused_unquoted(hidden):
+    with pytest.raises(DomainError, match="got 1 with them among 2") as refusal:
+        Zones(scattered(2), np.arange(2), ("a", f"b{hidden}"), "grid:2")
+    assert hidden not in str(refusal.value)

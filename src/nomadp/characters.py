@@ -6,7 +6,14 @@ depend on which version of Unicode its reader knows.
 
 import re
 
-__all__ = ["BLANKS", "FORBIDDEN", "has_blanks", "has_forbidden", "printable"]
+__all__ = [
+    "BLANKS",
+    "FORBIDDEN",
+    "has_blanks",
+    "has_forbidden",
+    "printable",
+    "spreadsheet_safe",
+]
 
 FORBIDDEN = (
     (0x0000, 0x001F),
@@ -57,11 +64,14 @@ def has_blanks(text: str) -> bool:
     return _BLANKS.search(text) is not None
 
 
-def printable(text: str) -> str:
-    """Text of others for a terminal: lines and tabs stay, what else is forbidden is escaped."""
-    return _FORBIDDEN.sub(_escaped, text)
+def printable(text: str, *, lines: bool = True) -> str:
+    """Text of others for a terminal: what is forbidden is escaped, ``lines`` and tabs stay."""
+    kept = "\n\t" if lines else ""
+    return _FORBIDDEN.sub(
+        lambda found: found[0] if found[0] in kept else ascii(found[0])[1:-1], text
+    )
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
-    return character if character in "\n\t" else ascii(character)[1:-1]
+def spreadsheet_safe(text: str) -> str:
+    """Text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nomadp.characters import has_forbidden
 from nomadp.errors import DomainError, SchemaError
 from nomadp.geometry import (
     EARTH_RADIUS_KM,
@@ -82,6 +83,12 @@ class LocationSet:
             )
         if set(map(type, self.ids)) != {str} or "" in self.ids:
             raise SchemaError("location ids must be non-empty strings, and some are not")
+        if has_forbidden("".join(self.ids)):
+            bad = sum(map(has_forbidden, self.ids))
+            raise SchemaError(
+                "location ids must not contain control, format or private-use characters, got "
+                f"{bad} that do among {count}; rename them"
+            )
         if repeated := count - len(set(self.ids)):
             raise SchemaError(
                 f"location ids must be unique, got {repeated} repeated among {count}; drop them"

@@ -14,6 +14,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nomadp.characters import has_forbidden
 from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.geometry import Floats
@@ -65,6 +66,11 @@ class Zones:
             )
         if len(set(self.names)) < len(self.names) or "" in self.names:
             raise DomainError("every zone must have a name of its own, and some have not")
+        if bad := sum(map(has_forbidden, self.names)):
+            raise DomainError(
+                "every zone must have a name without control, format or private-use "
+                f"characters, got {bad} with them among {len(self.names)}; rename them"
+            )
 
     def __len__(self) -> int:
         return len(self.names)

@@ -261,3 +261,20 @@ def test_a_newer_format_is_refused(hotspots: Table, tmp_path: Path) -> None:
     beside.write_text(beside.read_text().replace('"format": 1', '"format": 2'))
     with pytest.raises(SchemaError, match="must be of format 1, got 2; use a newer nomadp"):
         Table.read(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("cell", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\tx"])
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_spreadsheet_works_nothing_out_if_asked(
+    cell: str, safe: bool, tmp_path: Path
+) -> None:
+    table = Table("density", {"zone": [cell, "a=b"], "share": [-0.5, 0.5]}, {})
+    (write,) = (
+        each
+        for path, each in table_writes(tmp_path / "x.csv", table, for_spreadsheets=safe).items()
+        if path.name == "x.csv"
+    )
+    write(tmp_path / "x.csv")
+    with (tmp_path / "x.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[1:] == [[f"'{cell}" if safe else cell, "-0.5"], ["a=b", "0.5"]]

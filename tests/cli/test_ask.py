@@ -367,3 +367,19 @@ def test_flows_are_written_for_flow_maps(folder: Path, perturb: Run, ask: Run) -
         best = max(csv.DictReader(file), key=lambda row: float(row["count"]))
     assert (best["origin"], best["dest"]) == ("r0_c0", "r2_c2")
     assert (folder / "shares.locations.csv").exists()
+
+
+@pytest.mark.usefixtures("crowd")
+def test_an_answer_can_be_made_safe_for_spreadsheets(
+    folder: Path, perturb: Run, ask: Run
+) -> None:
+    for name in ("places.csv", "trips.csv"):
+        text = (folder / name).read_text().replace("place-a", "=place-a")
+        (folder / name).write_text(text)
+    assert perturb("--seed", "1", "--mechanism", "brr").exit_code == 0
+    assert ask("hotspots").exit_code == 0
+    assert "\n=place-a," in (folder / "shares.csv").read_text()
+    assert ask("hotspots", "--spreadsheet-safe").exit_code == 0
+    assert "\n'=place-a," in (folder / "shares.csv").read_text()
+    refused = ask("hotspots", "--spreadsheet-safe", "--out", "shares.parquet")
+    assert (refused.exit_code, "--spreadsheet-safe" in refused.stderr) == (2, True)

@@ -17,7 +17,7 @@ FORMATS = ("csv", "csv.gz", "parquet", "geojson")
 
 
 def odd_set():
-    ids = ["plain", "with,comma", 'with "quotes"', "two\nlines", "Zürich 東京", " space "]
+    ids = ["plain", "with,comma", 'with "quotes"', "=two\u00a0words", "Zürich 東京", " space "]
     rng = np.random.default_rng(1)
     return LocationSet.from_columns(ids, rng.uniform(-90, 90, 6), rng.uniform(-180, 180, 6))
 

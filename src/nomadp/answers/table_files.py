@@ -17,6 +17,7 @@ from nomadp.answers.columns import from_texts, plain
 from nomadp.answers.description import Parts, column_kinds, describe, parts_of, said
 from nomadp.answers.frames import from_arrow, to_arrow
 from nomadp.answers.geometry import Geometry, geometries
+from nomadp.characters import spreadsheet_safe
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
 from nomadp.formats.files import beside, check_readable, file_path, is_parquet, write_table
@@ -35,11 +36,16 @@ MEMBER = "nomadp"
 
 
 def table_writes(
-    path: AnyPath, table: "Table", *, geometry: bool | None = None
+    path: AnyPath,
+    table: "Table",
+    *,
+    geometry: bool | None = None,
+    for_spreadsheets: bool = False,
 ) -> dict[Path, Write]:
     """The files of a table, as ``path`` ends, to be written together.
 
-    ``geometry`` adds it to Parquet, and is there by nature in others.
+    ``geometry`` adds it to Parquet, and is there by nature in others. ``for_spreadsheets`` puts
+    an apostrophe before text in CSV that a spreadsheet would take for a formula.
     """
     found = file_path(path, SUFFIXES)
     by_nature = found.suffix in (GEOJSON, ".geoparquet")
@@ -55,9 +61,16 @@ def table_writes(
         rows = _features(table, geometries(table))
         more = {MEMBER: json.loads(describe(table))}
         return {found: lambda part: write_features(part, rows, more)}
-    return _csv_writes(
-        {found: {name: plain(each) for name, each in table.columns.items()}}, table
-    )
+    columns = {name: plain(each) for name, each in table.columns.items()}
+    return _csv_writes({found: _safe(columns) if for_spreadsheets else columns}, table)
+
+
+def _safe(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same columns, without text that a spreadsheet would work out."""
+    return {
+        name: [spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in each]
+        for name, each in columns.items()
+    }
 
 
 def _csv_writes(files: dict[Path, dict[str, Any]], table: "Table") -> dict[Path, Write]:
@@ -84,7 +97,9 @@ def _features(table: "Table", found: list[Geometry | None]) -> Iterator[Any]:
         yield {"type": "Feature", "geometry": place, "properties": named}
 
 
-def flowmap_writes(path: AnyPath, table: "Table") -> dict[Path, Write]:
+def flowmap_writes(
+    path: AnyPath, table: "Table", *, for_spreadsheets: bool = False
+) -> dict[Path, Write]:
     """`origin,dest,count` as flowmap.blue reads it, and its locations in a file beside.
 
     Shares become estimated trips of those who reported; flows of none are left out.
@@ -112,7 +127,11 @@ def flowmap_writes(path: AnyPath, table: "Table") -> dict[Path, Write]:
         "lat": [lat for lat, _ in places.values()],
         "lon": [lng for _, lng in places.values()],
     }
-    return _csv_writes({found: flows, found.with_suffix(".locations.csv"): locations}, table)
+    made: dict[Path, dict[str, Any]]
+    made = {found: flows, found.with_suffix(".locations.csv"): locations}
+    if for_spreadsheets:
+        made = {each: _safe(columns) for each, columns in made.items()}
+    return _csv_writes(made, table)
 
 
 def read(path: AnyPath, like: "Table | None") -> Parts:

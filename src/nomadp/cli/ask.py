@@ -22,7 +22,14 @@ from nomadp.cli.options import (
     rule_or_file,
     variant_option,
 )
-from nomadp.cli.output import Answer, json_option, print_left_out, print_table, progress_bar
+from nomadp.cli.output import (
+    Answer,
+    json_option,
+    print_left_out,
+    print_table,
+    progress_bar,
+    say,
+)
 
 if TYPE_CHECKING:
     from nomadp.answers import Table
@@ -102,6 +109,11 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     is_flag=True,
     help="flows: origin,dest,count (.csv) and a table of places, for flowmap.blue.",
 )
+@click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="CSV: put an apostrophe before text that a spreadsheet would take for a formula.",
+)
 @out_option(
     f"The answer: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
 )
@@ -169,6 +181,8 @@ def _check_outputs(options: dict[str, Any]) -> None:
         raise click.UsageError("--flowmap is for flows, into a file that ends in .csv")
     if options["png"] is not None:
         require("plot")
+    if options["spreadsheet_safe"] and not options["out"].name.endswith((".csv", ".csv.gz")):
+        raise click.UsageError("--spreadsheet-safe is for --out that ends in .csv or .csv.gz")
     kept = options["learned"]
     if kept is not None and not kept.exists():
         check_writable(kept, in_folder=False, is_made=False)
@@ -181,8 +195,9 @@ def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> Non
     from nomadp.formats.atomic import written_whole
 
     rows = flowmap_writes if options["flowmap"] else table_writes
+    written = rows(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
     drawn = picture_writes(table, world, map=options["map"], png=options["png"])
-    written_whole({**drawn, **rows(options["out"], table)})
+    written_whole({**drawn, **written})
 
 
 def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
@@ -234,9 +249,9 @@ def _top(table: "Table") -> list[dict[str, Any]]:
 
 def _print(summary: dict[str, Any]) -> None:
     if summary["missing"]:
-        click.echo(f"nothing is said of so few reports: {summary['missing']} are missing")
+        say(f"nothing is said of so few reports: {summary['missing']} are missing")
         return
-    click.echo(
+    say(
         f"{summary['reports']} reports of {summary['mechanism']} at epsilon "
         f"{summary['epsilon']}: {summary['rows']} rows in {summary['out']}"
     )
@@ -249,12 +264,12 @@ def _print(summary: dict[str, Any]) -> None:
         _print_flat(summary["flat"])
     if "fakes" in summary:
         fakes = summary["fakes"]
-        click.echo(
+        say(
             f"{fakes['part']:.0%} of fake reports could move a share by {fakes['up']:.4f} up "
             f"or {fakes['down']:.4f} down ({fakes['bound']})"
         )
     if summary["impossible_excess"]:
-        click.echo(
+        say(
             f"nomadp: {summary['impossible_excess']} reports or more are fakes: they came in "
             "more often than honest people make them",
             err=True,
@@ -265,7 +280,7 @@ def _print(summary: dict[str, Any]) -> None:
 def _print_flat(flat: dict[str, Any]) -> None:
     apart, rate = flat["told_apart"], flat["false_discovery_rate"]
     said = f"of these, {rate:.0%} at most by chance, on average"
-    click.echo(
+    say(
         f"{apart or 'no'} row{'' if apart == 1 else 's'} told apart from what somebody without "
         f"reports would say (flat){f'; {said}' if apart else ''}"
     )

@@ -7,7 +7,7 @@ import click
 
 from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, ManyNumbers, Whole, file_option, locations_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.mechanisms.atlas import PinnedAtlases
@@ -133,10 +133,10 @@ def show(*, file: Path, locations: Path | None) -> Answer:
 
 
 def _print(pinned: "PinnedAtlases", verdict: str) -> None:
-    click.echo(f"sha256        {pinned.sha256}")
-    click.echo(f"location set  {pinned.location_set_sha256}")
-    click.echo(f"epsilon       {pinned.epsilon}")
-    click.echo(f"recipe        {pinned.recipe}, {_asked(pinned.size)}\n")
+    say(f"sha256        {pinned.sha256}")
+    say(f"location set  {pinned.location_set_sha256}")
+    say(f"epsilon       {pinned.epsilon}")
+    say(f"recipe        {pinned.recipe}, {_asked(pinned.size)}\n")
     print_table(
         ["length", "journeys", "near", "error in km"],
         [
@@ -149,9 +149,9 @@ def _print(pinned: "PinnedAtlases", verdict: str) -> None:
             for page in pinned.pages
         ],
     )
-    click.echo()
+    say()
     if verdict:
-        click.echo(verdict)
+        say(verdict)
 
 
 def _asked(size: int | None) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.options import ManyNumbers, Whole, file_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.audit import AuditReport, AuditRequest
@@ -69,7 +69,7 @@ def audit(**options: Any) -> Answer:
     from nomadp.mechanisms import plugin_problems
 
     for problem in () if options["mechanisms"] else plugin_problems():
-        click.echo(f"nomadp: {problem}", err=True)
+        say(f"nomadp: {problem}", err=True)
     with progress_bar("auditing") as bar:
         report = run_audit(_request(options), bar.reach)
     return Answer(report.as_dict(), lambda: _print(report), report.ok)
@@ -109,14 +109,14 @@ def _print(report: "AuditReport") -> None:
         rows = [{**row, "verdict": verdict(row)} for row in parts[part]]
         if not rows:
             continue
-        click.echo(title)
+        say(title)
         print_table(
             list(columns), [[_cell(row, key) for key in columns.values()] for row in rows]
         )
-        click.echo()
+        say()
         if part == "paths" and any("epsilon" in row for row in rows):
-            click.echo(f"{RULED_OUT}\n")
-    click.echo("every check passed" if report.ok else "A CHECK FAILED")
+            say(f"{RULED_OUT}\n")
+    say("every check passed" if report.ok else "A CHECK FAILED")
 
 
 def _cell(row: dict[str, Any], key: str) -> str:

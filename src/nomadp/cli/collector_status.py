@@ -10,7 +10,7 @@ import click
 from nomadp.cli.addresses import insecure_option
 from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.options import above_zero
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Answer, json_option, print_table, say
 from nomadp.cli.task import TOKEN, operator_at
 
 __all__ = ["status"]
@@ -63,15 +63,15 @@ def _found(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
 
 def _print(found: dict[str, Any]) -> None:
     if not found["tasks"]:
-        click.echo("no tasks")
+        say("no tasks")
     for task in found["tasks"]:
         closed = ", closed" if task["closed"] else ""
-        click.echo(f"task {task['task_id']}: {task['reports']} reports{closed}")
-        click.echo(f"  {task['purpose']} ({task['mechanism']}, epsilon {task['epsilon']})")
+        say(f"task {task['task_id']}: {task['reports']} reports{closed}")
+        say(f"  {task['purpose']} ({task['mechanism']}, epsilon {task['epsilon']})")
         if task["counters"]:
             print_table(["reason", "count"], _rows(task["counters"]))
     if found["collector"]:
-        click.echo("of no task:")
+        say("of no task:")
         print_table(["reason", "count"], _rows(found["collector"]))
 
 

@@ -9,7 +9,7 @@ import click
 
 from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, Whole, file_option, finite
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.datasets.built import BuiltData
@@ -236,7 +236,7 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
     counts = recipe["counts"]
     if counts.get("malformed"):
         lines = ", ".join(map(str, counts["malformed_lines"]))
-        click.echo(
+        say(
             f"nomadp: {counts['malformed']} malformed rows are left out, the first on lines "
             f"{lines}",
             err=True,
@@ -244,7 +244,7 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
 
     def show() -> None:
         print_counts(counts)
-        click.echo(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
+        say(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
 
     return Answer({"out": str(out), **recipe}, show)
 

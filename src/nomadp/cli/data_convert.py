@@ -8,7 +8,7 @@ import click
 from nomadp.cli.data_build import caller_mistakes, print_counts
 from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
-from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
+from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes, say
 from nomadp.cli.thinning import thinning_of
 
 if TYPE_CHECKING:
@@ -67,20 +67,20 @@ def convert(**options: Any) -> Answer:
     with reading_notes() as notes:
         summary = _converted(options)
     for note in notes:
-        click.echo(f"nomadp: {note}", err=True)
+        say(f"nomadp: {note}", err=True)
     return Answer({**summary, "notes": notes}, lambda: _print(summary))
 
 
 def _print(summary: dict[str, Any]) -> None:
     if "recipe" in summary:
         print_counts(summary)
-        click.echo()
-    click.echo(
+        say()
+    say(
         f"{summary['trajectories']} trajectories ({summary['points']} points): {summary['out']}"
     )
     moved = summary.get("moved")
     if moved:
-        click.echo(
+        say(
             f"half of the points moved at most {moved['median_km']:.3f} km, 95 % at most "
             f"{moved['p95_km']:.3f} km; {moved['moved_over_1km_share']:.1%} moved over 1 km"
         )

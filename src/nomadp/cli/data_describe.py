@@ -9,7 +9,7 @@ import click
 
 from nomadp.cli.files import reading_of, reading_options, sources_argument
 from nomadp.cli.options import file_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar, reading_notes
+from nomadp.cli.output import Answer, json_option, print_table, progress_bar, reading_notes, say
 
 __all__ = ["describe"]
 
@@ -86,7 +86,7 @@ def describe(**options: Any) -> Answer:
             for name, paths in sets.items()
         }
     for note in notes:
-        click.echo(f"nomadp: {note}", err=True)
+        say(f"nomadp: {note}", err=True)
     content = {
         name: {"source": ", ".join(map(str, sets[name])), **each}
         for name, each in found.items()

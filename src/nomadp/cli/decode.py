@@ -14,7 +14,7 @@ from nomadp.cli.options import (
     locations_option,
     variant_options,
 )
-from nomadp.cli.output import Answer, json_option, print_left_out, progress_bar
+from nomadp.cli.output import Answer, json_option, print_left_out, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.inference import Estimate
@@ -73,19 +73,19 @@ def decode(**options: Any) -> Answer:
 
 
 def _print(summary: dict[str, Any]) -> None:
-    click.echo(
+    say(
         f"{summary['reports']} reports ({summary['points']} points) of {summary['mechanism']} "
         f"at epsilon {summary['epsilon']}: {summary['out']}"
     )
-    click.echo(
+    say(
         f"radius holding {summary['level']:.0%} of the probability: "
         f"{summary['mean_radius_km']:.3f} km on average"
     )
     print_left_out(summary["refused"])
     if summary["prior"] == "learned" and summary["prior_spread"] is None:
-        click.echo("nomadp: the reports told nothing beyond chance; a public prior was used")
+        say("nomadp: the reports told nothing beyond chance; a public prior was used")
     if summary["prior_settled"] is False:
-        click.echo("nomadp: the prior was still changing when learning was stopped", err=True)
+        say("nomadp: the prior was still changing when learning was stopped", err=True)
 
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:

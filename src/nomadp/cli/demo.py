@@ -10,7 +10,7 @@ import click
 
 from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, folder_option, jobs_option
-from nomadp.cli.output import print_json, progress_bar
+from nomadp.cli.output import print_json, progress_bar, say
 from nomadp.extras import EXTRAS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: An
             else:
                 _say(held, found)
             if held is not None and not no_serve:
-                click.echo("Ctrl-C ends it, and everything that was started.", err=True)
+                say("Ctrl-C ends it, and everything that was started.", err=True)
                 held.running.process.wait()
         if held is not None and not no_serve:
             held.running.check()
@@ -71,7 +71,7 @@ def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager[
     """Nothing where an extra is missing: the page needs none."""
     missing = [EXTRAS[name] for name in NEEDED if not EXTRAS[name].is_there]
     if missing:
-        click.echo(
+        say(
             f"no collection is held, which needs {missing[0].package}: {missing[0].remedy}",
             err=True,
         )
@@ -84,7 +84,7 @@ def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager[
 @contextmanager
 def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
     """A line when it begins, and a bar if it lasts."""
-    click.echo(f"{what} ...", err=True)
+    say(f"{what} ...", err=True)
     with progress_bar(what, pieces) as bar:
         yield bar.advance
 
@@ -115,17 +115,17 @@ def _found(held: "Held | None", page: Path) -> dict[str, Any]:
 
 def _say(held: "Held | None", found: dict[str, Any]) -> None:
     if held is not None:
-        click.echo(f"{held.reports:,} reports were taken; what they tell:")
+        say(f"{held.reports:,} reports were taken; what they tell:")
         for task, findings in groupby(held.findings, key=lambda finding: finding.task):
-            click.echo(f"  {task}:")
+            say(f"  {task}:")
             for finding in findings:
-                click.echo(f"    {finding.title}: {finding.summary}")
+                say(f"    {finding.title}: {finding.summary}")
         if held.has_pages:
-            click.echo(f"dashboard: {found['dashboard']}")
-            click.echo(f"  sign in with the analyst's token: {held.running.token}")
+            say(f"dashboard: {found['dashboard']}")
+            say(f"  sign in with the analyst's token: {held.running.token}")
         else:
-            click.echo(
+            say(
                 f"collector: {found['collector']} (no dashboard: its pages were not built, "
                 "for which python3 dev.py web needs Node or a wheel of it)"
             )
-    click.echo(f"page: {found['page']} (open it in a browser; it needs no network)")
+    say(f"page: {found['page']} (open it in a browser; it needs no network)")

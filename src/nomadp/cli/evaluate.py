@@ -6,7 +6,7 @@ import click
 
 from nomadp.cli.files import length_option, read_all, reading_options, sources_argument
 from nomadp.cli.options import EXISTING, ManyNumbers, kilometres, locations_option
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Answer, json_option, print_table, say
 
 if TYPE_CHECKING:
     from nomadp.analysis import Evaluation
@@ -69,7 +69,7 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
 
 
 def _print(evaluation: "Evaluation") -> None:
-    click.echo(
+    say(
         f"{evaluation.trajectories} trajectories, {evaluation.points} points; "
         f"largest distance {evaluation.diameter_km:.3f} km\n"
     )

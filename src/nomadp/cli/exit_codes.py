@@ -22,6 +22,8 @@ from typing import ClassVar, NoReturn
 
 import click
 
+from nomadp.characters import printable
+from nomadp.cli.output import say
 from nomadp.errors import NomadpError
 
 __all__ = ["Stopped", "end_threads", "report_failure", "stopped_by_signals"]
@@ -47,14 +49,14 @@ class Stopped(BaseException):
 def report_failure(error: BaseException, *, as_json: bool) -> int:
     """Say what happened on stderr, and as JSON on stdout if asked for; the exit code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message(), err=True)
+        say(error.format_message(), err=True)
         return BAD_INPUT
     if os.environ.get("NOMADP_DEBUG") == "1":
         import traceback
 
         traceback.print_exception(error)
     exit_code, name, sentence = _explained(error)
-    click.echo(f"nomadp: {sentence}", err=True)
+    say(f"nomadp: {printable(sentence, lines=False)}", err=True)
     if as_json:
         from nomadp.cli.output import print_json
 

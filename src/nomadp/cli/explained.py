@@ -19,7 +19,7 @@ from nomadp.analysis.worth import (
 )
 from nomadp.budget import MAX_EPSILON, Split, format_epsilon
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, print_table, progress_bar
+from nomadp.cli.output import Answer, print_table, progress_bar, say
 from nomadp.formats.location_files import read_locations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
@@ -76,7 +76,7 @@ def _explain_on_a_map(options: dict[str, Any]) -> Answer:
 
     def show() -> None:
         _print(told)
-        click.echo()
+        say()
         _print_worth(found, subject.epsilon)
 
     return Answer({**told.as_dict(), "calibration": found.as_dict()}, show)
@@ -100,17 +100,17 @@ def _on_this_map(options: dict[str, Any], epsilon: str) -> Mechanism:
 
 def _print(told: Explanation) -> None:
     subject = told.mechanism
-    click.echo(
+    say(
         f"{subject.name} version {subject.version} at epsilon {subject.epsilon}, "
         f"{told.length} point(s)\n"
     )
     _print_steps(told.split)
-    click.echo(f"\nPromise: {told.promise}.")
+    say(f"\nPromise: {told.promise}.")
     if told.suspicions is not None:
-        click.echo(f"{_suspicion(told.suspicions)}.")
-    click.echo("Not covered:")
+        say(f"{_suspicion(told.suspicions)}.")
+    say("Not covered:")
     for item in told.not_covered:
-        click.echo(f"  - {item}")
+        say(f"  - {item}")
 
 
 def _on_any_map(name: str, epsilon: str, options: dict[str, Any]) -> Mechanism:
@@ -155,7 +155,7 @@ def _suspicion(suspicions: dict[str, str]) -> str:
 
 def _print_worth(found: Calibration, epsilon: Fraction | int) -> None:
     """One row per answer: its error, and how many of its points are nearly right."""
-    click.echo(
+    say(
         f"What epsilon {float(epsilon):g} buys on this map, whose largest distance is "
         f"{found.diameter_km:.3g} km, on {found.walks} public walks of {found.length} point(s):"
     )
@@ -172,7 +172,7 @@ def _print_worth(found: Calibration, epsilon: Fraction | int) -> None:
             for name, quality in found.answers.items()
         ],
     )
-    click.echo(_said_of_walks(found))
+    say(_said_of_walks(found))
 
 
 def _said_of_walks(found: Calibration) -> str:
@@ -191,19 +191,17 @@ def _said_of_walks(found: Calibration) -> str:
 
 def _print_needed(goal: Goal, needed: Needed) -> None:
     """The answer in a sentence, then the table of where it was found."""
-    click.echo(f"Goal: {_wish(goal)}.")
+    say(f"Goal: {_wish(goal)}.")
     best, constant = needed.at.best, needed.at.answers["constant"]
     if needed.verdict == "not needed":
-        click.echo(
+        say(
             "No report is needed for that: always answering the middle of the map gets "
             f"{_measured(goal, constant)}.\n"
         )
     elif needed.verdict == "out of reach":
-        click.echo(
-            f"Out of reach: even epsilon {MAX_EPSILON} gets only {_measured(goal, best)}.\n"
-        )
+        say(f"Out of reach: even epsilon {MAX_EPSILON} gets only {_measured(goal, best)}.\n")
     else:
-        click.echo(
+        say(
             f"Smallest epsilon, in steps of {float(STEP):g} up to {MAX_EPSILON}: "
             f"{float(needed.epsilon or 0):g}, which gets {_measured(goal, best)}"
             f"{_one_step_less(goal, needed)}.\n"

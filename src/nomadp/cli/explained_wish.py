@@ -9,7 +9,7 @@ import click
 
 from nomadp.analysis.wishes import REACHED, Advice, advise
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, print_table, progress_bar
+from nomadp.cli.output import Answer, print_table, progress_bar, say
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.location_files import read_locations
 from nomadp.mechanisms.atlas import WholeJourney
@@ -77,16 +77,16 @@ def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
 
 
 def _print_journeys(run: list[str]) -> None:
-    click.echo(
+    say(
         "Journeys: atlas. It reports whole journeys, which no direct question tells; how far "
         "off they are does not depend on how many people take part."
     )
     _print_run(run)
-    click.echo("In km: nomadp explain --epsilon E --locations places.csv")
+    say("In km: nomadp explain --epsilon E --locations places.csv")
 
 
 def _print(found: Advice, run: list[str], *, generated: bool) -> None:
-    click.echo(f"{found.wish.capitalize()}: {_sentence(found)}.\n")
+    say(f"{found.wish.capitalize()}: {_sentence(found)}.\n")
     columns = [found] if found.coarser is None else [found, found.coarser]
     print_table(
         [
@@ -99,9 +99,9 @@ def _print(found: Advice, run: list[str], *, generated: bool) -> None:
         ],
     )
     for each in columns:
-        click.echo(_said_of_shares(each))
+        say(_said_of_shares(each))
     where = "a generated city, for want of --locations" if generated else "this map"
-    click.echo(
+    say(
         "Simulated on public walks "
         f"between places of a made-up popularity on {where}; no trajectory was read. Walks are "
         "not people: ATLAS is told more about walks than about people, whom they do not "
@@ -159,6 +159,6 @@ def _about(number: int) -> str:
 
 
 def _print_run(run: list[str]) -> None:
-    click.echo("Next:")
+    say("Next:")
     for command in run:
-        click.echo(f"  {command}")
+        say(f"  {command}")

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nomadp.cli.options import ManyNumbers
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Answer, json_option, print_table, say
 
 __all__ = ["granularity"]
 
@@ -66,9 +66,9 @@ def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
 def _print(table: list[dict[str, Any]]) -> None:
     header = ["epsilon", *(f"g={g} " for g in table[0]["probabilities"])]
     for rule, reading in READINGS.items():
-        click.echo(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
+        say(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
         print_table(header, [_cells(row) for row in table if row["rule"] == rule])
-        click.echo()
+        say()
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

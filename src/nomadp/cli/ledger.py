@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.devices import home_option, receipt_sentence, spending_said
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Answer, json_option, print_table, say
 
 if TYPE_CHECKING:
     from nomadp.client import Receipt, Spending, TaskSpending
@@ -71,11 +71,11 @@ def _task_said(task: "TaskSpending") -> dict[str, Any]:
 
 
 def _print(spending: "Spending", receipts: "list[Receipt]") -> None:
-    click.echo(
+    say(
         f"epsilon spent {spending.spent}, left {spending.left}, of {spending.lifetime} for life"
     )
     if spending.tasks:
-        click.echo()
+        say()
         header = ["task", "each", "spent", "reports", "of", "accepted", "waiting", "purpose"]
         rows = [
             [
@@ -91,6 +91,6 @@ def _print(spending: "Spending", receipts: "list[Receipt]") -> None:
             for task in spending.tasks
         ]
         print_table(header, rows)
-        click.echo()
+        say()
     for receipt in receipts:
-        click.echo(receipt_sentence(receipt))
+        say(receipt_sentence(receipt))

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
+from nomadp.characters import printable
+
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar as Shown
 
@@ -26,6 +28,7 @@ __all__ = [
     "print_table",
     "progress_bar",
     "reading_notes",
+    "say",
 ]
 
 _NUMBER = re.compile(r"\d[\d.,/:e+-]*[a-z%]{0,3}(?:\s|$)")
@@ -53,7 +56,7 @@ def json_option(command: Decorated) -> Decorated:
         if as_json:
             print_json(answer.content)
         elif isinstance(answer.text, str):
-            click.echo(answer.text)
+            say(answer.text)
         else:
             answer.text()
         if not answer.ok:
@@ -63,29 +66,34 @@ def json_option(command: Decorated) -> Decorated:
     return cast(Decorated, offered(answered))
 
 
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print text, with whatever could steer a terminal escaped: part of it may be of others."""
+    click.echo(printable(text), err=err)
+
+
 def print_json(content: Mapping[str, Any]) -> None:
     """Strict JSON: fractions as exact text, an infinite loss as the word "infinite"."""
-    click.echo(json.dumps(_jsonable(content), indent=2, allow_nan=False))
+    say(json.dumps(_jsonable(content), indent=2, allow_nan=False))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their widest cell: text to the left, numbers to the right."""
-    table = [list(header), *(list(row) for row in rows)]
+    table = [[printable(cell, lines=False) for cell in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(header))]
+    numeric = [all(_is_number(row[k]) for row in table[1:]) for k in range(len(header))]
     for line in table:
         cells = (
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(line, widths, numeric, strict=True)
         )
-        click.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 def print_left_out(refused: Mapping[str, int]) -> None:
     """Of reports, how many for which reason, if any."""
     if refused:
         said = "; ".join(f"{count} since {why}" for why, count in refused.items())
-        click.echo(f"nomadp: reports were left out: {said}", err=True)
+        say(f"nomadp: reports were left out: {said}", err=True)
 
 
 @contextmanager
@@ -148,7 +156,7 @@ class ProgressBar:
             self._shown.update(self._done - self._shown.pos)
         if self._spoken and time.monotonic() - self._said_s > SAY_EVERY_S:
             self._said_s = time.monotonic()
-            click.echo(f"{self._done} of {self._total} done", err=True)
+            say(f"{self._done} of {self._total} done", err=True)
 
     def reach(self, done: int, total: int) -> None:
         """So much is done now, of so much in all."""

@@ -7,7 +7,7 @@ import click
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
-from nomadp.cli.output import Answer, json_option, progress_bar
+from nomadp.cli.output import Answer, json_option, progress_bar, say
 from nomadp.extras import require
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
 
 def _compute(planned: "Paper", jobs: int) -> None:
     if planned.catalogue.simulated:
-        click.echo("no --data: a simulated city and campus stand in", err=True)
+        say("no --data: a simulated city and campus stand in", err=True)
     for each in planned.catalogue.left_out:
-        click.echo(f"left out: {each}", err=True)
+        say(f"left out: {each}", err=True)
     todo = planned.missing()
     done = len(planned.works) - len(todo)
     kept = f", {done} kept from an earlier run" if done else ""
     where = f"{jobs} processes" if jobs > 1 else "1 process"
-    click.echo(f"{len(todo)} pieces of work on {where}{kept}", err=True)
+    say(f"{len(todo)} pieces of work on {where}{kept}", err=True)
     with progress_bar("computing", len(todo), spoken=True) as bar:
         try:
             planned.compute(todo, jobs=jobs, progress=bar.advance)

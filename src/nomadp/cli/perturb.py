@@ -22,7 +22,7 @@ from nomadp.cli.options import (
     mechanism_option,
     variant_options,
 )
-from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes
+from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes, say
 from nomadp.cli.perturb_request import (
     as_stored,
     check_lengths,
@@ -111,7 +111,7 @@ def perturb(**options: Any) -> Answer:
     with reading_notes() as notes:
         summary = _perturbed(options)
     for note in [*notes, *summary["warnings"]]:
-        click.echo(f"nomadp: {note}", err=True)
+        say(f"nomadp: {note}", err=True)
     return Answer(
         summary,
         f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "

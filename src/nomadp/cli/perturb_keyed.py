@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nomadp.cli.options import default_jobs
-from nomadp.cli.output import progress_bar
+from nomadp.cli.output import progress_bar, say
 from nomadp.cli.perturb_request import as_stored, check_lengths, summary_of
 from nomadp.engine.batches import Survey
 from nomadp.engine.keys import words_of
@@ -52,7 +52,7 @@ def streamed(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
 def _run(running: Running, jobs: int) -> None:
     total, folder = running.survey.trajectories, running.unfinished.folder
     if running.done:
-        click.echo(
+        say(
             f"nomadp: going on with {folder}: {running.rows_done} of {total} trajectories are "
             "done",
             err=True,
@@ -64,7 +64,7 @@ def _run(running: Running, jobs: int) -> None:
     except BaseException as error:
         kept = f"what was done is kept in {folder}; the same command goes on from there"
         if isinstance(error, Exception):
-            click.echo(f"nomadp: {kept}", err=True)
+            say(f"nomadp: {kept}", err=True)
         else:
             error.add_note(kept)
         raise

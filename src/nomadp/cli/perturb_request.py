@@ -4,8 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from nomadp.cli.output import say
 from nomadp.cli.thinning import thinning_of
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def check_lengths(
             "--single-points to perturb them without directions"
         )
     if slowed(mechanism, count):
-        click.echo(
+        say(
             "nomadp: without numba the reference program draws, many times slower; "
             'pip install "nomadp[fast]" would give the compiled loops',
             err=True,

@@ -9,7 +9,7 @@ import click
 from nomadp.cli.devices import all_settled, home_option, receipt_sentence, spending_said
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
-from nomadp.cli.output import Answer, json_option, reading_notes
+from nomadp.cli.output import Answer, json_option, reading_notes, say
 
 if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
@@ -150,18 +150,18 @@ def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str
     from nomadp.client.journey import FAR_KM, farthest_km
 
     for note in notes:
-        click.echo(f"nomadp: {note}", err=True)
+        say(f"nomadp: {note}", err=True)
     task, spending = kit.task, client.spending()
     cost = task.epsilon * len(chosen)
-    click.echo(f"task {task.id}\n{task.purpose}", err=True)
-    click.echo(
+    say(f"task {task.id}\n{task.purpose}", err=True)
+    say(
         f"This spends epsilon {cost} of the {spending.left} that are left of your "
         f"{spending.lifetime}: whoever sees the report can tell your journey from any other "
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )
     if any(farthest_km(each.journey, kit.locations) > FAR_KM for each in chosen):
-        click.echo(
+        say(
             f"Some points are more than {FAR_KM:g} km from every location of this task, and "
             "would be reported as if they were at the nearest.",
             err=True,

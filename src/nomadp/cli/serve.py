@@ -9,7 +9,7 @@ import click
 from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.exit_codes import Stopped
 from nomadp.cli.options import EXISTING, Whole, file_option
-from nomadp.cli.output import print_json
+from nomadp.cli.output import print_json, say
 from nomadp.extras import require
 
 __all__ = ["serve"]
@@ -130,8 +130,8 @@ def _address(listener: Any) -> str:
 
 def _say(addresses: dict[str, str], found: dict[str, Any]) -> None:
     for role, token in found["tokens"].items():
-        click.echo(f"{role} token, shown once: {token}")
+        say(f"{role} token, shown once: {token}")
     for task in found["tasks"]:
-        click.echo(f"task {task['task_id']}{' (closed)' if task['closed'] else ''}")
+        say(f"task {task['task_id']}{' (closed)' if task['closed'] else ''}")
     for what, address in addresses.items():
-        click.echo(f"for {what}: {address}")
+        say(f"for {what}: {address}")
