@@ -84,6 +84,7 @@ READ_BY_A_LAW = [
 
 READ_BY_NO_LAW = [
     ("tables", "TABLE_LIMIT"),
+    ("tables", "ROWS_MOST"),
     ("rows", "_WORDS_MAX"),
     ("paths", "FEW"),
     ("locations", "CACHED_ROWS_MAX"),

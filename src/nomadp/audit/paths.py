@@ -1,8 +1,9 @@
-"""Does what runs follow the law? Fast paths sampled here, and the loss in words at full size.
+"""Does what runs follow the law? Fast paths are compared and sampled; the loss at full size.
 
 The walk reads the reference program; many trajectories are drawn by a fast path beside it
-(mechanisms/paths.py). So every trajectory of two points on a small map is drawn many times by
-the path of this machine, from simulated words, and counted against the exact law of reports.
+(mechanisms/paths.py). Paths that spend words as the reference does are compared with it, report
+by report (compared.py). And every trajectory of each length on a small map is drawn many times
+by the path of this machine, from simulated words, and counted against the exact law of reports.
 """
 
 import math
@@ -13,31 +14,50 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.audit.bounds import leaked_share, loss_missed, p_value
+from nomadp.audit.compared import Comparison, compare
 from nomadp.audit.loss import final_laws, number, told
-from nomadp.audit.sampler import ALPHA, noncentrality
+from nomadp.audit.sampler import ALPHA
 from nomadp.audit.walk import FirstBranch
 from nomadp.budget import exp_lower
 from nomadp.errors import BudgetError
 from nomadp.extras import EXTRAS
-from nomadp.geometry import Floats
 from nomadp.laws import Channel, Exponential, Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, tables_up_to
-from nomadp.mechanisms.paths import NUMBA, REFERENCE, fastest, perturb_many
+from nomadp.mechanisms.paths import (
+    NUMBA,
+    REFERENCE,
+    fastest,
+    is_bit_for_bit,
+    perturb_many,
+)
 from nomadp.randomness import SimulatedWords
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
     "FullSizeRow",
     "PathRow",
+    "Sampling",
     "check_full_size",
     "check_path",
     "large_path_rows",
     "path_rows",
 ]
 
-LENGTH = 2
 _LARGE = f"{NUMBA}, above {TABLE_LIMIT:,} locations"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How paths are looked at."""
+
+    lengths: tuple[int, ...]
+    draws: int
+    """By each path at each epsilon and length, shared out evenly among all trajectories."""
+    compared: int
+    """Reports of each path that must equal the reference's, at each epsilon."""
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -47,19 +67,24 @@ class PathRow:
     mechanism: str
     path: str
     seen: str
-    """Walked, sampled, or why it was not seen."""
+    """Walked, compared, sampled, or why it was not seen."""
     epsilon: Fraction | None = None
-    draws: int = 0
-    """Of each of the trajectories on the map."""
-    chi_square: float = 0.0
-    """Of the trajectory that fits worst."""
-    limit: float = 0.0
-    loss_ruled_out: float = 0.0
-    """A path that loses more would have been found with a probability of at least 0.99."""
+    length: int | None = None
+    """Of the sampled trajectories; those that are compared have many lengths."""
+    reports: int = 0
+    p_value: float = 1.0
+    """Of the exact binomial tests of all counts together, where it was sampled."""
+    differing: int = 0
+    """Reports that are not the reference's, where it was compared."""
+    leak_missed: float = 0.0
+    """The largest share of leaked (or different) reports that could have been missed: a
+    larger one is found with a probability of 0.99."""
+    loss_missed: float | None = None
+    """The same of the loss, where it was sampled."""
 
     @property
     def ok(self) -> bool:
-        return self.chi_square <= self.limit
+        return self.p_value > ALPHA and not self.differing
 
     def as_dict(self) -> dict[str, Any]:
         seen = {
@@ -70,27 +95,35 @@ class PathRow:
         }
         if self.epsilon is None:
             return seen
+        seen |= {"epsilon": str(self.epsilon), "reports": self.reports}
+        seen |= {"leak_missed": number(self.leak_missed)}
+        if self.loss_missed is None:
+            return seen | {"differing": self.differing}
         return seen | {
-            "epsilon": str(self.epsilon),
-            "draws": self.draws,
-            "chi_square": number(self.chi_square),
-            "limit": round(self.limit, 3),
-            "loss_ruled_out": number(self.loss_ruled_out),
+            "length": self.length,
+            "p_value": float(f"{self.p_value:.2g}"),
+            "loss_missed": number(self.loss_missed),
         }
 
 
-def path_rows(small: Sequence[Mechanism], draws: int) -> list[PathRow]:
+def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
     """The paths of one mechanism, given at each of its epsilons on a small map."""
     name, path = small[0].name, fastest(small[0])
     rows = [PathRow(name, REFERENCE, "walked")]
-    if path != REFERENCE and (lacking := _lacking(path)):
-        rows.append(PathRow(name, path, f"not seen: {lacking} is not installed here"))
-    elif path != REFERENCE:
-        rows += [check_path(one, path, draws) for one in small]
-    return rows
+    if path == REFERENCE:
+        return rows
+    if is_bit_for_bit(small[0]):
+        rows += [_compared(one, path, sampling) for one in small]
+        if not small[0].asks:  # whose laws draw by themselves: the reference is sampled, too
+            return rows
+    if lacking := _lacking(path):
+        return [*rows, PathRow(name, path, f"not seen: {lacking} is not installed here")]
+    return rows + [
+        check_path(one, path, length, sampling) for one in small for length in sampling.lengths
+    ]
 
 
-def large_path_rows(small: Sequence[Mechanism], draws: int) -> list[PathRow]:
+def large_path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
     """The path of large sets, where there is another one; not seen without draws."""
     name = small[0].name
     with tables_up_to(0):
@@ -98,9 +131,13 @@ def large_path_rows(small: Sequence[Mechanism], draws: int) -> list[PathRow]:
             return []
         if lacking := _lacking(NUMBA):
             return [PathRow(name, _LARGE, f"not seen: {lacking} is not installed here")]
-        if not draws:
+        if not sampling.draws:
             return [PathRow(name, _LARGE, "not seen: a thorough audit compiles and sees it")]
-        return [check_path(one, _LARGE, draws) for one in small]
+        return [
+            check_path(one, _LARGE, length, sampling)
+            for one in small
+            for length in sampling.lengths
+        ]
 
 
 def _lacking(path: str) -> str:
@@ -109,57 +146,53 @@ def _lacking(path: str) -> str:
     return " and ".join(EXTRAS[name].package for name in needed if not EXTRAS[name].is_there)
 
 
-def check_path(mechanism: Mechanism, path: str, draws: int) -> PathRow:
-    """Draw every trajectory so often by this path, and compare with the exact law."""
-    from scipy import stats  # an extra
+def _compared(mechanism: Mechanism, path: str, sampling: Sampling) -> PathRow:
+    found: Comparison = compare(mechanism, sampling.lengths, sampling.compared, sampling.seed)
+    return PathRow(
+        mechanism=mechanism.name,
+        path=path,
+        seen="compared",
+        epsilon=mechanism.epsilon,
+        reports=found.reports,
+        differing=found.differing,
+        leak_missed=found.share_missed,
+    )
 
-    law = final_laws(mechanism, LENGTH)
-    counts = _counts(mechanism, draws)
-    impossible = np.where(counts > 0, math.inf, 0.0)
-    expected = draws * law
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.where(law > 0, (counts - expected) ** 2 / expected, impossible)
-    freedom = max(1, int(np.count_nonzero(law.any(axis=0))) - 1)
-    alpha = ALPHA / len(law)
+
+def check_path(mechanism: Mechanism, path: str, length: int, sampling: Sampling) -> PathRow:
+    """Draw every trajectory of this length by this path, and compare with the exact law."""
+    law = final_laws(mechanism, length)
+    draws = max(1, sampling.draws // len(law))
+    counts = _counts(mechanism, length, draws, sampling.seed)
+    is_possible = law.any(axis=0) | counts.any(axis=0)
+    law, counts = law[:, is_possible], counts[:, is_possible]
+    telling = np.asarray(law > law.mean(axis=0), dtype=float)
     return PathRow(
         mechanism=mechanism.name,
         path=path,
         seen="sampled",
         epsilon=mechanism.epsilon,
-        draws=draws,
-        chi_square=float(excess.sum(axis=1).max()),
-        limit=float(stats.chi2.isf(alpha, freedom)),
-        loss_ruled_out=_ruled_out(law[:, law.any(axis=0)], freedom, alpha, draws),
+        length=length,
+        reports=draws * len(law),
+        p_value=p_value(counts, law, telling),
+        leak_missed=leaked_share(law, telling, draws),
+        loss_missed=loss_missed(law[:, law.any(axis=0)], draws),
     )
 
 
-def _counts(mechanism: Mechanism, draws: int) -> Ints:
+def _counts(mechanism: Mechanism, length: int, draws: int, seed: int) -> Ints:
     """How often each input (row) was reported as each row of entries (column)."""
-    true = np.repeat(mechanism.inputs(LENGTH), draws, axis=1)
+    true = np.repeat(mechanism.inputs(length), draws, axis=1)
     names = tuple(map(str, range(true.shape[1])))
-    hours = true[LENGTH] if mechanism.timed else None
-    offsets = np.arange(len(names) + 1) * LENGTH
-    several = TrajectorySet(offsets, true[:LENGTH].T.ravel(), names, hours=hours)
-    words = SimulatedWords(0).bound_to(mechanism.identity)
+    hours = true[length] if mechanism.timed else None
+    offsets = np.arange(len(names) + 1) * length
+    several = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
+    words = SimulatedWords(seed).bound_to(f"{mechanism.identity} {length}")
     drawn = perturb_many(mechanism, several, words, fastest(mechanism)).locations
     entries = drawn.reshape(len(names), -1).T
     shape = (mechanism.report_size,) * len(entries)
     rows = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)
     return np.stack([np.bincount(row, minlength=math.prod(shape)) for row in rows])
-
-
-def _ruled_out(law: Floats, freedom: int, alpha: float, draws: int) -> float:
-    """The largest loss of a path none of whose probabilities is off by what is detected.
-
-    A probability p that is off by p r, whatever the others do, has a non-centrality of at
-    least draws p r^2 / (1 - p). So a path that was not found has factors 1 + r at most.
-    """
-    enough = noncentrality(freedom, alpha)
-    off = np.sqrt(enough * (1 - law) / (draws * law))
-    with np.errstate(divide="ignore"):
-        most = np.log(law) + np.log1p(off)
-        least = np.log(law) + np.log1p(-np.minimum(off, 1.0))
-    return float((most.max(axis=0) - least.min(axis=0)).max())
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 DEFAULT_LENGTHS = (1, 2, 3)
 _SMALL: dict[str, Any] = {"resolution": 3, "grid": 2, "zones": "grid:2"}
 """The bounds hold for any number of cells, so the audit may use few."""
+MORE = 5
 _GRANULARITIES = (2, 4, 6)
 _VARIANTS: dict[str, list[dict[str, Any]]] = {
     "brr": [{}, {"near_count": 2}],
@@ -37,12 +38,17 @@ class AuditRequest:
     """Names of exhibits; None means all of them."""
     draws: int = 10_000_000
     """For the test of the sampler against each kind of law; 0 leaves it out."""
-    path_draws: int = 20_000
-    """Of each trajectory by each path that draws many; 0 leaves them out."""
+    path_draws: int = 500_000
+    """By each path that draws many, at each epsilon and length; 0 leaves paths out."""
+    path_compared: int = 1000
+    """Reports of each path that must equal the reference's, at each epsilon."""
+    seed: int | None = None
+    """Of all that is sampled; None takes a fresh one, and the audit says which."""
     locations: LocationSet | None = None
     """The set over which the laws' loss in words is worked out too; None for none."""
     thorough: bool = False
-    """Larger maps, every granularity at every length, and the index of large sets."""
+    """Larger maps, every granularity at every length, the index of large sets, and
+    `MORE` times as many reports of paths."""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,23 @@
 """Run an audit and say what it found: one row per mechanism, epsilon and length."""
 
 import math
+import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from nomadp.audit.gallery import GALLERY
-from nomadp.audit.loss import Measurement, measure, told
-from nomadp.audit.paths import FullSizeRow, PathRow, check_full_size, large_path_rows, path_rows
-from nomadp.audit.plan import AuditRequest, Configuration, configurations, sampled
+from nomadp.audit.loss import Measurement, measure, number, told
+from nomadp.audit.paths import (
+    FullSizeRow,
+    PathRow,
+    Sampling,
+    check_full_size,
+    large_path_rows,
+    path_rows,
+)
+from nomadp.audit.plan import MORE, AuditRequest, Configuration, configurations, sampled
 from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
 from nomadp.errors import DomainError
 from nomadp.extras import require
@@ -85,6 +93,21 @@ class AuditReport:
     sampler: tuple[SamplerRow, ...]
     paths: tuple[PathRow, ...] = ()
     full_size: tuple[FullSizeRow, ...] = ()
+    seed: int | None = None
+    """Of all that was sampled: with it, the same is drawn again."""
+
+    @property
+    def leak_missed(self) -> float | None:
+        """The largest share of leaked reports that any path could have hidden; None: no path
+        was compared or sampled."""
+        seen = [row.leak_missed for row in self.paths if row.reports]
+        return max(seen, default=None)
+
+    @property
+    def unseen_paths(self) -> tuple[str, ...]:
+        """The paths that were neither compared nor sampled."""
+        unseen = (row for row in self.paths if row.seen.startswith("not seen"))
+        return tuple(f"{row.mechanism} by {row.path}" for row in unseen)
 
     @property
     def ok(self) -> bool:
@@ -100,6 +123,8 @@ class AuditReport:
             "sampler": [row.as_dict() for row in self.sampler],
             "paths": [row.as_dict() for row in self.paths],
             "full_size": [row.as_dict() for row in self.full_size],
+            "leak_missed": None if self.leak_missed is None else number(self.leak_missed),
+            "seed": self.seed,
         }
 
 
@@ -112,6 +137,7 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     if request.draws:
         require("analysis")  # now, not after the walk
     channels = specimens() if request.draws else {}
+    seed = secrets.randbits(32) if request.seed is None else request.seed
     seen = request.mechanisms if request.path_draws else ()
     total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels) + len(seen)
     step = _Counter(total, progress)
@@ -121,18 +147,24 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
         grouped.setdefault(key, []).append((one, step(measure(one.mechanism, one.length))))
     gallery = [step(_exhibited(name, e)) for name in exhibits for e in request.epsilons]
     sampler = [
-        step(check_sampler(name, channel, secret, request.draws))
+        step(check_sampler(name, channel, secret, request.draws, seed))
         for name, (channel, secret) in channels.items()
     ]
-    paths: list[PathRow] = []
-    for name in seen:
-        paths += path_rows(sampled(name, request.epsilons, "random"), request.path_draws)
-        # On another map, because tables of this one are kept.
-        again = request.path_draws if request.thorough else 0
-        paths += step(large_path_rows(sampled(name, request.epsilons, "outlier"), again))
+    paths = [row for name in seen for row in step(_paths(name, request, seed))]
     rows = tuple(_row(found) for found in grouped.values())
     full_size = tuple(_full_size(request))
-    return AuditReport(rows, tuple(gallery), tuple(sampler), tuple(paths), full_size)
+    used = seed if sampler or any(row.reports for row in paths) else None
+    return AuditReport(rows, tuple(gallery), tuple(sampler), tuple(paths), full_size, used)
+
+
+def _paths(name: str, request: AuditRequest, seed: int) -> list[PathRow]:
+    more = MORE if request.thorough else 1
+    draws, compared = more * request.path_draws, more * request.path_compared
+    sampling = Sampling(request.lengths, draws, compared, seed)
+    rows = path_rows(sampled(name, request.epsilons, "random"), sampling)
+    # On another map, because tables of this one are kept.
+    large = sampling if request.thorough else replace(sampling, draws=0)
+    return rows + large_path_rows(sampled(name, request.epsilons, "outlier"), large)
 
 
 def _full_size(request: AuditRequest) -> Iterator[FullSizeRow]:

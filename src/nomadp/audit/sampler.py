@@ -70,12 +70,14 @@ def specimens() -> dict[str, tuple[laws.Channel, int]]:
     }
 
 
-def check_sampler(name: str, channel: laws.Channel, secret: int, draws: int) -> SamplerRow:
+def check_sampler(
+    name: str, channel: laws.Channel, secret: int, draws: int, seed: int = 0
+) -> SamplerRow:
     """Draw, count, and compare the counts with what the law expects."""
     require("analysis")
     from scipy import stats  # slow to import, and few mechanisms' audits need it
 
-    stream = SimulatedWords(0).bound_to(name).stream(0)
+    stream = SimulatedWords(seed).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):

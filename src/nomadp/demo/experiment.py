@@ -86,7 +86,7 @@ class DemoPlan:
             for length in self.audited_lengths
         ]
         gallery = AuditRequest(
-            mechanisms=(), epsilons=(as_epsilon(1),), draws=self.sampler_draws
+            mechanisms=(), epsilons=(as_epsilon(1),), draws=self.sampler_draws, seed=0
         )
         return [*parts, gallery]
 

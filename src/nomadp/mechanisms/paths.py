@@ -34,6 +34,7 @@ __all__ = [
     "NUMPY",
     "REFERENCE",
     "fastest",
+    "is_bit_for_bit",
     "path_of",
     "perturb_many",
     "slowed",
@@ -54,6 +55,7 @@ FAST: dict[type[Mechanism], str] = {
     **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.questions.many"),
 }
 """The module whose `draw_many` is the fast path of each mechanism that has one."""
+_BIT_FOR_BIT = (Ngram, WholeJourney, Trips, Starts, Ends, Visits)
 _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables fit
 
 
@@ -97,6 +99,11 @@ def fastest(mechanism: Mechanism) -> str:
     if mechanism.asks or kind in (IndependentPoints, Ngram, WholeJourney):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
+
+
+def is_bit_for_bit(mechanism: Mechanism) -> bool:
+    """Whether its fast path gives the very reports that the reference draws from the words."""
+    return type(mechanism) in _BIT_FOR_BIT
 
 
 def _hours(trajectories: TrajectorySet) -> list[Any]:

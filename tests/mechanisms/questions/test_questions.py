@@ -10,7 +10,7 @@ from worlds import scattered, small_map, triangle
 
 from nomadp.audit import measure
 from nomadp.audit.loss import final_laws
-from nomadp.audit.paths import check_full_size, check_path
+from nomadp.audit.paths import Sampling, check_full_size, check_path
 from nomadp.errors import DomainError
 from nomadp.laws import ProjectiveResponse, SubsetSelection
 from nomadp.locations import LocationSet
@@ -158,7 +158,7 @@ def test_the_fast_path_is_the_same_however_it_is_cut(monkeypatch, name, when):
 @pytest.mark.parametrize("name", ["ends", "visits"])
 def test_the_fast_path_of_a_question_of_when_follows_the_exact_law(name):
     question = make_mechanism(name, small_map(3), 4, zones="grid:2", when="day-part")
-    assert check_path(question, "numpy", 1000).ok
+    assert check_path(question, "numpy", 2, Sampling((2,), 36_000, 0, 0)).ok
 
 
 class OthersFromTheTruthOn(SubsetSelection):
@@ -184,9 +184,9 @@ def test_a_drawing_that_strays_from_its_law_is_flagged_by_the_audit(kind):
     question = make_mechanism("starts", small_map(7), 1, zones="grid:30")
     law = question.channel
     assert law.count == 2
-    assert check_path(question, "numpy", 2000).ok
+    assert check_path(question, "numpy", 2, Sampling((2,), 98_000, 0, 0)).ok
     vars(question)["channel"] = kind(law.size, law.count, law.share)
-    assert not check_path(question, "numpy", 2000).ok
+    assert not check_path(question, "numpy", 2, Sampling((2,), 98_000, 0, 0)).ok
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,6 +6,7 @@ from nomadp.drawing import high_product
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import WholeJourney
 from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.randomness import Words
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
@@ -21,7 +22,7 @@ def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words
     for length, these in by_length(trajectories):
         channel = mechanism.channel(length)
         positions = control_positions(length, channel.atlas.length)
-        step = max(1, _PAIRS_AT_ONCE // max(channel.size, length))
+        step = rows_at_once(_PAIRS_AT_ONCE, max(channel.size, length))
         for some in np.split(these, range(step, len(these), step)):
             where = trajectories.offsets[some] + np.arange(length)[:, None]
             weights = channel.weights(trajectories.locations[where[positions]])

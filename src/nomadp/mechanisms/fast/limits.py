@@ -1,14 +1,36 @@
-"""Up to which size a location set has square tables. Memory alone: no law reads this."""
+"""Up to which size sets have square tables, and how many rows are drawn at a time.
+
+Memory alone: no law reads this.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nomadp.locations import LocationSet
 
-__all__ = ["TABLE_LIMIT", "has_tables", "tables_up_to"]
+__all__ = ["TABLE_LIMIT", "cut_after", "has_tables", "rows_at_once", "tables_up_to"]
 
 TABLE_LIMIT = 4096
 """Locations up to which square tables are kept: 200 MB a set, and 17 MB a granularity."""
+
+ROWS_MOST = 2**62
+"""No limit but that of memory."""
+
+
+def rows_at_once(room: int, each: int) -> int:
+    """How many rows of so many numbers ``each`` fit into the room for so many."""
+    return max(1, min(room // each, ROWS_MOST))
+
+
+@contextmanager
+def cut_after(rows: int) -> Iterator[None]:
+    """Draw so few rows at a time, to look at where work is cut; not in two threads at once."""
+    global ROWS_MOST
+    before, ROWS_MOST = ROWS_MOST, rows
+    try:
+        yield
+    finally:
+        ROWS_MOST = before
 
 
 def has_tables(locations: LocationSet) -> bool:

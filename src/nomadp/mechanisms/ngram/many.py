@@ -12,6 +12,7 @@ from nomadp.drawing import high_product
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, leading
+from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.mechanisms.ngram.mechanism import Ngram
 from nomadp.randomness import Words as Source
 from nomadp.sequences import by_length
@@ -87,7 +88,7 @@ def _reconciled(regions: Ints, words: Words, grams: Grams) -> Ints:
     tossed = np.where(coins == 1, after, before)
     if mechanism._possible.all():
         return tossed
-    rows = max(1, _AT_ONCE // count**2)
+    rows = rows_at_once(_AT_ONCE, count**2)
     for start in range(0, len(tossed), rows):
         some = slice(start, start + rows)
         way = mechanism._possible_way(before[some].T, after[some].T, tossed[some].T)

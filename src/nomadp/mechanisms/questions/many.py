@@ -5,6 +5,7 @@ import numpy as np
 from nomadp.laws import Ints, SubsetSelection
 from nomadp.laws.channel import high_product
 from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.mechanisms.questions.base import Question
 from nomadp.mechanisms.questions.kinds import Visits
 from nomadp.randomness import Words
@@ -19,7 +20,7 @@ _AT_ONCE = 1 << 25
 def draw_many(mechanism: Question, trajectories: TrajectorySet, words: Words) -> Reported:
     law, count = mechanism.channel, len(trajectories)
     labels = law.size if isinstance(law, SubsetSelection) else 0
-    step = max(1, _AT_ONCE // (law.word_count + labels))
+    step = rows_at_once(_AT_ONCE, law.word_count + labels)
     reports = np.empty((count, law.entries), dtype=np.int64)
     for first in range(0, count, step):
         these = np.arange(first, min(first + step, count))
