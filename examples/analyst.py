@@ -10,7 +10,7 @@ import nomadp
 from nomadp.answers.picture import write_map
 
 city = nomadp.synthetic_city(seed=1, places=150, trips=2000)
-mechanism = nomadp.make_mechanism("atlas", city.locations, epsilon=6)
+mechanism = nomadp.make_mechanism("atlas", city.locations, epsilon=6, size=128)
 
 # %% [markdown]
 # Reports are made on devices. Here they are simulated, from a seed, so that this page tells the
@@ -35,6 +35,7 @@ flows = nomadp.flows(learned, "grid:2")
 # %% [markdown]
 # A row has its share of all visits, a standard deviation, an interval that holds the truth in 9
 # of 10 cases, and whether it is told apart from flat: what anybody would say without reports.
+# A codebook of fewer than 64 codewords would have left both empty: hence `size=128`.
 
 # %%
 frame = hotspots.to_pandas()

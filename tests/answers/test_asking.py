@@ -37,7 +37,7 @@ def fewer_repeats(monkeypatch):
 
 def made(name, epsilon=6, **options):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=32)
+        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=128)
     options |= {"zones": "grid:3"} if name in ("trips", "visits", "starts") else {}
     return make_mechanism(name, LOCATIONS, epsilon, **options)
 

@@ -9,7 +9,7 @@ from asked import every_label
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.answers.facts import interval_of, is_apart
+from nomadp.answers.estimates import interval_of, is_apart
 from nomadp.inference.direct import direct_shares
 from nomadp.inference.shares import Shares
 

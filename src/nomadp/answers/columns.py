@@ -1,6 +1,7 @@
 """The columns of an answer: texts, whole numbers, decimals, or yes and no, none to be changed.
 
-A decimal that is not known is NaN, which formats that have no such number leave empty.
+A decimal that is not known is NaN, and a yes or no that is not known is None: formats that
+have no such value leave it empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 
-__all__ = ["Column", "GEOMETRY", "as_columns", "from_texts", "kind_of", "plain"]
+__all__ = ["Column", "GEOMETRY", "TRUTH", "as_columns", "from_texts", "kind_of", "plain"]
 
 Column = NDArray[Any] | tuple[str, ...]
 
@@ -20,7 +21,8 @@ GEOMETRY = "geometry"
 """What formats with geometry call it; so no column of ours is."""
 TEXT, WHOLE, DECIMAL, TRUTH = "text", "whole", "decimal", "truth"
 DTYPES = {WHOLE: np.int64, DECIMAL: np.float64, TRUTH: np.bool_}
-_OF_NUMPY = {"i": WHOLE, "u": WHOLE, "f": DECIMAL, "b": TRUTH}
+_OF_NUMPY = {"i": WHOLE, "u": WHOLE, "f": DECIMAL, "b": TRUTH, "O": TRUTH}
+"""Of objects, only yes, no and None get this far."""
 
 
 def as_columns(given: Mapping[str, Any]) -> Mapping[str, Column]:
@@ -43,6 +45,8 @@ def _as_column(name: Any, values: Any) -> Column:
         if all(isinstance(each, str) for each in values):
             return _texts(name, values)
     column = np.array(values)
+    if column.ndim == 1 and column.dtype.kind == "O" and _are_truths(column.tolist()):
+        return _truths(column.tolist())
     if column.ndim == 1 and column.dtype.kind in "UOT":
         return _texts(name, column.tolist())
     if column.ndim != 1 or column.dtype.kind not in _OF_NUMPY:
@@ -55,6 +59,17 @@ def _as_column(name: Any, values: Any) -> Column:
         raise SchemaError(f"{name} must be finite, or NaN where it is not known")
     made.flags.writeable = False
     return made
+
+
+def _are_truths(values: Sequence[Any]) -> bool:
+    return bool(values) and all(each is None or each in (True, False) for each in values)
+
+
+def _truths(values: Sequence[Any]) -> NDArray[Any]:
+    """Of objects only where one is not known: arrays of yes and no have no place for that."""
+    column = np.array(values, dtype=object if None in values else np.bool_)
+    column.flags.writeable = False
+    return column
 
 
 def _texts(name: str, values: Sequence[Any]) -> tuple[str, ...]:
@@ -84,6 +99,8 @@ def from_texts(name: str, values: Sequence[Any], kind: str) -> Column:
         return _texts(name, values)
     read: Any = {WHOLE: int, DECIMAL: _decimal, TRUTH: _truth}.get(kind)
     try:
+        if kind == TRUTH:
+            return _truths([read(value) for value in values])
         return np.array([read(value) for value in values], dtype=DTYPES[kind])
     except (TypeError, ValueError, KeyError, OverflowError):
         pass
@@ -94,5 +111,6 @@ def _decimal(value: Any) -> float:
     return float("nan") if value in (None, "") else float(value)
 
 
-def _truth(value: Any) -> bool:
-    return {True: True, False: False, "True": True, "False": False}[value]
+def _truth(value: Any) -> bool | None:
+    known = {True: True, False: False, "True": True, "False": False}
+    return None if value in (None, "") else known[value]

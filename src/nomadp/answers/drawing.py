@@ -55,6 +55,7 @@ def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
 
     return {
         "edges": [] if scene.steps is None else scene.steps.edges.tolist(),
+        "has_intervals": scene.steps is None or scene.steps.has_intervals,
         "outlines": [_degrees(frame, ring) for ring in scene.outlines],
         "areas": [
             mark(each.row, step=each.step, rings=[_degrees(frame, ring) for ring in each.rings])

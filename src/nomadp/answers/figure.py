@@ -10,7 +10,7 @@ from nomadp.answers.frame import WIDTH
 from nomadp.answers.numbers import percent
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sentences import filter_words, headline
-from nomadp.answers.steps import HATCHED
+from nomadp.answers.steps import HATCHED, UNKNOWN
 from nomadp.answers.svg import head
 from nomadp.errors import SchemaError
 from nomadp.extras import require
@@ -172,7 +172,8 @@ def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
     stepped = scene.is_stepped and scene.steps is not None
     words = filter_words(table, scene)
     if scene.curves:
-        words += " Wider is more trips, fainter is less certain."
+        sure = scene.steps is None or scene.steps.has_intervals
+        words += f" Wider is more trips{', fainter is less certain' if sure else ''}."
     words, left = (fill(words, 78), 0.42) if stepped else (fill(words, 128), 0.0)
     if stepped:
         _draw_legend(axes, scene)
@@ -190,13 +191,16 @@ def _draw_legend(axes: Any, scene: Scene) -> None:
         patch = Rectangle((x, y), width, height, clip_on=False, linewidth=0.5, **_paint(step))
         axes.add_patch(patch)
 
-    for line, (word, rule) in enumerate(look()["certainty"].items()):
+    rules = look()["certainty"]
+    if scene.steps is not None and not scene.steps.has_intervals:
+        rules = {UNKNOWN: rules[UNKNOWN]}
+    for line, (word, rule) in enumerate(rules.items()):
         wide = 4 * cell / rule["steps"]
         for k in range(rule["steps"]):
             box(k * wide, top + line * row, wide, row, f"{word}-{k + 1}")
     edges = scene.steps.edges if scene.steps is not None else ()
     for k, edge in enumerate(edges):
-        x, y = (k + 1) * cell, top + 3.9 * row
+        x, y = (k + 1) * cell, top + (len(rules) + 0.9) * row
         axes.text(
             x, y, percent(float(edge)), fontsize=6, color=SOFT, ha="center", clip_on=False
         )

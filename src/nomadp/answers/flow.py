@@ -3,7 +3,8 @@
 from typing import Any
 
 from nomadp.answers.areas import areas_of
-from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
+from nomadp.answers.estimates import Estimates, withheld_for
+from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.fakes import survey_fakes
 from nomadp.answers.place import asked_fakes, with_times
 from nomadp.answers.shapes import shapes_of
@@ -15,6 +16,7 @@ from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import flow_shares, flow_tally
 from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
+from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.questions import Question
 from nomadp.zones import Zones
 
@@ -55,30 +57,36 @@ def flows(
     few = missing("flows", mechanism, learned.counts, terms, COLUMNS)
     if few is not None:
         return few
-    shares, timed = flow_shares(learned, zones), None
-    if isinstance(mechanism, Question) and mechanism.slots:
-        timed = asked_trips(mechanism, learned.counts, zones, timed=True)
-    columns = _columns(learned, zones, (shares, timed), level)
-    said = {"areas": zones.rule, "level": level, "kept": shares.kept}
-    said["flat"] = told_apart(columns["told_apart"][: len(shares.values)], level)
+    estimates = _estimates(learned, zones, level)
+    shares, timed = estimates.shares, estimates.timed
+    columns = _columns(mechanism, zones, estimates)
+    said = {"areas": zones.rule, "kept": shares.kept, **estimates.reliability}
     said["fakes"] = flow_fakes(learned, zones, shares, timed=timed)
     facts = about("flows", learned, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))
 
 
-def _columns(
-    learned: Learned, zones: Zones, found: tuple[Shares, Shares | None], level: float
-) -> dict[str, Any]:
-    mechanism, (shares, timed) = learned.mechanism, found
+def _estimates(learned: Learned, zones: Zones, level: float) -> Estimates:
+    mechanism, shares = learned.mechanism, flow_shares(learned, zones)
+    if not isinstance(mechanism, Question):
+        withheld = withheld_for(flow_tally(learned, zones)[0])
+        return Estimates(shares, None, level, withheld)
+    timed = None
+    if mechanism.slots:
+        timed = asked_trips(mechanism, learned.counts, zones, timed=True)
+    return Estimates(shares, timed, level, None)
+
+
+def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[str, Any]:
     names = {
         "origin": [name for name in zones.names for _ in zones.names],
         "destination": list(zones.names) * len(zones),
     }
-    columns: dict[str, Any] = {**names, **number_columns(shares, level, "flow")}
-    if isinstance(mechanism, Question) and timed is not None:
-        each = {**names, **number_columns(timed, level, "flow")}
-        columns = with_times(mechanism, columns, each)
-    return columns
+    columns: dict[str, Any] = {**names, **estimates.numbers(estimates.shares, "flow")}
+    if isinstance(mechanism, Question) and estimates.timed is not None:
+        timed = {**names, **estimates.numbers(estimates.timed, "flow")}
+        columns = with_times(mechanism, columns, timed)
+    return {**columns, "told_apart": estimates.told_apart}
 
 
 def flow_fakes(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nomadp.answers.geometry import value_column
-from nomadp.answers.sentences import row_name
+from nomadp.answers.sentences import is_withheld, row_name
 
 if TYPE_CHECKING:
     from nomadp.answers.scene import Scene
@@ -27,6 +27,8 @@ def summary(table: "Table", scene: "Scene | None") -> str:
         return _JOURNEYS[table.kind].format(len(set(table["tid"])))
     if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
         return f"{len(table):,} rows."
+    if is_withheld(table):
+        return _largest(table, scene.shown)
     apart = table.columns.get("told_apart")
     if apart is not None and not apart.any():
         return (
@@ -34,6 +36,18 @@ def summary(table: "Table", scene: "Scene | None") -> str:
             "reports: only larger areas, or more reports, would tell something."
         )
     return _standing_out(table, scene.shown)
+
+
+def _largest(table: "Table", shown: Sequence[int]) -> str:
+    """The greatest estimate, without a claim that it differs from anything."""
+    column, what = table.columns, "The largest estimated share is"
+    rows = list(shown)
+    if table.kind == "flows":
+        what = "The largest estimated flow between areas is"
+        rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
+    if not rows:
+        return "All flows stay within one area."
+    return f"{what} {row_name(table, rows[0])}. Nothing is known of how certain that is."
 
 
 def _standing_out(table: "Table", shown: Sequence[int]) -> str:

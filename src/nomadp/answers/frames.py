@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nomadp.answers.columns import GEOMETRY, plain
+from nomadp.answers.columns import GEOMETRY, TRUTH, kind_of, plain
 from nomadp.answers.description import TABLE, Parts, describe, parts_of, said
 from nomadp.answers.geometry import Geometry, bounds, from_wkb, geometries, to_wkb
 from nomadp.errors import ExtraMissing, SchemaError
@@ -31,8 +31,9 @@ def to_arrow(table: "Table", *, geometry: bool = False) -> Any:
     require("tables")
     import pyarrow as pa
 
+    kinds = {"text": pa.string(), TRUTH: pa.bool_()}
     column: dict[str, Any] = {
-        name: pa.array(values, pa.string() if isinstance(values, tuple) else None)
+        name: pa.array(values, kinds.get(kind_of(values)))
         for name, values in table.columns.items()
     }
     metadata = {KEY: describe(table)}
@@ -57,12 +58,14 @@ def geo_metadata(found: list[Geometry | None]) -> dict[str, Any]:
 
 def to_pandas(table: "Table") -> Any:
     pandas = _pandas()
-    named = {
-        name: pandas.Series(list(values), dtype="str")
-        if isinstance(values, tuple)
-        else np.array(values)
-        for name, values in table.columns.items()
-    }
+    named = {}
+    for name, values in table.columns.items():
+        if isinstance(values, tuple):
+            named[name] = pandas.Series(list(values), dtype="str")
+        elif values.dtype.kind == "O":  # yes and no, and what is not known
+            named[name] = pandas.Series(plain(values), dtype="boolean")
+        else:
+            named[name] = pandas.Series(np.array(values))
     frame = pandas.DataFrame(named)
     frame.attrs["nomadp"] = json.loads(describe(table))
     return frame
@@ -71,9 +74,10 @@ def to_pandas(table: "Table") -> Any:
 def to_polars(table: "Table") -> Any:
     require("polars")
     polars = import_module("polars")
+    kinds = {"text": polars.String, TRUTH: polars.Boolean}
     named = {
-        name: polars.Series(name, plain(values), polars.String)
-        if isinstance(values, tuple)
+        name: polars.Series(name, plain(values), kinds[kind_of(values)])
+        if kind_of(values) in kinds
         else polars.Series(name, np.array(values))
         for name, values in table.columns.items()
     }
@@ -140,10 +144,10 @@ def _column(name: str, chunks: Any) -> Any:
         raise SchemaError(
             f"{name} must be a column of texts, numbers, or yes and no, got {kind}; convert it"
         )
-    if chunks.null_count:
+    if chunks.null_count and not pa.types.is_boolean(kind):
         raise SchemaError(
             f"{name} must not have missing values, got {chunks.null_count} of {len(chunks)}; "
-            "only decimals may"
+            "only decimals, and yes and no, may"
         )
     return chunks.to_pylist() if is_text else np.array(chunks.to_numpy())
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.answers.facts import LEVEL, Terms, about, is_apart, missing, told_apart
+from nomadp.answers.estimates import is_apart, told_apart
+from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.fakes import part_fakes
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError

@@ -4,7 +4,7 @@ from html import escape
 
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene
-from nomadp.answers.steps import HATCHED
+from nomadp.answers.steps import HATCHED, UNKNOWN
 from nomadp.answers.svg import dashes, hatch
 from nomadp.look import look
 
@@ -15,6 +15,7 @@ WORDS = {
     "fair": "within two steps",
     "unsure": "wider",
 }
+UNKNOWN_WORDS = "no interval known"
 CELL, ROW = 56, 17
 
 
@@ -33,7 +34,10 @@ def _values(scene: Scene) -> str:
     """Rows of ever fewer steps: the less certain, the fewer."""
     width = 4 * CELL
     parts = []
-    for line, (word, rule) in enumerate(look()["certainty"].items()):
+    rules, words = look()["certainty"], WORDS
+    if scene.steps is not None and not scene.steps.has_intervals:
+        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_WORDS}
+    for line, (word, rule) in enumerate(rules.items()):
         wide = width / rule["steps"]
         parts += [
             f'<rect class="mark {word}-{k + 1}" x="{k * wide:g}" y="{line * ROW}" '
@@ -41,20 +45,19 @@ def _values(scene: Scene) -> str:
             for k in range(rule["steps"])
         ]
         parts.append(
-            f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(WORDS[word])}</text>'
+            f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(words[word])}</text>'
         )
+    below = len(rules) * ROW
     edges = scene.steps.edges if scene.steps is not None else ()
     # Small shares have long names: all but the last go without the sign.
     *names, last = [percent(float(edge)) for edge in edges] or [""]
     parts += [
-        f'<text x="{(k + 1) * CELL}" y="{3 * ROW + 14}" text-anchor="middle">'
+        f'<text x="{(k + 1) * CELL}" y="{below + 14}" text-anchor="middle">'
         f"{escape(name)}</text>"
         for k, name in enumerate([*(each.removesuffix(PERCENT) for each in names), last])
     ]
-    return (
-        f"<div>Share of all, in fewer steps where it is less certain"
-        f"{_drawing(width + 150, 3 * ROW + 18, ''.join(parts))}</div>"
-    )
+    fewer = ", in fewer steps where it is less certain" if len(rules) > 1 else ""
+    return f"<div>Share of all{fewer}{_drawing(width + 150, below + 18, ''.join(parts))}</div>"
 
 
 def _nothing(key: str) -> str:
@@ -85,6 +88,9 @@ def _flows(scene: Scene) -> str:
         f'<text x="52" y="{14 + 17 * k}">{escape(WORDS[word])}</text>'
         for k, word in enumerate(WORDS)
     )
+    fainter = f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>"
+    if scene.steps is not None and not scene.steps.has_intervals:
+        fainter = ""
     less = ""
     if any(curve.is_less for curve in scene.curves):
         line = f'<path class="line" d="M0 12h44" stroke-width="6"{dashes(6)}/>'
@@ -92,6 +98,6 @@ def _flows(scene: Scene) -> str:
         less = f"<div>Dashed is less than flat{drawn}</div>"
     return (
         f"<div>Wider is more trips{_drawing(104, 24, widths)}</div>"
-        f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>{less}"
+        f"{fainter}{less}"
         "<div>Flows bend to the right of their way.</div>"
     )

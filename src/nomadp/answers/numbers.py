@@ -9,7 +9,7 @@ import numpy as np
 from nomadp.answers.geometry import value_column
 from nomadp.look import look
 
-__all__ = ["PERCENT", "decimals_of", "percent"]
+__all__ = ["PERCENT", "decimals_of", "has_intervals", "percent"]
 
 PERCENT = "\u00a0%"
 """No line ends before the sign."""
@@ -28,13 +28,19 @@ def percent(share: float, decimals: int | None = None) -> str:
     return f"{100 * max(share, 0.0):.{decimals}f}{PERCENT}"
 
 
+def has_intervals(columns: Mapping[str, Any]) -> bool:
+    """Whether every row says from where to where the truth may lie."""
+    named = {"low", "high"} <= columns.keys()
+    return named and not np.isnan(columns["low"]).any()
+
+
 def decimals_of(columns: Mapping[str, Any]) -> int | None:
     """Of all shares of an answer, so that they stand under each other; None without intervals.
 
     The usual width of an interval has two digits then; more would be noise.
     """
     value = value_column(columns)
-    if value not in columns or not {"low", "high"} <= columns.keys() or not len(columns[value]):
+    if value not in columns or not has_intervals(columns) or not len(columns[value]):
         return None
     first = np.argsort(-columns[value], kind="stable")[: look()["rows_most"]]
     width = 100 * float(np.median((columns["high"] - columns["low"])[first]))

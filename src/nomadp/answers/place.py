@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nomadp.answers.areas import LOCATIONS, Areas, areas_of
-from nomadp.answers.facts import LEVEL, Terms, about, missing, number_columns, told_apart
+from nomadp.answers.estimates import Estimates, withheld_for
+from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.fakes import direct_fakes, survey_fakes
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.table import Table
@@ -17,6 +18,7 @@ from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
 from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import Shares
 from nomadp.laws import Ints
+from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.questions import Question
 from nomadp.zones import Zones
 
@@ -107,32 +109,38 @@ def _answered(kind: str, learned: Learned, asked: _Asked, terms: Terms) -> Table
     few = missing(kind, mechanism, learned.counts, terms, (areas.named, *COLUMNS))
     if few is not None:
         return few
-    shares = visit_shares(learned, areas.zones, at)
-    lat, lng = areas.centres
-    names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
-    columns = {**names, **_ranked(shares, level)}
-    timed = None
-    if isinstance(mechanism, Question) and mechanism.slots and areas.zones is not None:
+    shares, timed, withheld = visit_shares(learned, areas.zones, at), None, None
+    if not isinstance(mechanism, Question):
+        withheld = withheld_for(visit_tally(learned, areas.zones, at)[0])
+    elif mechanism.slots and areas.zones is not None:
         timed = asked_hotspots(mechanism, learned.counts, areas.zones, at, timed=True)
-        columns = with_times(mechanism, columns, {**names, **_ranked(timed, level)})
+    estimates = Estimates(shares, timed, level, withheld)
     said = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
-        "level": level,
         "kept": shares.kept,
-        "flat": told_apart(columns["told_apart"][: len(shares.values)], level),
+        **estimates.reliability,
         "fakes": place_fakes(learned, areas, at, shares, timed=timed),
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
+    columns = _columns(mechanism, areas, estimates)
     return Table(kind, columns, about(kind, learned, terms, **said), shapes)
 
 
-def _ranked(shares: Shares, level: float) -> dict[str, Any]:
-    numbers = dict(number_columns(shares, level))
-    apart = numbers.pop("told_apart")
+def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[str, Any]:
+    lat, lng = areas.centres
+    names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
+    columns = {**names, **_ranked(estimates, estimates.shares)}
+    if isinstance(mechanism, Question) and estimates.timed is not None:
+        timed = {**names, **_ranked(estimates, estimates.timed)}
+        columns = with_times(mechanism, columns, timed)
+    return {**columns, "told_apart": estimates.told_apart}
+
+
+def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
     rank = np.empty(len(shares.values), dtype=np.int64)
     rank[np.argsort(-shares.values, kind="stable")] = np.arange(1, len(rank) + 1)
-    return {**numbers, "rank": rank, "told_apart": apart}
+    return {**estimates.numbers(shares), "rank": rank}
 
 
 def place_fakes(

@@ -8,6 +8,7 @@ import numpy as np
 
 from nomadp.answers.frame import Frame
 from nomadp.answers.geometry import area_column, value_column
+from nomadp.answers.numbers import has_intervals
 from nomadp.answers.steps import HATCHED, Steps, steps_of
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
@@ -105,7 +106,10 @@ def _numbers(table: "Table", rows: Any) -> dict[str, Any]:
         "high": table.columns.get("high", table[value])[rows],
     }
     apart = table.columns.get("told_apart")
-    found["told_apart"] = np.ones(len(rows), bool) if apart is None else apart[rows]
+    if apart is None or not has_intervals(table.columns):
+        found["told_apart"] = np.ones(len(rows), bool)  # then none is left out
+    else:
+        found["told_apart"] = apart[rows]
     return found
 
 
@@ -145,11 +149,10 @@ def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
         dots.append(Dot(k, (float(at[0]), float(at[1])), radius, step))
     order = rows[np.argsort(-number["value"], kind="stable")]
     dots.sort(key=lambda dot: (dot.step != HATCHED, dot.radius))  # the greatest on top
-    counts = {
-        "rows": len(rows),
-        "apart": int(np.count_nonzero(number["told_apart"])),
-        "hatched": steps.names.count(HATCHED),
-    }
+    counts = {"rows": len(rows)}
+    if steps.has_intervals:
+        counts["apart"] = int(np.count_nonzero(number["told_apart"]))
+        counts["hatched"] = steps.names.count(HATCHED)
     return Scene(
         frame, places, areas=areas, dots=dots, steps=steps, shown=order.tolist(), counts=counts
     )
@@ -168,11 +171,14 @@ class Picked:
 
     @classmethod
     def of(cls, table: "Table", rows: Any) -> "Picked":
-        """Those told apart that are more than flat, or may be more than the average."""
+        """Those told apart that are more than flat, or may be more than the average.
+
+        Without intervals nothing is known to be less than flat, and the greatest are drawn.
+        """
         number = _numbers(table, rows)
         value, apart = number["value"], number["told_apart"]
         flat = table.columns.get("flat", np.zeros(len(table)))[rows]
-        less = value < flat
+        less = (value < flat) & ~np.isnan(number["high"])
         order = np.argsort(-value, kind="stable")
         enough = apart & (value > 0) & (~less | (number["high"] > value.mean()))
         moves = np.array([table["origin"][k] != table["destination"][k] for k in rows])

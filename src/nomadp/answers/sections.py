@@ -9,7 +9,7 @@ from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sentences import facts, filter_words, headline, row_name
+from nomadp.answers.sentences import facts, filter_words, headline, is_withheld, row_name
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -95,7 +95,7 @@ def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> d
 def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
     """The first rows; but what is told apart stays, however small, since it is a finding."""
     apart = table.columns.get("told_apart")
-    if apart is None:
+    if apart is None or is_withheld(table):
         return list(rows[:limit])
     first = sorted(rows, key=lambda k: not apart[k])  # as they were, but for that
     kept = set(first[:limit])
@@ -144,6 +144,9 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
         ]
     digits = table.decimals
     found.append(("Share", True, lambda k: percent(float(column[value][k]), digits)))
+    if is_withheld(table):
+        found.append(("Baseline", True, lambda k: percent(float(column["flat"][k]), digits)))
+        return found
     if {"low", "high"} <= column.keys():
         found.append(("Interval", True, lambda k: _interval(table, k)))
     if "flat" in column:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.geometry import area_column, value_column
-from nomadp.answers.numbers import PERCENT, percent
+from nomadp.answers.numbers import PERCENT, has_intervals, percent
 from nomadp.look import look
 
 if TYPE_CHECKING:
@@ -18,9 +18,11 @@ __all__ = [
     "filter_words",
     "from_flat",
     "headline",
+    "is_withheld",
     "row_name",
 ]
 
+NO_SIGNIFICANCE = "so no row is called significant either"
 TITLES = {
     "hotspots": "Where people are",
     "density": "How people are spread",
@@ -43,7 +45,7 @@ def row_name(table: "Table", row: int) -> str:
         return named
     digits = table.decimals
     said = f"{named}: {percent(column[value][row], digits)}"
-    if {"low", "high"} <= column.keys():
+    if has_intervals(column):
         low, high = (percent(column[name][row], digits) for name in ("low", "high"))
         said += f", from {low} to {high}"
     return f"{said}; {from_flat(table, row)}" if "flat" in column else said
@@ -53,10 +55,17 @@ def from_flat(table: "Table", row: int) -> str:
     """How an estimate lies to what somebody without reports would say."""
     column = table.columns
     value, flat = column[value_column(column)][row], column["flat"][row]
+    if is_withheld(table):
+        return f"the baseline is {percent(flat, table.decimals)}"
     than = "more than" if value > flat else "less than"
     if not column["told_apart"][row]:
         than = "not told apart from"
     return f"{than} a flat map, which has {percent(flat, table.decimals)}"
+
+
+def is_withheld(table: "Table") -> bool:
+    """Whether intervals and significance are left empty, since they would not hold."""
+    return "low" in table.columns and not has_intervals(table.columns)
 
 
 def headline(table: "Table") -> str:
@@ -68,6 +77,11 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     count: Mapping[str, Any] = {} if scene is None else scene.counts
     times = " All times together; a file has each." if "when" in table.columns else ""
     times += _cell_words(table)
+    if is_withheld(table):
+        drawn = (
+            _greatest_flows(count) if "held" in count else f"{count.get('rows', 0):,} areas."
+        )
+        return f"{drawn} Intervals and significance are not known.{times}"
     if "hatched" in count:
         many = "it is" if count["hatched"] == 1 else "they are"
         hidden = f"Of {count['hatched']:,} there is too little to say: {many} hatched."
@@ -107,6 +121,14 @@ def _drawn_flows(count: Mapping[str, Any]) -> str:
         words += f" {count['less']:,} of the lines {'is' if count['less'] == 1 else 'are'}"
         words += " dashed: less than flat has."
     return words
+
+
+def _greatest_flows(count: Mapping[str, Any]) -> str:
+    return (
+        f"The map shows the {count['drawn']:,} largest of {count['rows']:,} estimated flows: "
+        f"{percent(count['held'])} of all trips. Another {percent(count['stay_share'])} stay "
+        "within one area and have no line."
+    )
 
 
 def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
@@ -164,6 +186,8 @@ def _promise(about: Mapping[str, Any]) -> Fact:
 
 
 def _interval(about: Mapping[str, Any]) -> Fact:
+    if about.get("no_intervals"):
+        return "No intervals", f"{about['no_intervals']}; {NO_SIGNIFICANCE}"
     if "level" not in about:
         return None
     return (

@@ -2,7 +2,8 @@
 
 The palette suppresses values (Correll, Moritz and Heer, 2018): the wider an interval, the fewer
 steps of colour there are. A share whose interval is wider than a step, and cannot be told from
-what anybody would say without reports, has none: it is hatched.
+what anybody would say without reports, has none: it is hatched. Where no interval is known, all
+have two steps.
 """
 
 from typing import Any, NamedTuple
@@ -12,9 +13,11 @@ import numpy as np
 from nomadp.geometry import Floats
 from nomadp.look import look
 
-__all__ = ["HATCHED", "Steps", "steps_of"]
+__all__ = ["HATCHED", "UNKNOWN", "Steps", "steps_of"]
 
 CERTAIN = "certain"
+UNKNOWN = "fair"
+"""How certain shares look whose intervals are not known."""
 HATCHED = "hatched"
 """The class of a share of which there is too little to say."""
 
@@ -26,6 +29,7 @@ class Steps(NamedTuple):
     """Of the colour: certain-1 to certain-4, fair-1, fair-2, unsure-1 or hatched."""
     edges: Floats
     """The shares at which the four steps of the certain begin, but for the first."""
+    has_intervals: bool = True
 
 
 def steps_of(
@@ -43,7 +47,11 @@ def steps_of(
     # Where a share lies on the scale, in steps; one more, for intervals beyond the greatest.
     scale = np.array([0.0, *edges, top, 2 * top])
     at, start, end = (np.interp(each, scale, np.arange(6.0)) for each in (value, low, high))
-    names = []
+    names: list[str] = []
+    if np.isnan(low).any():
+        steps = look()["certainty"][UNKNOWN]["steps"]
+        names = [f"{UNKNOWN}-{1 + min(int(place * steps / 4), steps - 1)}" for place in at]
+        return Steps(tuple(names), edges, has_intervals=False)
     for place, width, apart in zip(at, end - start, told_apart, strict=True):
         rules = look()["certainty"].items()
         word, rule = next(each for each in rules if width <= each[1]["widest"] + 1e-9)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.inference.estimate import Floats, check_level
+from nomadp.inference.evidence import JourneyEvidence
 from nomadp.inference.learning import Group, Learner, Progress
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
@@ -36,6 +37,7 @@ __all__ = [
     "Tally",
     "believed",
     "estimated_shares",
+    "fewest_codewords",
     "learned_from_groups",
     "zones_differ",
 ]
@@ -161,6 +163,12 @@ def believed(prior: Prior, alike: Prior, group: Group) -> Floats:
 def _tells_all(group: Group) -> bool:
     """Whether there are reports enough to tell all possible truths apart."""
     return group.evidence.outputs >= len(group.evidence.support)
+
+
+def fewest_codewords(learned: Survey) -> int | None:
+    """In the smallest codebook that reports are of; None for reports of single points."""
+    books = [group.evidence for group in learned.groups]
+    return min((b.outputs for b in books if isinstance(b, JourneyEvidence)), default=None)
 
 
 def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:

@@ -47,6 +47,8 @@ export interface Drawn {
   head: { name: string; number: boolean }[];
   rows: { row: number; cells: string[] }[];
   edges?: number[];
+  /** Whether how certain each mark is, is known. */
+  has_intervals?: boolean;
   outlines?: Position[][];
   areas?: (Mark & { step: string; rings: Position[][] })[];
   dots?: (Mark & { step: string; size: number; at: Position })[];
@@ -58,7 +60,12 @@ export interface Drawn {
 export interface Answer {
   kind: string;
   columns: Record<string, (string | number | boolean | null)[]>;
-  about: Record<string, unknown> & { reports?: number; flat?: { told_apart?: number } };
+  about: Record<string, unknown> & {
+    reports?: number;
+    flat?: { told_apart?: number };
+    /** Why neither intervals nor significance are known. */
+    no_intervals?: string;
+  };
   drawn: Drawn;
 }
 

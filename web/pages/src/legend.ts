@@ -8,6 +8,8 @@ import {
   HATCH_PX,
   HATCHED,
   percent,
+  UNKNOWN,
+  UNKNOWN_WORDS,
   WORDS,
 } from "./look";
 
@@ -16,7 +18,7 @@ const ROW = 17;
 
 export function legend(drawn: Drawn): HTMLElement | null {
   if (drawn.curves?.length) {
-    return h("div", { class: "legend" }, ...flows(drawn.curves.some(({ less }) => less)));
+    return h("div", { class: "legend" }, ...flows(drawn));
   }
   // Dots at the ends of flows are of no row, and have no step.
   if (!(drawn.areas?.length || drawn.dots?.some(({ row }) => row >= 0))) return null;
@@ -24,7 +26,7 @@ export function legend(drawn: Drawn): HTMLElement | null {
   return h(
     "div",
     { class: "legend" },
-    values(drawn.edges ?? []),
+    values(drawn),
     isHatched(drawn) ? nothing() : null,
     size,
   );
@@ -40,25 +42,28 @@ function drawing(width: number, height: number, ...inside: SVGElement[]): SVGEle
 }
 
 /** Rows of ever fewer steps: the less certain, the fewer. */
-function values(edges: number[]): HTMLElement {
+function values({ edges = [], has_intervals: isKnown = true }: Drawn): HTMLElement {
   const width = 4 * CELL;
   const parts: SVGElement[] = [];
-  Object.entries(CERTAINTY).forEach(([word, rule], line) => {
+  const rules = Object.entries(CERTAINTY).filter(([word]) => isKnown || word === UNKNOWN);
+  const below = rules.length * ROW;
+  rules.forEach(([word, rule], line) => {
     const wide = width / rule.steps;
     for (let k = 0; k < rule.steps; k += 1) {
       const at = { x: k * wide, y: line * ROW, width: wide, height: ROW };
       parts.push(svg("rect", { class: `mark ${word}-${k + 1}`, ...at }));
     }
-    parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, WORDS[word] ?? word));
+    const said = isKnown ? WORDS[word] : UNKNOWN_WORDS;
+    parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, said ?? word));
   });
   edges.forEach((edge, k) => {
-    const at = { x: (k + 1) * CELL, y: 3 * ROW + 14, "text-anchor": "middle" };
+    const at = { x: (k + 1) * CELL, y: below + 14, "text-anchor": "middle" };
     // Small shares have long names: all but the last go without the sign.
     const isLast = k === edges.length - 1;
     parts.push(svg("text", at, isLast ? percent(edge) : percent(edge).replace(" %", "")));
   });
-  const words = "Share of all, in fewer steps where it is less certain";
-  return h("div", {}, words, drawing(width + 150, 3 * ROW + 18, ...parts));
+  const fewer = isKnown ? ", in fewer steps where it is less certain" : "";
+  return h("div", {}, `Share of all${fewer}`, drawing(width + 150, below + 18, ...parts));
 }
 
 function nothing(): HTMLElement {
@@ -83,7 +88,8 @@ function nothing(): HTMLElement {
   return h("div", {}, "Too little to say", drawing(CELL, 3 * ROW + 18, ...inside));
 }
 
-function flows(hasLess: boolean): HTMLElement[] {
+function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLElement[] {
+  const hasLess = curves.some(({ less }) => less);
   const line = (x: number, y: number, width: number, word: string, dashes?: string) =>
     svg("path", {
       class: `flow ${word}`,
@@ -103,7 +109,7 @@ function flows(hasLess: boolean): HTMLElement[] {
       "Wider is more trips",
       drawing(104, 24, line(0, 12, 1.6, "certain"), line(56, 12, 10, "certain")),
     ),
-    h("div", {}, "Fainter is less certain", drawing(210, 56, ...shades)),
+    ...(isKnown ? [h("div", {}, "Fainter is less certain", drawing(210, 56, ...shades))] : []),
     ...(hasLess
       ? [
           h(

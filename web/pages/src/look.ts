@@ -21,6 +21,10 @@ export const WORDS: Record<string, string> = {
   unsure: "wider",
 };
 
+/** The look of what has no known interval, and what it is called, as in legend.py. */
+export const UNKNOWN = "fair";
+export const UNKNOWN_WORDS = "no interval known";
+
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -133,7 +133,7 @@ export class Pictures {
     );
     show(this.facts, drawn && factsOf(drawn));
     this.fineness.textContent = result
-      ? finenessOf(this.view, this.shown, this.home, toldApart(result) > 0)
+      ? finenessOf(this.view, this.shown, this.home, result)
       : "";
     show(
       this.below,
@@ -200,13 +200,17 @@ function toldApart(result: Result | undefined): number {
 }
 
 /** Which areas these are, and why: that they were picked by what is found must be said. */
-function finenessOf(view: View, question: Question, home: number, says: boolean): string {
+function finenessOf(view: View, question: Question, home: number, result: Result): string {
   const side = question.areas?.split(":")[1];
   if (!side) return "";
   const at = view.questions.indexOf(question);
   const smaller = at < view.questions.length - 1 ? " Zoom in for smaller ones." : "";
   const larger = at > 0 ? " Zoom out for larger ones." : "";
-  if (!says) return `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
+  if (result.status === "done" && result.answer.about.no_intervals) {
+    return `Areas: ${side} by ${side}; how fine reports tell something is not known.${smaller}${larger}`;
+  }
+  if (toldApart(result) === 0)
+    return `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
   const why = at === home ? "as fine as reports tell something" : "chosen by the zoom";
   return `Areas: ${side} by ${side}, ${why}.${smaller}`;
 }

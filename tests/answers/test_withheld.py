@@ -1,0 +1,128 @@
+"""With few codewords intervals do not hold what they say: there are none, nor significance."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from worlds import scattered
+
+import nomadp
+from nomadp.answers import Table, ask
+from nomadp.answers.drawing import drawing_of
+from nomadp.answers.found import summary
+from nomadp.answers.notebook import notebook_html
+from nomadp.answers.picture import picture_writes
+from nomadp.answers.scene import scene_of
+from nomadp.engine import perturb_set
+from nomadp.formats.atomic import written_whole
+from nomadp.inference import shares as shares_module
+from nomadp.inference.learned import learn
+from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.randomness import SimulatedWords
+from nomadp.trajectory import TrajectorySet
+
+LOCATIONS = scattered(40)
+KINDS = ("hotspots", "density", "flows")
+
+
+def answers(size: int) -> dict[str, Table]:
+    rng = np.random.default_rng(1)
+    near = np.argsort(LOCATIONS.distances_km(3))[:6]
+    rows = [rng.choice(near, 2) for _ in range(1000)]
+    mechanism = WholeJourney(locations=LOCATIONS, epsilon=6, size=size)
+    true = TrajectorySet.from_lists(rows, size=40)
+    reports = perturb_set(mechanism, true, SimulatedWords(1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shares_module, "REPEATS", 3)
+        learned = learn(mechanism, reports)
+    return {kind: ask(mechanism, reports, {"ask": kind}, learned=learned) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def few() -> dict[str, Table]:
+    return answers(32)
+
+
+@pytest.fixture(scope="module")
+def many() -> dict[str, Table]:
+    return answers(128)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) -> None:
+    table, reason = few[kind], few[kind].about["no_intervals"]
+    assert "codewords" in reason
+    assert "64" in reason
+    assert not {"level", "flat"} & table.about.keys()
+    assert np.isnan(table["low"]).all()
+    assert np.isnan(table["high"]).all()
+    assert set(table["told_apart"].tolist()) == {None}
+    value = table["flow" if kind == "flows" else "share"]
+    assert value.sum() == pytest.approx(1)
+    assert "no_intervals" not in many[kind].about
+    assert not np.isnan(many[kind]["low"]).any()
+    assert many[kind]["told_apart"].any()
+
+
+def test_reports_of_points_and_direct_questions_keep_their_intervals() -> None:
+    true = TrajectorySet.from_lists([[0, 5]] * 100, size=40)
+    for name, options in (("brr", {}), ("trips", {"zones": "grid:2"})):
+        mechanism = make_mechanism(name, LOCATIONS, 6, **options)
+        learned = nomadp.learn(mechanism, perturb_set(mechanism, true, SimulatedWords(1)))
+        assert not np.isnan(nomadp.hotspots(learned)["low"]).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_and_marks_claim_neither(kind: str, few) -> None:
+    table = few[kind]
+    drawn = drawing_of(table, LOCATIONS)
+    words = json.dumps([drawn[name] for name in ("summary", "filter", "rows", "head")])
+    words += notebook_html(table) + summary(table, scene_of(table, LOCATIONS))
+    for claim in (", from ", "told apart", "more than", "less than", "Interval<", "From flat"):
+        assert claim not in words
+    assert "The largest estimated" in drawn["summary"]
+    told = dict(map(tuple, drawn["facts"]))
+    assert table.about["no_intervals"] in told["No intervals"]
+    assert not {"Intervals", "Told apart"} & told.keys()
+    assert drawn["has_intervals"] is False
+    marks = [*drawn["areas"], *[dot for dot in drawn["dots"] if dot["row"] >= 0]]
+    steps = {each["step"] for each in marks} | {each["sure"] for each in drawn["curves"]}
+    assert steps
+    assert {step.partition("-")[0] for step in steps} == {"fair"}
+    assert not any(curve["less"] for curve in drawn["curves"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".geoparquet", ".geojson"])
+def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> None:
+    table, path = few["density"], tmp_path / f"answer{suffix}"
+    table.write(path)
+    back = Table.read(path)
+    assert back.about["no_intervals"] == table.about["no_intervals"]
+    assert set(back["told_apart"].tolist()) == {None}
+    assert np.isnan(back["high"]).all()
+    if suffix == ".csv":
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert {row[name] for row in rows for name in ("low", "high", "told_apart")} == {""}
+    if suffix == ".geojson":
+        features = json.loads(path.read_text())["features"]
+        assert {each["properties"]["told_apart"] for each in features} == {None}
+
+
+def test_frames_have_no_value_there_and_come_back(few) -> None:
+    table = few["flows"]
+    pandas = table.to_pandas()
+    assert pandas["told_apart"].isna().all()
+    assert not len(pandas.query("told_apart"))
+    assert table.to_polars()["told_apart"].null_count() == len(table)
+    for frame in (pandas, table.to_polars(), table.to_arrow()):
+        assert set(Table.from_arrow(frame, like=table)["told_apart"].tolist()) == {None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_and_figures_are_drawn_and_say_why(kind: str, few, tmp_path) -> None:
+    page, figure = tmp_path / "answer.html", tmp_path / "answer.png"
+    written_whole(picture_writes(few[kind], LOCATIONS, map=page, png=figure))
+    assert few[kind].about["no_intervals"] in page.read_text()
+    assert figure.stat().st_size > 1000
