@@ -38,7 +38,10 @@ def crowd(folder: Path) -> None:
 def rows(folder: Path) -> list[dict[str, Any]]:
     with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
         return [
-            {key: float(value) if key in NUMBERS else value for key, value in row.items()}
+            {
+                key: float(value or "nan") if key in NUMBERS else value
+                for key, value in row.items()
+            }
             for row in csv.DictReader(file)
         ]
 
@@ -101,6 +104,57 @@ def test_times_are_told_together_and_each(folder: Path, perturb: Run, ask: Run) 
     assert share.pop("any") == pytest.approx(1)
     assert sum(share.values()) == pytest.approx(1)
     assert share["6-12 h"] == pytest.approx(0.75, abs=0.1)
+
+
+@pytest.mark.usefixtures("crowd")
+@pytest.mark.parametrize(
+    ("name", "kind", "value"), [("trips", "flows", "flow"), ("starts", "hotspots", "share")]
+)
+def test_rows_of_a_time_sum_to_its_share(
+    name: str, kind: str, value: str, folder: Path, perturb: Run, ask: Run
+) -> None:
+    made = ("--seed", "1", "--mechanism", name, "--zones", "grid:2", "--when", "day-part")
+    assert perturb(*made, "--epsilon", "8").exit_code == 0
+    assert ask(kind).exit_code == 0
+    total: dict[str, float] = {}
+    for row in rows(folder):
+        total[row["when"]] = total.get(row["when"], 0) + row[value]
+    assert sum(total.values()) == pytest.approx(2)
+    assert total.pop("any") == pytest.approx(1)
+    assert total["6-12 h"] == pytest.approx(0.75, abs=0.1)  # of 80 people 60, and not 1
+    assert total["0-6 h"] < 0.1
+
+
+@pytest.mark.usefixtures("crowd")
+def test_every_time_is_shown_and_counted(folder: Path, perturb: Run, ask: Run) -> None:
+    made = ("--seed", "1", "--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
+    assert perturb(*made, "--epsilon", "8").exit_code == 0
+    told = as_json(ask("hotspots", "--json"))
+    apart = [row["told_apart"] == "True" for row in rows(folder)]
+    assert told["flat"]["told_apart"] == sum(apart) == 3
+    assert [row["when"] for row in told["top"]][:2] == ["any", "6-12 h"]
+    said = ask("hotspots").stdout.splitlines()
+    assert "when" in said[1].split()
+    assert len([line for line in said if line.startswith("r0_c0")]) == 5
+    assert any(line.startswith("3 rows told apart") for line in said)
+
+
+@pytest.mark.usefixtures("crowd")
+def test_what_few_codewords_cannot_claim_is_left_out_and_said(
+    folder: Path, perturb: Run, ask: Run
+) -> None:
+    made = ("--seed", "1", "--mechanism", "atlas", "--epsilon", "4", "--length", "2")
+    assert perturb(*made).exit_code == 0
+    told = as_json(ask("flows", "--zones", "grid:2", "--json"))
+    assert "codewords" in told["no_intervals"]
+    assert {row[name] for row in told["top"] for name in ("low", "high", "told_apart")} == {
+        None
+    }
+    said = ask("flows", "--zones", "grid:2").stdout
+    assert told["no_intervals"] in said
+    header = said.splitlines()[1].split()
+    assert header == ["origin", "destination", "flow", "std", "flat"]
+    assert "told apart" not in said
 
 
 @pytest.mark.usefixtures("crowd")

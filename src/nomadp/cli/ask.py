@@ -235,16 +235,19 @@ def _learned(found: Evidence, options: dict[str, Any]) -> "Learned | None":
 
 
 def _top(table: "Table") -> list[dict[str, Any]]:
-    """The greatest shares of all times together."""
+    """The greatest shares of all times together, then the greatest of single times."""
     from nomadp.answers.columns import plain
+    from nomadp.answers.place import ANY
 
     named = next((name for name in ESTIMATES if name in table.columns), None)
     if named is None:
         return []
     columns = [plain(column) for column in table.columns.values()]
     rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-    rows = [row for row in rows if row.pop("when", "any") == "any"]
-    return sorted(rows, key=lambda row: -row[named])[:TOP]
+    rows.sort(key=lambda row: -row[named])
+    together = [row for row in rows if row.get("when", ANY) == ANY]
+    each = [row for row in rows if row.get("when", ANY) != ANY]
+    return [*together[:TOP], *each[:TOP]]
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -256,12 +259,14 @@ def _print(summary: dict[str, Any]) -> None:
         f"{summary['epsilon']}: {summary['rows']} rows in {summary['out']}"
     )
     if summary["top"]:
-        shown = ("lat", "lng", "rank")
-        header = [name for name in summary["top"][0] if name not in shown]
+        first, hidden = summary["top"][0], ("lat", "lng", "rank")
+        header = [name for name in first if name not in hidden and first[name] is not None]
         cells = [[_cell(row[name]) for name in header] for row in summary["top"]]
         print_table(header, cells)
     if "flat" in summary:
         _print_flat(summary["flat"])
+    if "no_intervals" in summary:
+        click.echo(f"no intervals and no significance: {summary['no_intervals']}")
     if "fakes" in summary:
         fakes = summary["fakes"]
         say(
