@@ -42,6 +42,7 @@ REASONS = {
     "send_within": "^send_within must|sent while they are still kept",
     "reports_per_contributor": "^reports_per_contributor must",
     "min_batch_size": "^min_batch_size must",
+    "delete_counts": "^delete_counts must",
     "id": "must be the one that was expected",
     "missing_file": "must come with",
     "file_hash": "must have the hashes that the task names",

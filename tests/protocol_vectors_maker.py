@@ -154,7 +154,9 @@ def protocol(worlds):
     spoken = backwards | {"purpose": 'Fahrg\u00e4ste z\u00e4hlen: "wohin?" \\ \U0001f68c'}
     newer = backwards | {"purpose": "\U0001fae9 " + "\U0001f68c" * 498}
     asked = [case("canonical", text=text) for text in CANONICAL]
-    asked += [case("task", fields=each) for each in (backwards, other, spoken, newer)]
+    forgetful = backwards | {"delete_counts": True}
+    given = (backwards, other, spoken, newer, forgetful)
+    asked += [case("task", fields=each) for each in given]
     asked += [case("task", fields=json.loads(world["task"])) for world in worlds.values()]
     asked += spelled(worlds["atlas"]) + spelled(worlds["trips"])
     asked += [case("resampled", count=count, length=length) for count, length in LENGTHS]
@@ -257,6 +259,9 @@ CHANGES = [
     {"reports_per_contributor": 367, "epsilon": "1/10"},
     {"min_batch_size": 0},
     {"min_batch_size": 10**9 + 1},
+    {"delete_counts": False},
+    {"delete_counts": 1},
+    {"delete_counts": "true"},
     {"salt": "AAECAwQFBgcICQoLDA0ODx"},
     {"salt": "AAECAwQFBgcICQoLDA0OD"},
     {"salt": "AAECAwQFBgcICQoLDA0O/w"},

@@ -70,6 +70,11 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     help="How long a report is kept; by default until 30 days after the end.",
 )
 @click.option(
+    "--delete-counts",
+    is_flag=True,
+    help="Delete the counts of reports with them, too; by default they stay to be asked.",
+)
+@click.option(
     "--time-precision",
     type=Whole(1),
     metavar="S",

@@ -46,6 +46,8 @@ class TaskOptions:
     min_batch_size: int = 100
     retention_days: int | None = None
     """By default until 30 days after the end."""
+    delete_counts: bool = False
+    """Whether the counts of reports are deleted with them."""
     salt: bytes | None = None
     """16 bytes; by default fresh ones of the system."""
 
@@ -82,6 +84,7 @@ def create_task(
         "send_within": options.send_within,
         "reports_per_contributor": options.reports_per_contributor,
         "min_batch_size": options.min_batch_size,
+        "delete_counts": options.delete_counts,
         "salt": report_id(options.salt or new_key()[:ID_BYTES]),
         **_times(options, end),
     }

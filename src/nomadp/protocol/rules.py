@@ -64,6 +64,8 @@ class Parameters:
     """Fewer reports than that are not analysed."""
     retention: int
     """For how many times a report is kept after its own."""
+    delete_counts: bool = False
+    """Whether the counts of reports go with them; else they stay to be asked."""
     salt: str
     """22 characters: two tasks that are alike otherwise are two."""
 
@@ -89,6 +91,8 @@ def _check(task: Parameters) -> None:
     _check_budget(task)
     _check_times(task)
     _within("min_batch_size", task.min_batch_size, 1, BATCH_MAX)
+    if type(task.delete_counts) is not bool:
+        raise TaskRefused("delete_counts must be true, or left out, and is not")
 
 
 def check_text(name: str, value: Any) -> None:

@@ -48,6 +48,8 @@ class Task(Parameters):
         said = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
         said |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
         said |= {book: self.book_sha256} | ({} if self.asks else {"length": self.length})
+        if self.delete_counts:
+            said["delete_counts"] = True
         law = {"name": self.mechanism, "version": self.version, "params": dict(self.params)}
         return said | {"mechanism": law}
 
@@ -108,8 +110,9 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
         book,
         *(() if asks else ("length",)),
     }
-    if set(said) != known:
-        missing, strange = sorted(known - set(said)), len(set(said) - known)
+    given_names = set(said) - {"delete_counts"}
+    if given_names != known:
+        missing, strange = sorted(known - given_names), len(given_names - known)
         raise TaskRefused(
             "a task must have the fields of its kind and no others, got "
             f"{strange} unknown and without {', '.join(missing) or 'none'}"
@@ -117,6 +120,9 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
     if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:
         raise TaskRefused(f"wire_version must be {WIRE_VERSION}, got another; update nomadp")
     given = {name: said[name] for name in (*_TEXTS, *_NUMBERS)}
+    if said.get("delete_counts", True) is not True:
+        raise TaskRefused("delete_counts must be true, or left out, and is not")
+    given["delete_counts"] = "delete_counts" in said
     for name in _TEXTS:
         check_text(name, said[name])
     given |= {"book_sha256": said[book], "length": said.get("length")}

@@ -19,6 +19,7 @@ const REASONS: Record<string, [string, string]> = {
   unsupported_media_type: ["Of another type", "A broken or foreign client."],
   overloaded: ["Asked to come back", "Too much was waiting; devices send the same again."],
   unavailable: ["The store was away", "Devices send the same again."],
+  clock_suspect: ["The collector's clock was in doubt", "Devices send the same again."],
   storage_full: ["The disk was nearly full", "Devices send the same again."],
 };
 const TAKEN = ["accepted", "accepted_again"];

@@ -58,6 +58,8 @@ export interface TaskFacts {
   readonly reportsPerContributor: number;
   readonly minBatchSize: number;
   readonly retention: number;
+  /** Whether the counts of reports go with them; else they stay to be asked. */
+  readonly deleteCounts: boolean;
   readonly salt: string;
 }
 
@@ -88,6 +90,7 @@ export function checkedFacts(said: JsonObject): TaskFacts {
     reportsPerContributor: numbers["reports_per_contributor"] as number,
     minBatchSize: within("min_batch_size", said["min_batch_size"]!, 1, most.BATCH_MAX),
     retention: numbers["retention"] as number,
+    deleteCounts: "delete_counts" in said,
     salt: said["salt"] as string,
   };
 }
@@ -102,12 +105,16 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
   const known = [...TEXTS, ...NUMBERS, "wire_version", "mechanism"];
   known.push(...(asks ? ["zones_sha256"] : ["atlas_sha256", "length"]));
   const missing = known.filter((each) => !(each in said));
-  const strange = Object.keys(said).filter((each) => !known.includes(each)).length;
+  const may = [...known, "delete_counts"];
+  const strange = Object.keys(said).filter((each) => !may.includes(each)).length;
   if (missing.length || strange) {
     throw new TaskRefused(
       `a task must have the fields of its kind and no others, got ${strange} unknown and ` +
         `without ${missing.sort().join(", ") || "none"}`,
     );
+  }
+  if ("delete_counts" in said && said["delete_counts"] !== true) {
+    throw new TaskRefused("delete_counts must be true, or left out, and is not");
   }
   if (said["wire_version"] !== WIRE_VERSION) {
     throw new TaskRefused(`wire_version must be ${WIRE_VERSION}, got another; update nomadp`);
