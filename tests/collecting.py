@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from worlds import scattered
 
+from nomadp.collector.clock import Clock
 from nomadp.collector.held import add_task
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.opened import opened
@@ -181,11 +182,15 @@ class Address(NamedTuple):
 def collector(
     store: Store,
     *kits: Kit,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] | Clock = time.time,
     space: Space | None = None,
     started: Callable[[Service], None] = lambda service: None,
 ) -> Iterator[Address]:
-    """In a thread of this process, on loopback ports of its own."""
+    """In a thread of this process, on loopback ports of its own.
+
+    Of a ``clock`` that is no `Clock`, all that it shows has passed: it never jumps.
+    """
+    believed = clock if isinstance(clock, Clock) else Clock(clock, steady=clock)
     prepared(store, *kits)
     listeners = Listeners(bound("127.0.0.1", 0), bound("127.0.0.1", 0))
     address = Address(*(each.getsockname()[1] for each in listeners))
@@ -195,7 +200,7 @@ def collector(
     async def main() -> None:
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         stop.append(lambda: loop.call_soon_threadsafe(event.set))
-        service = Service(store, clock=clock, space=space)
+        service = Service(store, clock=believed, space=space)
         started(service)
         await serve(service, listeners, event, ready=ready.set)
 

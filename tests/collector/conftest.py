@@ -12,14 +12,15 @@ from nomadp.collector.store import Store
 from nomadp.protocol.kit import Kit
 
 ATLAS, QUESTION = "atlas", "starts"
+OF_STORES = ("test_store", "test_schema", "test_retention", "test_damage")
 
 
 @pytest.hookimpl(tryfirst=True)  # before slow ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What two kinds of stores do differently is in test_store.py; the rest of it is CI's."""
+    """What two kinds of stores do differently is in a few files; the rest of it is CI's."""
     for item in items:
         asked = getattr(getattr(item, "callspec", None), "params", {})
-        if asked.get("place") == "postgresql" and item.path.stem != "test_store":
+        if asked.get("place") == "postgresql" and item.path.stem not in OF_STORES:
             item.add_marker("slow")
 
 

@@ -22,7 +22,7 @@ def test_a_question_whose_asker_has_gone_is_not_interrupted_by_the_next(sqlite: 
             inside.append("next")
 
     async def ask() -> None:
-        reading = Reading(sqlite.connect)
+        reading = Reading(sqlite.connect, lambda error: None)
         first = asyncio.create_task(reading(slow))
         while not inside:
             await asyncio.sleep(0.01)

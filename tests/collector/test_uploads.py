@@ -24,6 +24,8 @@ from collecting import (
 
 from nomadp.collector import ingest, space
 from nomadp.collector import writer as writing
+from nomadp.collector.clock import Clock
+from nomadp.collector.condition import Condition
 from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, totals_of
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.service import Service
@@ -381,7 +383,7 @@ def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
         for _ in range(2):
             reply = address.send(kit, sent)
             assert (reply.status, reply.problem) == (507, "storage_full")
-        service.space._refused_until_s = 0.0  # the moment is over
+        service.condition.space._refused_until_s = 0.0  # the moment is over
         assert address.send(kit, sent).body == b""
 
 
@@ -420,11 +422,15 @@ def test_a_commit_that_fails_at_its_very_end_acknowledges_nothing(
     assert set(reports_in(sqlite, kit)) == {sent["report_id"]}
 
 
+def condition_of(store: Store) -> Condition:
+    return Condition(Clock(), Space(store.free_bytes))
+
+
 def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
     sqlite: Store, kit: Kit
 ) -> None:
     async def stopped() -> list[str]:
-        writer = Writer(sqlite, asyncio.get_running_loop())
+        writer = Writer(sqlite, asyncio.get_running_loop(), condition_of(sqlite))
         done = writer.submit(HeldTask.of(1, kit), [b"i" * 16], [today()], [kit.code.raw((7,))])
         writer._is_stopping = True  # as `stop` does, before the thread looks
         writer._queue.put(None)
@@ -441,7 +447,7 @@ def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
 
 def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(sqlite: Store, kit: Kit) -> None:
     async def answered() -> int:
-        writer = Writer(sqlite, asyncio.get_running_loop())
+        writer = Writer(sqlite, asyncio.get_running_loop(), condition_of(sqlite))
         held = HeldTask.of(1, kit)
         gone = writer.submit(held, [b"i" * 16], [today()], [kit.code.raw((7,))])
         gone.cancel()

@@ -22,6 +22,7 @@ COMMANDS = {
     "backup": "All of a store in one file, while it is in use.",
     "restore": "A backup into a new store.",
     "migrate": "One store into another, say a file into PostgreSQL.",
+    "clock": "Whether the clock can be believed, and that it is right.",
     "tokens": "A new token for the analyst or the operator.",
 }
 """Each is here, or in the module nomadp.cli.collector_NAME with a command of its name."""

@@ -72,9 +72,9 @@ def _health_routes(service: "Service") -> list[Route]:
         return json_reply({"status": "alive"})
 
     async def readyz(request: Request) -> Response:
-        if await service.is_ready():
-            return json_reply({"status": "ready"})
-        raise Problem("storage_full" if service.space.is_full else "unavailable")
+        if (refusal := await service.refusal()) is not None:
+            raise Problem(refusal)
+        return json_reply({"status": "ready"})
 
     async def openapi(request: Request) -> Response:
         return Response(document, media_type="application/json")

@@ -24,7 +24,8 @@ Progress = Callable[[int], object]
 _UNFINISHED = "SELECT 1 FROM about WHERE name = 'copy'"
 # Counts last: until they are there, the copy is not one.
 _SMALL = {
-    "task": ("number", "id", "content", "locations", "book", "closed"),
+    "task": ("number", "id", "content", "locations", "book", "closed", "swept"),
+    "clock": ("name", "seconds"),
     "outline": ("task", "content"),
     "token": ("role", "sha256"),
     "job": ("id", "task", "question", "answer"),

@@ -26,6 +26,7 @@ __all__ = [
     "counts_of",
     "is_closed",
     "read_task",
+    "swept_through",
     "task_rows",
     "totals_of",
 ]
@@ -150,6 +151,12 @@ def counters_of(connection: Connection) -> dict[int, dict[str, int]]:
     for task, reason, n in connection.rows(sql):
         found.setdefault(task, {})[reason] = int(n)
     return found
+
+
+def swept_through(connection: Connection, held: HeldTask) -> int:
+    """The last epoch whose values retention has deleted; -1 if there is none."""
+    rows = connection.rows("SELECT swept FROM task WHERE number = ?", held.number)
+    return int(rows[0][0])
 
 
 def totals_of(connection: Connection, held: HeldTask) -> dict[int, int]:

@@ -25,7 +25,7 @@ from nomadp.collector.messages import (
     report_id_bytes,
 )
 from nomadp.collector.problems import Problem
-from nomadp.collector.store import EVERY_TASK, StoreFull, StoreRefused
+from nomadp.collector.store import EVERY_TASK, StoreCorrupt, StoreFull, StoreRefused
 from nomadp.collector.writer import Overloaded
 from nomadp.errors import ReportRefused
 from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX
@@ -123,8 +123,8 @@ class Ingest:
             raise Problem("unsupported_media_type")
         if length.isdigit() and int(length[:20]) > UPLOAD_BYTES_MAX:
             raise Problem("too_large")
-        if self._service.space.is_full:
-            raise Problem("storage_full")
+        if (refusal := self._service.condition.refusal) is not None:
+            raise Problem(refusal)
         body: bytes = b""
         while True:
             message = await receive()
@@ -188,8 +188,10 @@ class Ingest:
             return await self._service.writer.submit(held, ids, epochs, values)
         except Overloaded:
             raise Problem("overloaded") from None
+        except StoreCorrupt:
+            raise Problem("store_corrupt") from None
         except StoreFull:
-            self._service.space.saw_full()
+            self._service.condition.space.saw_full()
             raise Problem("storage_full") from None
         except Exception:  # it is in the log; the sender keeps the report and sends it again
             raise Problem("unavailable") from None

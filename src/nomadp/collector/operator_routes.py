@@ -74,7 +74,19 @@ async def _metrics(service: "Service", request: Request) -> Response:
         "reports_acknowledged_total": ("Reports told to be kept.", service.metrics.reports),
         "commits_total": ("Commits of the writer.", service.writer.commits),
         "queued_reports": ("Reports on their way to disk.", service.writer.waiting),
-        "ready": ("1 if reports can be taken.", float(await service.is_ready())),
+        "deleted_reports_total": (
+            "Values deleted after their retention.",
+            service.retention.deleted,
+        ),
+        "ready": ("1 if reports can be taken.", float(await service.refusal() is None)),
+        "clock_suspect": (
+            "1 if the clock must be confirmed.",
+            service.condition.clock.is_suspect,
+        ),
+        "store_corrupt": (
+            "1 if the store was seen to be damaged.",
+            service.condition.is_corrupt,
+        ),
     }
     if free is not None:
         gauges["free_bytes"] = ("Room on the disk of the store.", free)

@@ -3,10 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nomadp.collector.held import HeldTask, counters_of, task_rows, totals_of
+from nomadp.collector.held import (
+    HeldTask,
+    counters_of,
+    read_task,
+    swept_through,
+    task_rows,
+    totals_of,
+)
+from nomadp.collector.retention import last_epoch
 from nomadp.collector.store import EVERY_TASK, Connection
 
-__all__ = ["overview"]
+__all__ = ["overview", "would_delete"]
 
 
 def overview(connection: Connection, tasks: Sequence[HeldTask]) -> dict[str, Any]:
@@ -38,3 +46,15 @@ def _shown(
         "by_epoch": {str(epoch): n for epoch, n in totals.items()},
         "counters": counters.get(held.number, {}),
     }
+
+
+def would_delete(connection: Connection, now_s: float) -> int:
+    """How many reports have outlived their retention at a time and still have values."""
+    count = 0
+    for row in task_rows(connection):
+        held = read_task(connection, row.id)
+        if held is not None:
+            last, swept = last_epoch(held, now_s), swept_through(connection, held)
+            totals = totals_of(connection, held)
+            count += sum(n for epoch, n in totals.items() if swept < epoch <= last)
+    return count

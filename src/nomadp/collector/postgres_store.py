@@ -7,12 +7,14 @@ from typing import Any, NoReturn
 import psycopg
 from psycopg import conninfo, errors
 
+from nomadp.collector.schema import LAYOUT
 from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
     Kept,
     Store,
+    StoreCorrupt,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -35,6 +37,12 @@ _WRITERS = """
     SELECT 1 FROM pg_locks JOIN pg_database ON pg_locks.database = pg_database.oid
     WHERE locktype = 'advisory' AND datname = current_database()
       AND classid::bigint = ? AND objid::bigint < ? LIMIT 1
+"""
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+_INDEXES = """
+    SELECT i.indexrelid::regclass::text FROM pg_index AS i
+    JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS a ON a.oid = c.relam
+    WHERE a.amname = 'btree' AND c.relnamespace = current_schema()::regnamespace ORDER BY 1
 """
 _KNOWN = "SELECT id, epoch, value FROM report WHERE task = %s AND id = ANY(%s)"
 _CELLS = """
@@ -63,7 +71,7 @@ class PostgresStore(Store):
 
     def is_in_use(self) -> bool:
         with closing(self.connect()) as connection:
-            return bool(connection.rows(_WRITERS, LOCK_SPACE, PARTS_MAX))
+            return connection.has_others()
 
     def free_bytes(self) -> int | None:
         return None  # on the database's machine; it says so itself when a commit fails
@@ -81,7 +89,6 @@ class PostgresConnection(Connection):
         self._part = self._taken_part() if writes else 0
 
     def prepare(self) -> None:
-        """Make the tables where they are missing; refused if they are of another version."""
         if self.rows("SHOW fsync") != [("on",)]:
             raise StoreRefused(
                 "PostgreSQL must have fsync on, or a crash loses what was acknowledged, and "
@@ -89,7 +96,15 @@ class PostgresConnection(Connection):
             )
         with self.transaction():
             self.rows("SELECT pg_advisory_xact_lock(?, ?)", LOCK_SPACE, PARTS_MAX)
-            self.make_tables(sqlite=False)
+            if 0 < (found := self.layout()) < LAYOUT:
+                self.check_alone(found)
+            self.migrate()
+
+    def make(self, name: str, columns: str) -> None:
+        self.run(f"CREATE TABLE IF NOT EXISTS {name} ({columns.replace('BLOB', 'BYTEA')})")
+
+    def has_others(self) -> bool:
+        return bool(self.rows(_WRITERS, LOCK_SPACE, PARTS_MAX))
 
     def _taken_part(self) -> int:
         """The lowest that no other writer has; it is free again when the connection ends."""
@@ -149,8 +164,33 @@ class PostgresConnection(Connection):
                 columns = [list(each) for each in zip(*cells, strict=True)]
                 self.raw.execute(_CELLS, (self._part, *columns))
 
+    def damage(self, *, quick: bool = False) -> list[str]:
+        """The server itself finds damaged pages whenever it reads them."""
+        return [] if quick else _damage(self)
+
+    def interrupt(self) -> None:
+        self.raw.cancel()
+
     def close(self) -> None:
         self.raw.close()
+
+
+def _damage(connection: PostgresConnection) -> list[str]:
+    """Every row of every table is read, and with amcheck every index is compared with them."""
+    found = []
+    names = sorted(row[0] for row in connection.rows(_TABLES))
+    has_amcheck = bool(connection.rows("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'"))
+    asked = [(name, f"SELECT COUNT(t.*::text) FROM {name} AS t") for name in names]
+    if has_amcheck:
+        indexes = [row[0] for row in connection.rows(_INDEXES)]
+        checked = "SELECT bt_index_check('{}'::regclass, true)"
+        asked += [(name, checked.format(name)) for name in indexes]
+    for name, sql in asked:
+        try:
+            connection.rows(sql)
+        except StoreCorrupt as error:
+            found.append(f"{name}: {error.reason}")
+    return found
 
 
 def _numbered(sql: str) -> Any:
@@ -180,6 +220,8 @@ def _refuse(error: psycopg.Error) -> NoReturn:
     # Without the original's text: it may quote the address and the user.
     if isinstance(error, errors.DiskFull):
         raise StoreFull("the disk of the store must have room, and is full") from None
+    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+        raise StoreCorrupt(f"PostgreSQL says {error.sqlstate}") from None
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"
         raise StoreUnavailable(

@@ -31,9 +31,12 @@ PROBLEMS = {
     "headers_too_large": Kind(431, "The headers are larger than they may be."),
     "overloaded": Kind(429, "Too much is waiting; send the same again later."),
     "unavailable": Kind(503, "The store cannot be reached; send the same again later."),
+    "store_corrupt": Kind(503, "The store is damaged; send the same again later."),
+    "clock_suspect": Kind(503, "The clock must be confirmed; send the same again later."),
     "storage_full": Kind(507, "The disk is nearly full; send the same again later."),
 }
 RETRY_AFTER_S = {"overloaded": 2, "unavailable": 5, "storage_full": 60}
+RETRY_AFTER_S |= {"store_corrupt": 60, "clock_suspect": 60}
 
 
 class Problem(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from nomadp.collector.held import HeldTask, read_task, task_rows
-from nomadp.collector.store import Connection, StoreUnavailable
+from nomadp.collector.store import Connection, StoreRefused, StoreUnavailable
 from nomadp.protocol.task import is_task_id
 
 __all__ = ["Reading", "Registry"]
@@ -21,8 +21,10 @@ LOOK_AGAIN_S = 1.0
 class Reading:
     """Questions to the store that do not wait for the writer, one after the other."""
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
-        self._connect = connect
+    def __init__(
+        self, connect: Callable[[], Connection], saw: Callable[[StoreRefused], None]
+    ) -> None:
+        self._connect, self._saw = connect, saw
         self._connection: Connection | None = None
         self._lock = asyncio.Lock()
         # Of the thread, too: who asked may be cancelled while the question is still asked.
@@ -34,13 +36,15 @@ class Reading:
 
     def _asked(self, ask: Callable[..., T], *arguments: object) -> T:
         with self._in_use:
-            if self._connection is None:
-                self._connection = self._connect()
             try:
+                if self._connection is None:
+                    self._connection = self._connect()
                 return ask(self._connection, *arguments)
-            except StoreUnavailable:
-                self._connection.close()
-                self._connection = None  # and again with the next question
+            except StoreRefused as error:
+                self._saw(error)
+                if isinstance(error, StoreUnavailable) and self._connection is not None:
+                    self._connection.close()
+                    self._connection = None  # and again with the next question
                 raise
 
     def close(self) -> None:

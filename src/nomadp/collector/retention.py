@@ -1,9 +1,19 @@
-"""Forgetting: after its retention a report's value goes, and its id stays against replays."""
+"""Forgetting: after its retention a report's value goes, and its id stays against replays.
 
-from nomadp.collector.held import HeldTask
-from nomadp.collector.store import Store
+Counts stay, so that questions can still be answered, unless the task says otherwise
+(``delete_counts``): of an epoch with one report they are that report.
+"""
 
-__all__ = ["swept"]
+import threading
+from collections.abc import Generator
+from contextlib import closing
+
+from nomadp.collector.clock import Clock, utc
+from nomadp.collector.held import HeldTask, swept_through
+from nomadp.collector.logs import log
+from nomadp.collector.store import Connection, Store
+
+__all__ = ["Retention", "deletions", "last_epoch"]
 
 AT_ONCE = 5_000
 """Reports looked at in one transaction: writers wait meanwhile."""
@@ -11,42 +21,95 @@ GRACE_S = 300.0
 """A report that was in time may still be on its way to disk, here or beside."""
 
 
-def swept(store: Store, held: HeldTask, now_s: float) -> int:
-    """Delete the values, and the counts, of all epochs whose retention has passed.
+class Retention:
+    """Deletes as long as the clock can be believed; counts and logs every step."""
 
-    The counts go too, and last: of an epoch with one report they are that report.
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._is_over = threading.Event()
+        self.deleted = 0
+        """Values that this process deleted."""
+
+    def sweep(self, held: HeldTask) -> None:
+        """One task's, until all is done or somebody says that it must not go on."""
+        if not self._may_go_on():
+            return
+        now_s = self._clock()
+        with closing(deletions(self._store, held, now_s)) as steps:
+            for count in steps:
+                self.deleted += count
+                log(
+                    "values deleted after their retention",
+                    task=held.id,
+                    reports=count,
+                    clock=utc(now_s),
+                )
+                if not self._may_go_on():
+                    return
+
+    def _may_go_on(self) -> bool:
+        return not self._is_over.is_set() and not self._clock.is_suspect
+
+    def stop(self) -> None:
+        """After the step that is being done."""
+        self._is_over.set()
+
+
+def last_epoch(held: HeldTask, now_s: float) -> int:
+    """The last epoch whose retention has passed; before the task's first if none has."""
+    start, end, retention, precision = held.span
+    passed = int((now_s - GRACE_S) // precision) - retention
+    return max(start - 1, min(passed, end - 1))
+
+
+def deletions(store: Store, held: HeldTask, now_s: float) -> Generator[int, None, None]:
+    """Delete the values of all epochs whose retention has passed; yields how many at each step.
+
+    Counts go last, and only if the task wants it.
     """
-    _, _, retention, precision = held.span
-    oldest = int((now_s - GRACE_S) // precision) - retention
+    last = last_epoch(held, now_s)
+    if last < held.span[0]:
+        return
     connection = store.connect()
     try:
-        past = "SELECT 1 FROM cell WHERE task = ? AND epoch <= ? LIMIT 1"
-        if not connection.rows(past, held.number, oldest):
-            return 0
-        deleted, last = 0, b""
-        while True:
-            rows = connection.rows(
-                "SELECT id FROM report WHERE task = ? AND id > ? ORDER BY id LIMIT ?",
-                held.number,
-                last,
-                AT_ONCE,
-            )
-            if not rows:
-                break
-            first, last = last, bytes(rows[-1][0])
-            with connection.transaction():
-                deleted += connection.run(
-                    "UPDATE report SET value = NULL WHERE task = ? AND id > ? AND id <= ? "
-                    "AND epoch <= ? AND value IS NOT NULL",
-                    held.number,
-                    first,
-                    last,
-                    oldest,
-                )
-        with connection.transaction():
-            connection.run(
-                "DELETE FROM cell WHERE task = ? AND epoch <= ?", held.number, oldest
-            )
-        return deleted
+        if swept_through(connection, held) < last:
+            yield from _without_values(connection, held, last)
+            _end(connection, held, last)
     finally:
         connection.close()
+
+
+def _without_values(
+    connection: Connection, held: HeldTask, last: int
+) -> Generator[int, None, None]:
+    after = b""
+    while True:
+        rows = connection.rows(
+            "SELECT id FROM report WHERE task = ? AND id > ? ORDER BY id LIMIT ?",
+            held.number,
+            after,
+            AT_ONCE,
+        )
+        if not rows:
+            return
+        first, after = after, bytes(rows[-1][0])
+        with connection.transaction():
+            count = connection.run(
+                "UPDATE report SET value = NULL WHERE task = ? AND id > ? AND id <= ? "
+                "AND epoch <= ? AND value IS NOT NULL",
+                held.number,
+                first,
+                after,
+                last,
+            )
+        if count:
+            yield count
+
+
+def _end(connection: Connection, held: HeldTask, last: int) -> None:
+    with connection.transaction():
+        if held.kit.task.delete_counts:
+            connection.run("DELETE FROM cell WHERE task = ? AND epoch <= ?", held.number, last)
+        connection.run(
+            "UPDATE task SET swept = ? WHERE number = ? AND swept < ?", last, held.number, last
+        )

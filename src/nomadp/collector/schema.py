@@ -1,15 +1,21 @@
-"""The tables of a store, the same in SQLite and in PostgreSQL.
+"""The tables of a store, the same in SQLite and in PostgreSQL, as numbered layouts.
 
 Reports are keyed by their random ids and not numbered, so that their order tells nothing of
 when they came in. Of a report whose retention has passed the id stays, without its value.
+
+A layout that was ever used never changes: whatever is new is one more migration at the end of
+`MIGRATIONS`. A new store goes through all of them, so that each is run by every test.
 """
 
-__all__ = ["SCHEMA_VERSION", "TABLES", "statements"]
+import json
+from typing import Any, Protocol
 
-SCHEMA_VERSION = 1
+__all__ = ["LAYOUT", "MIGRATIONS", "NEWEST_TIME", "Tables"]
 
-TABLES = {
-    "about": "name TEXT PRIMARY KEY, said TEXT NOT NULL",
+NEWEST_TIME = "newest"
+"""Of the table ``clock``: the newest time that a collector took to be right, in seconds."""
+
+_FIRST = {
     "token": "role TEXT PRIMARY KEY, sha256 TEXT NOT NULL",
     "task": "number BIGINT PRIMARY KEY, id TEXT UNIQUE NOT NULL, content BLOB NOT NULL, "
     "locations BLOB NOT NULL, book BLOB NOT NULL, closed BIGINT NOT NULL DEFAULT 0",
@@ -27,12 +33,38 @@ TABLES = {
 }
 
 
-def statements(*, sqlite: bool) -> list[str]:
-    """What makes the tables where they are missing."""
-    made = []
-    for name, columns in TABLES.items():
-        text = columns if sqlite else columns.replace("BLOB", "BYTEA")
-        # Without row ids, which would count up as rows come in.
-        ends = " WITHOUT ROWID" if sqlite else ""
-        made.append(f"CREATE TABLE IF NOT EXISTS {name} ({text}){ends}")
-    return made
+class Tables(Protocol):
+    """What a migration needs of a connection."""
+
+    def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]: ...
+
+    def run(self, sql: str, *parameters: Any) -> int: ...
+
+    def make(self, name: str, columns: str) -> None:
+        """Create a table where it is missing, in this kind of database."""
+
+
+def _first_tables(store: Tables) -> None:
+    for name, columns in _FIRST.items():
+        store.make(name, columns)
+
+
+def _retention_by_a_known_clock(store: Tables) -> None:
+    """The newest time that was seen, and through which epoch a task's values are deleted."""
+    store.make("clock", "name TEXT PRIMARY KEY, seconds BIGINT NOT NULL")
+    store.run("ALTER TABLE task ADD COLUMN swept BIGINT NOT NULL DEFAULT -1")
+    seen = []
+    for content, epoch in store.rows(
+        "SELECT content, (SELECT MAX(epoch) FROM cell WHERE task = number) FROM task"
+    ):
+        if epoch is not None:
+            # A report is taken one epoch early at most: it was at least so late by then.
+            seen.append((epoch - 1) * json.loads(bytes(content))["time_precision"])
+    if seen:
+        store.run("INSERT INTO clock (name, seconds) VALUES (?, ?)", NEWEST_TIME, max(seen))
+
+
+MIGRATIONS = (_first_tables, _retention_by_a_known_clock)
+"""The first makes layout 1 of an empty store, the next layout 2 of layout 1, and so on."""
+
+LAYOUT = len(MIGRATIONS)

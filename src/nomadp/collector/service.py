@@ -2,22 +2,28 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
 
 from nomadp.collector.basemap import Basemap
+from nomadp.collector.clock import Clock
+from nomadp.collector.condition import Condition
 from nomadp.collector.jobs import Jobs
 from nomadp.collector.logs import log, log_failure
 from nomadp.collector.metrics import Metrics
 from nomadp.collector.registry import Reading, Registry
-from nomadp.collector.retention import swept
+from nomadp.collector.retention import Retention
 from nomadp.collector.space import Space
-from nomadp.collector.store import Store, StoreRefused
+from nomadp.collector.store import Connection, Store, StoreCorrupt, StoreRefused
 from nomadp.collector.writer import Writer
 
 __all__ = ["Service"]
 
 SWEEP_S = 600.0
+WATCH_S = 5.0
+"""How often the clock is compared, and the store is asked whether it was confirmed."""
+CHECK_S = 86_400.0
+"""How often all of a store is read to see whether it is damaged; first at the start."""
 
 
 class Service:
@@ -27,55 +33,103 @@ class Service:
         self,
         store: Store,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Clock | None = None,
         space: Space | None = None,
         basemap: Basemap | None = None,
         worker: str = "",
     ) -> None:
-        self.store, self.clock, self.basemap = store, clock, basemap
-        self.space = space or Space(store.free_bytes)
-        self.writer = Writer(store, asyncio.get_running_loop())
-        self.reading = Reading(store.connect)
+        self.store, self.basemap = store, basemap
+        self.clock = clock or Clock()
+        self.condition = Condition(self.clock, space or Space(store.free_bytes))
+        self.writer = Writer(store, asyncio.get_running_loop(), self.condition)
+        self.reading = Reading(store.connect, self.condition.saw)
+        self.retention = Retention(store, self.clock)
         self.registry = Registry(self.reading)
         self.jobs = Jobs(self.reading)
         self.metrics = Metrics(worker)
-        self._sweeping: asyncio.Task[None] | None = None
+        self._work: list[asyncio.Task[None]] = []
+        self._is_over = asyncio.Event()
+        self._checking: Connection | None = None
+        self._checked_s = -CHECK_S
 
     async def start(self) -> None:
         await asyncio.to_thread(self.writer.start)
-        await self.registry.every()
-        self._sweeping = asyncio.create_task(self._sweep())
+        try:
+            await self._look_at_clock()
+            await self.registry.every()
+        except BaseException:  # a thread that is left alone with a connection ends in a crash
+            await self.stop()
+            raise
+        self._work = [
+            asyncio.create_task(self._again(SWEEP_S, self._sweep)),
+            asyncio.create_task(self._again(WATCH_S, self._look_at_clock)),
+        ]
 
     async def stop(self) -> None:
-        """After the last request was answered."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sweeping
+        """After the last request was answered. Waits for every thread that has a connection."""
+        self._is_over.set()
+        self.retention.stop()
+        if self._checking is not None:
+            self._checking.interrupt()
+        await asyncio.gather(*self._work)
         await self.jobs.stop()
         await asyncio.to_thread(self.writer.stop)
         self.reading.close()
 
-    async def is_ready(self) -> bool:
-        """Whether a report could be taken now."""
-        if not self.writer.is_well or self.space.is_full:
-            return False
+    async def refusal(self) -> str | None:
+        """Why no report could be taken now, as the kind of a problem; None if one could."""
+        if (refusal := self.condition.refusal) is not None:
+            return refusal
+        if not self.writer.is_well:
+            return "unavailable"
         try:
             await self.reading(lambda connection: connection.rows("SELECT 1"))
         except StoreRefused:
-            return False
-        return True
+            return self.condition.refusal or "unavailable"
+        return None
+
+    async def _again(self, pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Now and after every pause, until the end; never cancelled in the middle."""
+        reason = ""
+        while not self._is_over.is_set():
+            try:
+                await work()
+                reason = ""
+            except StoreRefused as error:
+                self.condition.saw(error)
+                if str(error) != reason and not self._is_over.is_set():
+                    reason = str(error)
+                    log("work on the store waits", reason=reason)
+            except Exception as error:
+                log_failure("work on the store failed", error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_over.wait(), pause_s)
+
+    async def _look_at_clock(self) -> None:
+        """Learn what others know of the time, and let them know."""
+        clock = self.clock
+        clock.learn(await self.reading(Connection.newest_time))
+        seconds = clock.to_keep()
+        if seconds is not None and not self.condition.is_corrupt:
+            await self.reading(Connection.keep_time, seconds)
+            clock.kept(seconds)
 
     async def _sweep(self) -> None:
-        while True:
+        if time.monotonic() - self._checked_s >= CHECK_S:
+            await asyncio.to_thread(self._check)
+            self._checked_s = time.monotonic()
+        for held in await self.registry.every():
+            if not self.condition.is_corrupt:
+                await asyncio.to_thread(self.retention.sweep, held)
+        if not self.condition.is_corrupt:
+            await asyncio.to_thread(self.store.tidy)
+
+    def _check(self) -> None:
+        with closing(self.store.connect()) as connection:
+            self._checking = connection
             try:
-                for held in await self.registry.every():
-                    count = await asyncio.to_thread(swept, self.store, held, self.clock())
-                    if count:
-                        log("values deleted after their retention", task=held.id, reports=count)
-                await asyncio.to_thread(self.store.tidy)
-            except StoreRefused as error:
-                log("retention waits for the store", reason=str(error))
-            except Exception as error:
-                log_failure("retention failed", error)
-            await asyncio.sleep(SWEEP_S)
+                found = [] if self._is_over.is_set() else connection.damage(quick=True)
+            finally:
+                self._checking = None
+        if found:
+            raise StoreCorrupt(found[0])

@@ -10,16 +10,18 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from nomadp.collector.schema import LAYOUT
 from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
     Kept,
     Store,
+    StoreCorrupt,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -30,6 +32,7 @@ __all__ = ["SqliteConnection", "SqliteStore"]
 ID_BYTES = 16
 BUSY_MS = 10_000
 TIDY_MS = 100
+FINDINGS_MAX = 20
 PRAGMAS = (
     f"busy_timeout = {BUSY_MS}",
     "journal_mode = WAL",
@@ -95,14 +98,8 @@ class SqliteStore(Store):
             return SqliteConnection(self.path)
 
     def is_in_use(self) -> bool:
-        connection = self.connect()
-        try:  # out of the log and back into it: only who is alone with a file can
-            connection.rows("PRAGMA busy_timeout = 0")
-            return connection.rows("PRAGMA journal_mode = DELETE") != [("delete",)]
-        except StoreUnavailable:
-            return True
-        finally:
-            connection.close()
+        with closing(self.connect()) as connection:
+            return connection.has_others()
 
     def free_bytes(self) -> int | None:
         return shutil.disk_usage(self.path.parent).free
@@ -126,7 +123,27 @@ class SqliteConnection(Connection):
 
     def prepare(self) -> None:
         with self.transaction():
-            self.make_tables(sqlite=True)
+            found = self.layout()
+        if found < LAYOUT:
+            if found:
+                self.check_alone(found)
+            with self.transaction():
+                self.migrate()
+
+    def make(self, name: str, columns: str) -> None:
+        # Without row ids, which would count up as rows come in.
+        self.run(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+
+    def has_others(self) -> bool:
+        """Out of the log and back into it: only who is alone with a file can."""
+        try:
+            self.rows("PRAGMA busy_timeout = 0")
+            return self.rows("PRAGMA journal_mode = DELETE") != [("delete",)]
+        except StoreUnavailable:
+            return True
+        finally:
+            self.rows(f"PRAGMA busy_timeout = {BUSY_MS}")
+            self.rows("PRAGMA journal_mode = WAL")
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         with _explained():
@@ -150,7 +167,8 @@ class SqliteConnection(Connection):
                 self.raw.execute("COMMIT")
         except BaseException:
             if self.raw.in_transaction:
-                self.raw.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # what went wrong before says more
+                    self.raw.execute("ROLLBACK")
             raise
 
     @contextmanager
@@ -160,7 +178,8 @@ class SqliteConnection(Connection):
         try:
             yield
         finally:
-            self.raw.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                self.raw.execute("ROLLBACK")
 
     def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
         known = self.known(arrivals.task, arrivals.ids)
@@ -191,6 +210,14 @@ class SqliteConnection(Connection):
         if cells:
             self.run(_CELLS, json.dumps(cells))
 
+    def damage(self, *, quick: bool = False) -> list[str]:
+        kind = "quick_check" if quick else "integrity_check"
+        said = [str(row[0]) for row in self.rows(f"PRAGMA {kind}({FINDINGS_MAX})")]
+        return [] if said == ["ok"] else said
+
+    def interrupt(self) -> None:
+        self.raw.interrupt()
+
     def close(self) -> None:
         self.raw.close()
 
@@ -207,13 +234,13 @@ def _refuse(error: sqlite3.Error) -> NoReturn:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_FULL") or name == "SQLITE_IOERR_WRITE":
         raise StoreFull("the disk of the store must have room, and is full") from error
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR")):
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_INTERRUPT")):
         raise StoreUnavailable(
             f"the store must be free and readable, and is not ({name})"
         ) from error
-    if name.startswith(
-        ("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_CANTOPEN", "SQLITE_READONLY")
-    ):
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or "malformed" in str(error):
+        raise StoreCorrupt(f"no SQLite file in order, {name or 'malformed'}") from error
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         raise StoreRefused(
             f"a store must be an SQLite file that can be written, and is not ({name})"
         ) from error

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.collector.schema import SCHEMA_VERSION, statements
+from nomadp.collector.logs import log
+from nomadp.collector.schema import LAYOUT, MIGRATIONS, NEWEST_TIME
 from nomadp.errors import NomadpError
 from nomadp.laws import Ints
 
@@ -18,6 +19,7 @@ __all__ = [
     "Connection",
     "Kept",
     "Store",
+    "StoreCorrupt",
     "StoreFull",
     "StoreRefused",
     "StoreUnavailable",
@@ -41,6 +43,17 @@ class StoreRefused(NomadpError, RuntimeError):
 
 class StoreUnavailable(StoreRefused):
     """Nothing can be read or written at the moment: a database is away, or a lock is held."""
+
+
+class StoreCorrupt(StoreRefused):
+    """What is stored is damaged: nothing more may be written to it."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"a store must be as it was written, and is damaged ({reason}); stop the "
+            'collector, keep a copy of the store as it is, and run "nomadp collector check"'
+        )
 
 
 class StoreFull(StoreRefused):
@@ -108,25 +121,95 @@ class Connection(ABC):
     def add_cells(self, cells: Sequence[Cell]) -> None: ...
 
     @abstractmethod
+    def damage(self, *, quick: bool = False) -> list[str]:
+        """What the database itself finds wrong; ``quick`` looks at less, in less time."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """From another thread: what is running ends with `StoreUnavailable`."""
+
+    @abstractmethod
     def close(self) -> None: ...
 
-    def make_tables(self, *, sqlite: bool) -> None:
-        """Where they are missing, in a transaction; refused if they are of another version."""
-        for statement in statements(sqlite=sqlite):
-            self.run(statement)
+    @abstractmethod
+    def make(self, name: str, columns: str) -> None:
+        """Create a table where it is missing."""
+
+    @abstractmethod
+    def has_others(self) -> bool:
+        """Whether a collector has the store; of a file, whether anybody else has it open."""
+
+    def layout(self) -> int:
+        """That of the tables that are there, 0 if there are none; in a transaction."""
+        self.make("about", "name TEXT PRIMARY KEY, said TEXT NOT NULL")
         said = self.rows("SELECT said FROM about WHERE name = 'schema'")
-        if not said:
-            self.run("INSERT INTO about VALUES ('schema', ?)", str(SCHEMA_VERSION))
-        elif said != [(str(SCHEMA_VERSION),)]:
+        text = said[0][0] if said else "0"
+        if said and text not in map(str, range(1, LAYOUT + 1)):
+            is_newer = text.isascii() and text.isdecimal() and int(text[:9]) > LAYOUT
             raise StoreRefused(
-                f"a store must be of schema {SCHEMA_VERSION}, got {said[0][0][:20]}; use the "
-                "nomadp that made it"
+                f"a store must be of layout 1 to {LAYOUT}, got {text[:20]}; "
+                + (
+                    "it was written by a newer nomadp: install that version again, or restore "
+                    "a backup that was made before"
+                    if is_newer
+                    else "restore a backup"
+                )
+            )
+        return int(text)
+
+    def check_alone(self, layout: int) -> None:
+        """Refuse to change tables that a collector of an older version still uses."""
+        if self.has_others():
+            raise StoreRefused(
+                f"a store of layout {layout} must be at rest to be brought to layout {LAYOUT}, "
+                "and a collector or another program has it open; stop it, make a backup and "
+                "run the same again"
             )
 
+    def migrate(self) -> None:
+        """From the layout that is there to the newest, in the transaction of the caller."""
+        found = self.layout()
+        if found == LAYOUT:
+            return
+        if found:
+            log("the store is brought to a newer layout", before=found, after=LAYOUT)
+        for change in MIGRATIONS[found:]:
+            change(self)
+        self.run(
+            "INSERT INTO about (name, said) VALUES ('schema', ?) "
+            "ON CONFLICT (name) DO UPDATE SET said = excluded.said",
+            str(LAYOUT),
+        )
+
+    def newest_time(self) -> int | None:
+        """The newest time that a collector took to be right; none before the first."""
+        sql = "SELECT seconds FROM clock WHERE name = ?"
+        rows = self.rows(sql, NEWEST_TIME)
+        return int(rows[0][0]) if rows else None
+
+    def keep_time(self, seconds: int) -> None:
+        """A time that was right: only a newer one is kept."""
+        self.run(
+            "INSERT INTO clock (name, seconds) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET seconds = excluded.seconds "
+            "WHERE excluded.seconds > clock.seconds",
+            NEWEST_TIME,
+            seconds,
+        )
+
+    def confirm_time(self, seconds: int) -> None:
+        """The operator says that it is right, even if it is an older one."""
+        with self.transaction():
+            self.run("DELETE FROM clock WHERE name = ?", NEWEST_TIME)
+            self.keep_time(seconds)
+
     def write(
-        self, arrivals: Sequence[Arrivals], told: Callable[[Written], Counters]
+        self,
+        arrivals: Sequence[Arrivals],
+        told: Callable[[Written], Counters],
+        seconds: int | None = None,
     ) -> Written:
-        """One commit: reports, the counts of their numbers, and what became of all.
+        """One commit: reports, the counts of their numbers, what became of all, and the time.
 
         Reports first, then cells, then counters, each sorted: writers side by side then take
         their locks in the same order, and none waits for one that waits for it.
@@ -146,6 +229,8 @@ class Connection(ABC):
             self.add_cells(cells)
             written = Written(known, closed)
             self.add_counters(told(written))
+            if seconds is not None:
+                self.keep_time(seconds)
         return written
 
     def add_counters(self, counters: Counters) -> None:

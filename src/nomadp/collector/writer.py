@@ -12,9 +12,17 @@ from collections import Counter
 from contextlib import suppress
 
 from nomadp.collector.commits import Group, Pending, grouped
+from nomadp.collector.condition import Condition
 from nomadp.collector.held import HeldTask
 from nomadp.collector.logs import log, log_failure
-from nomadp.collector.store import Connection, Store, StoreRefused, StoreUnavailable, Written
+from nomadp.collector.store import (
+    Connection,
+    Store,
+    StoreCorrupt,
+    StoreRefused,
+    StoreUnavailable,
+    Written,
+)
 
 __all__ = ["Overloaded", "Writer"]
 
@@ -32,8 +40,10 @@ class Overloaded(Exception):
 class Writer:
     """Of one store, for one event loop."""
 
-    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
-        self._store, self._loop = store, loop
+    def __init__(
+        self, store: Store, loop: asyncio.AbstractEventLoop, condition: Condition
+    ) -> None:
+        self._store, self._loop, self._condition = store, loop, condition
         self._queue: queue.SimpleQueue[Pending | None] = queue.SimpleQueue()
         self._refusals: Counter[tuple[int, str]] = Counter()
         self._lock = threading.Lock()
@@ -109,7 +119,13 @@ class Writer:
         if not batch and not refusals:
             return
         try:
+            if self._condition.is_corrupt:
+                raise StoreCorrupt("as was seen before")
             self._write(grouped(batch), refusals)
+        except StoreCorrupt as error:  # and counters cannot be kept either
+            self._condition.saw(error)
+            for each in batch:
+                each.error = error
         except Exception as error:
             self._failed(batch, refusals, error)
         self.commits += 1
@@ -123,7 +139,11 @@ class Writer:
         def told(written: Written) -> Counter[tuple[int, str]]:
             return sum((group.settle(written) for group in groups), refusals)
 
-        self._connection.write([group.arrivals for group in groups], told)
+        clock = self._condition.clock
+        seconds = clock.to_keep()
+        self._connection.write([group.arrivals for group in groups], told, seconds)
+        if seconds is not None:
+            clock.kept(seconds)
 
     def _failed(
         self, batch: list[Pending], refusals: Counter[tuple[int, str]], error: Exception

@@ -1,0 +1,35 @@
+"""Whether reports can be taken now, and if not, why not."""
+
+from nomadp.collector.clock import Clock
+from nomadp.collector.logs import log
+from nomadp.collector.space import Space
+from nomadp.collector.store import StoreCorrupt
+
+__all__ = ["Condition"]
+
+
+class Condition:
+    """Of one process; whoever reads or writes the store says what it saw."""
+
+    def __init__(self, clock: Clock, space: Space) -> None:
+        self.clock, self.space = clock, space
+        self.is_corrupt = False
+        """For the rest of this process: nothing is written to a store that is damaged."""
+
+    def saw(self, error: BaseException) -> None:
+        if isinstance(error, StoreCorrupt) and not self.is_corrupt:
+            self.is_corrupt = True
+            log(
+                "the store is corrupt; nothing is taken or deleted any more; stop the "
+                'collector and run "nomadp collector check"',
+                reason=str(error),
+            )
+
+    @property
+    def refusal(self) -> str | None:
+        """The kind of problem that every upload meets; None if there is none."""
+        if self.is_corrupt:
+            return "store_corrupt"
+        if self.clock.is_suspect:
+            return "clock_suspect"
+        return "storage_full" if self.space.is_full else None
