@@ -106,6 +106,7 @@ class Collector:
     """Instead of what a path should be."""
     seen: list[Asked] = field(default_factory=list)
     url: str = ""
+    connections: int = 0
 
     @property
     def uploads(self) -> list[Asked]:
@@ -135,6 +136,7 @@ def collecting(*kits: Kit) -> Iterator[Collector]:
     class Handler(BaseHTTPRequestHandler):
         def handle_one_request(self) -> None:
             self.close_connection = True
+            collector.connections += 1
             head = b""
             while not head.endswith(b"\r\n\r\n"):
                 line = self.rfile.readline()

@@ -35,6 +35,7 @@ __all__ = [
     "sector_borders",
     "sector_seen",
     "unit_vectors",
+    "usable_degrees",
 ]
 
 Floats = NDArray[np.float64]
@@ -83,6 +84,15 @@ def places(lat: ArrayLike, lng: ArrayLike) -> Places:
         np.sin(2 * half_lat),
         np.cos(2 * half_lat),
     )
+
+
+def usable_degrees(lat: Floats, lng: Floats) -> tuple[Floats, Floats]:
+    """Longitudes wrapped into [-180, 180), exactly; NaN for both where one is unusable."""
+    usable = np.isfinite(lat) & np.isfinite(lng) & (np.abs(lat) <= 90.0)
+    turned = np.fmod(np.where(usable, lng, 0.0), 360.0)
+    turned = np.where(turned < -180.0, turned + 360.0, turned)
+    turned = np.where(turned >= 180.0, turned - 360.0, turned)
+    return np.where(usable, lat, np.nan), np.where(usable, turned, np.nan)
 
 
 def distance_km(a: Places, b: Places) -> Floats:

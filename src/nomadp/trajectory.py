@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 from nomadp.errors import DomainError
 from nomadp.sequences import Indices, Sequences, joined
 
-__all__ = ["HOURS", "TrajectorySet"]
+__all__ = ["HOURS", "PUBLIC_HOUR", "TrajectorySet"]
 
 HOURS = 7 * 24
 """Of a week."""
+PUBLIC_HOUR = 0
+"""What a device reports where it cannot read when: the same for everybody."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

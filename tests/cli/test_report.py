@@ -58,7 +58,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Given:
     plain = Client.report
 
     def look(self: Client, journey: Any, **how: Any) -> object:
-        found.append((journey.tolist(), how))
+        placed = list(map(list, zip(journey.lat.tolist(), journey.lng.tolist(), strict=True)))
+        found.append((placed if journey.ids is None else list(journey.ids), how))
         return plain(self, journey, **how)
 
     monkeypatch.setattr(Client, "report", look)
@@ -183,11 +184,29 @@ def test_journeys_of_several_files_and_folders_are_counted_through(
     assert second == [[40.011, -73.991], [40.0, -74.0]]
 
 
-@pytest.mark.parametrize("choose", ["0", "3", "-1", "first", "1.5", "\u0661"])
-def test_a_journey_that_is_not_there_is_refused(report: Run, choose: str) -> None:
+@pytest.mark.parametrize("choose", ["0", "-1", "first", "1.5", "\u0661", "1_0"])
+def test_what_is_no_number_of_a_journey_is_refused(
+    report: Run, collector: Collector, choose: str
+) -> None:
     result = report(f"--choose={choose}")
     assert result.exit_code == 2
-    assert "from 1 to 2" in result.stderr
+    assert "a journey from 1 on" in result.stderr
+    assert collector.seen == []
+
+
+def test_beyond_the_last_journey_is_the_last(report: Run, given: Given) -> None:
+    assert report("--choose", "3").exit_code == 0
+    assert len(given[0][0]) == 3
+
+
+def test_a_file_of_another_form_is_refused_before_any_request(
+    run: Run, folder: Path, collector: Collector
+) -> None:
+    write(folder / "other.csv", "name,colour", "a,blue")
+    url = f"{collector.url}/tasks/{KIT.task.id}"
+    assert run("report", "other.csv", "--task", url, "--yes", "--now").exit_code == 2
+    assert collector.seen == []
+    assert not (folder / "home").exists()
 
 
 def test_journeys_by_location_id_are_those_locations(
@@ -196,7 +215,7 @@ def test_journeys_by_location_id_are_those_locations(
     write(folder / "ids.csv", "tid,seq,location_id", "a,0,p3", "a,1,p7")
     url = f"{collector.url}/tasks/{KIT.task.id}"
     assert run("report", "ids.csv", "--task", url, "--yes").exit_code == 0
-    assert [journey for journey, _ in given] == [[3, 7]]
+    assert [journey for journey, _ in given] == [["p3", "p7"]]
 
 
 def test_a_question_of_when_reads_the_hour_of_the_file(

@@ -14,7 +14,8 @@ from devices import Asked, Collector, Said, atlas_kit, collecting, question_kit,
 
 import nomadp
 from nomadp.client import Client, sending
-from nomadp.client.journey import PrivateJourney
+from nomadp.client import journey as journeys
+from nomadp.client.journey import PrivateJourney, Steps
 from nomadp.client.ledger_file import LEDGER
 from nomadp.errors import (
     DomainError,
@@ -302,21 +303,14 @@ def test_a_check_refuses_reports_that_the_budget_covers_one_by_one_only(tmp_path
 # Journeys.
 
 NOT_JOURNEYS = [
-    [],
     "somewhere",
     None,
     7,
     [None],
     [(1.0,)],
     [(1.0, 2.0, 3.0)],
-    [(91.0, 0.0)],
-    [(0.0, 181.0)],
-    [(float("nan"), 0.0)],
-    [(0.0, float("inf"))],
     [0.5, 1.5],
     [True],
-    [12],
-    [-1],
     [[[1, 2]]],
     [(1, 2), (3,)],
     ["p1", "p2"],
@@ -333,6 +327,59 @@ def test_what_is_no_journey_is_refused_before_the_charge(
         client.report(journey)
     assert client.spending().spent == 0
     assert collector.uploads == []
+
+
+NAN, INFINITE = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("journey", "expected"),
+    [
+        ([], [0, 0, 0]),
+        ([(NAN, 0.0)], [0, 0, 0]),
+        ([(91.0, -74.0), (40.0, INFINITE)], [0, 0, 0]),
+        ([(NAN, 0.0), (40.0, -73.94), (91.0, 0.0)], [3, 3, 3]),
+        ([(40.0, -73.94 + 360)], [3, 3, 3]),
+        ([(40.0, -73.94 - 3600)], [3, 3, 3]),
+        ([12, 5, -1], [0, 5, 0]),
+        (np.array([2**63], dtype=np.uint64), [0, 0, 0]),
+        (Steps.placed(np.full(3, NAN), np.full(3, NAN), ["p3", "elsewhere", ""]), [3, 0, 0]),
+        (Steps.placed(np.array([40.0]), np.array([-73.94]), ["elsewhere"]), [3, 3, 3]),
+        (Steps.placed(np.array([40.0]), np.array([-73.94]), ["p7"]), [7, 7, 7]),
+    ],
+)
+def test_a_journey_of_any_values_is_one(journey: object, expected: list[int]) -> None:
+    assert PrivateJourney.of(journey, KIT, None).locations.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("lng", "expected"),
+    [(180.0, -180.0), (-180.0, -180.0), (190.5, -169.5), (-181.25, 178.75), (1e6, -80.0)],
+)
+def test_longitudes_wrap_to_the_same_bits_everywhere(lng: float, expected: float) -> None:
+    assert Steps.of([(0.0, lng)]).lng.tolist() == [expected]
+
+
+@pytest.mark.parametrize("name", ["trips", "visits", "atlas"])
+def test_a_journey_takes_as_many_operations_whatever_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = KIT if name == "atlas" else question_kit(name)
+    counted: list[int] = []
+    plain = journeys.distance_km
+
+    def counting(one: Any, other: Any) -> Any:
+        found = plain(one, other)
+        counted.append(found.size)
+        return found
+
+    monkeypatch.setattr(journeys, "distance_km", counting)
+    sizes = set()
+    for steps in [[], [1], [5] * 9000, [(40.0, -74.0)] * 9000, [(NAN, 0.0)], [(-33.9, 151.2)]]:
+        counted.clear()
+        PrivateJourney.of(steps, kit, None)
+        sizes.add(sum(counted))
+    assert len(sizes) == 1
 
 
 def test_points_go_to_the_nearest_location_as_everywhere_else() -> None:
@@ -357,15 +404,21 @@ def test_a_question_reads_the_whole_journey_up_to_a_bound() -> None:
     assert (len(long), long[0], long[-1]) == (4096, 3, 7)
 
 
-@pytest.mark.parametrize("hour", [None, -1, 168, 3.5, True, "7"])
-def test_a_question_of_when_needs_an_hour(tmp_path: Path, hour: object) -> None:
+@pytest.mark.parametrize("hour", [3.5, True, "7"])
+def test_an_hour_is_a_whole_number(tmp_path: Path, hour: object) -> None:
     kit = question_kit("starts", when="weekday")
     with collecting(kit) as collector, Client(tmp_path) as client:
         client.join(collector.url, kit.task.id)
-        with pytest.raises(DomainError, match="asks when"):
+        with pytest.raises(DomainError, match="must be a whole number"):
             client.report([1, 2], hour=hour)  # type: ignore[arg-type]
         assert client.spending().spent == 0
         assert client.report([1, 2], hour=167).accepted
+
+
+@pytest.mark.parametrize("hour", [None, -1, 168])
+def test_an_hour_that_nobody_knows_is_the_public_one(hour: int | None) -> None:
+    kit = question_kit("starts", when="weekday")
+    assert PrivateJourney.of([1], kit, hour).hour == 0
 
 
 @pytest.mark.parametrize("name", ["trips", "starts", "ends", "visits"])

@@ -1,7 +1,7 @@
 """``nomadp report``: one journey of a person, perturbed here and sent to a collector."""
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,6 +13,7 @@ from nomadp.cli.output import Answer, json_option, reading_notes, say
 
 if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
+    from nomadp.client.journey import Steps
     from nomadp.formats.points import Points
     from nomadp.protocol import Kit
 
@@ -22,10 +23,11 @@ LAST = "last"
 
 
 class Chosen(NamedTuple):
-    """A journey to be reported: private."""
+    """A journey to be reported: private. Nothing of it is left out yet for any task."""
 
-    journey: Any
+    steps: "Steps"
     hour: int | None
+    """None where nobody knows."""
 
 
 @click.command()
@@ -38,7 +40,8 @@ class Chosen(NamedTuple):
     multiple=True,
     default=[LAST],
     metavar="last|N",
-    help="Which journey of FILES, counted from 1; the last by default; repeatable.",
+    help="Which journey of FILES, counted from 1; the last by default, or if there are fewer; "
+    "repeatable.",
 )
 @click.option("--now", is_flag=True, help="Send at once, without the task's random delay.")
 @click.option("--queue", is_flag=True, help='Keep it for "nomadp send"; needs no network.')
@@ -57,8 +60,9 @@ def report(**options: Any) -> Answer:
     The whole journey is perturbed on this machine: what is sent is as likely, up to a factor
     e^epsilon, for any other journey of any length. What is spent is written into a ledger
     first, and never comes back. FILES are anything that "nomadp data convert" reads, folders
-    too; points that are no location of the task go to the nearest. The id of a task is the hash
-    of all that it is: compare it with what others were given.
+    too; points that are no location of the task go to the nearest. A report is made whatever
+    the values in FILES are; a file of another form is refused before any request. The id of a
+    task is the hash of all that it is: compare it with what others were given.
 
     \b
     Example:
@@ -68,10 +72,11 @@ def report(**options: Any) -> Answer:
     """
     from nomadp.client import Client
 
+    # Files come first: how long they take must not be seen between two requests.
+    with reading_notes() as notes:
+        chosen = _chosen(options, notes)
     with Client(options["home"], options["lifetime"]) as client:
         kit = _joined(client, options)
-        with reading_notes() as notes:
-            chosen = _chosen(kit, options)
         client.check(kit.task.id, count=len(chosen))
         if not options["yes"]:
             _confirm(client, kit, chosen, notes)
@@ -89,7 +94,7 @@ def _reported(
 ) -> "list[Receipt]":
     how = {"task_id": kit.task.id, "now": options["now"], "queue": options["queue"]}
     try:
-        return [client.report(each.journey, hour=each.hour, **how) for each in chosen]
+        return [client.report(each.steps, hour=each.hour, **how) for each in chosen]
     except Stopped as stop:
         stop.add_note('what was charged stays charged: see "nomadp ledger show"')
         raise
@@ -104,43 +109,43 @@ def _joined(client: "Client", options: dict[str, Any]) -> "Kit":
     return client.kit(task.id)
 
 
-def _chosen(kit: "Kit", options: dict[str, Any]) -> list[Chosen]:
-    from nomadp.formats.point_files import read_points
+def _chosen(options: dict[str, Any], notes: list[str]) -> list[Chosen]:
+    """The journeys that were chosen, whatever is in the files (docs/device.md)."""
+    from nomadp.formats.point_files import read_any_points
 
-    timed = kit.mechanism.timed
-    how = reading_of({**options, "when": timed or None})
-    split = how.split_hours is not None
-    how = replace(how, clock=timed or split or bool(how.thinning))
-    points = read_points(options["files"], how, kit.locations)
-    hours = points.hours()
-    if timed and hours is None:
-        raise click.UsageError("this task asks when, and FILES must say when journeys began")
-    numbers = [_number(text, len(points.tids)) for text in options["choose"]]
-    return [
-        Chosen(_journey(points, k, kit), None if hours is None else int(hours[k]))
-        for k in numbers
-    ]
+    wanted = [_number(text) for text in options["choose"]]
+    points = read_any_points(options["files"], reading_of(options))
+    count = 0 if points is None else len(points.tids)
+    if any(k > count for k in wanted):
+        notes.append(f"there are {count} journeys, and the last of them is reported")
+    return [_journey(points, (k or count) - 1) for k in wanted]
 
 
-def _number(text: str, count: int) -> int:
+def _number(text: str) -> int:
+    """Of a journey, counted from 1; 0 for the last."""
     if text.lower() == LAST:
-        return count - 1
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= count):
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise click.UsageError(
-            f"--choose must be last or a number of a journey from 1 to {count}, got {text[:40]}"
+            f"--choose must be last or a number of a journey from 1 on, got {text[:40]}"
         )
-    return int(text) - 1
+    return int(text)
 
 
-def _journey(points: "Points", k: int, kit: "Kit") -> Any:
+def _journey(points: "Points | None", k: int) -> Chosen:
+    """Journey k, or the last; one without any point if there is none."""
     import numpy as np
 
+    from nomadp.client.journey import Steps
+
+    if points is None:
+        return Chosen(Steps.placed(np.empty(0), np.empty(0)), None)
+    k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
-    if points.location_ids is not None:
-        found, known = kit.locations.find_known(points.location_ids[rows])
-        if known.all():
-            return found
-    return np.stack([points.lat[rows], points.lng[rows]], axis=1)
+    ids = None if points.location_ids is None else points.location_ids[rows]
+    hours = points.hours()
+    steps = Steps.placed(points.lat[rows], points.lng[rows], ids)
+    return Chosen(steps, None if hours is None else int(hours[k]))
 
 
 def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str]) -> None:
@@ -160,10 +165,16 @@ def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )
-    if any(farthest_km(each.journey, kit.locations) > FAR_KM for each in chosen):
+    if any(farthest_km(each.steps, kit.locations) > FAR_KM for each in chosen):
         say(
             f"Some points are more than {FAR_KM:g} km from every location of this task, and "
             "would be reported as if they were at the nearest.",
+            err=True,
+        )
+    if kit.mechanism.timed and any(each.hour is None for each in chosen):
+        say(
+            "This task asks when, and the files do not say: Monday from 0 to 1 h would be "
+            "perturbed instead.",
             err=True,
         )
     click.confirm("Report?", abort=True, err=True)

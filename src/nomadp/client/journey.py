@@ -1,29 +1,95 @@
-"""A private journey, brought to what its task reports: checked before anything is charged.
+"""A private journey, brought to what its task reports: a journey of any values gives a report.
 
-A journey far from every location is reported all the same, at the nearest: whether a device
-reports must not tell where somebody was.
+What is unusual has a public answer (docs/device.md): whether a device reports must not tell
+where somebody was. `Steps` are prepared before a task is asked for; what is left to do then
+takes as many operations for every journey.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.geometry import Floats, distance_km, places
+from nomadp.geometry import Floats, distance_km, places, usable_degrees
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.protocol import Kit, brought_to_length
-from nomadp.trajectory import HOURS
+from nomadp.trajectory import HOURS, PUBLIC_HOUR
 
-__all__ = ["FAR_KM", "POINTS_MAX", "PrivateJourney", "farthest_km"]
+__all__ = ["FAR_KM", "POINTS_MAX", "PUBLIC_LOCATION", "PrivateJourney", "Steps", "farthest_km"]
 
 POINTS_MAX = 4096
-"""A direct question reads at most so many points of a journey, evenly spaced if it has more."""
+"""A query of visits reads at most so many points of a journey, evenly spaced if it has more."""
+ENDS = 2
+"""Of a journey, for queries that read only where it begins and ends."""
+PUBLIC_LOCATION = 0
+"""The answer where nothing usable is known: the same for everybody."""
 FAR_KM = 50.0
 """A person is told, on their own terminal, of points farther than this from all locations."""
 _PAIRS_AT_ONCE = 1 << 21
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Steps:
+    """The points of a journey of which something is usable. Private: nothing is printed."""
+
+    lat: Floats
+    lng: Floats
+    """Both NaN where only a name or an index is known."""
+    indices: Ints | None = None
+    ids: Sequence[str] | None = None
+    """Of locations, empty where a point has none."""
+
+    @classmethod
+    def of(cls, journey: Any) -> "Steps":
+        """From pairs of degrees (lat, lng), or location indices; refused if it is neither."""
+        if isinstance(journey, Steps):
+            return journey
+        found = _numbers(journey)
+        if found.ndim == 2:
+            return cls.placed(found[:, 0], found[:, 1])
+        nowhere = np.full(len(found), np.nan)
+        return cls(nowhere, nowhere, indices=found)
+
+    @classmethod
+    def placed(cls, lat: Floats, lng: Floats, ids: Sequence[str] | None = None) -> "Steps":
+        """Points with neither usable coordinates nor an id are dropped."""
+        lat, lng = usable_degrees(lat, lng)
+        keep = ~np.isnan(lat)
+        if ids is not None:
+            keep |= np.array([each != "" for each in ids], dtype=np.bool_)
+            ids = [each for each, kept in zip(ids, keep.tolist(), strict=True) if kept]
+        return cls(lat[keep], lng[keep], ids=ids)
+
+    def __len__(self) -> int:
+        return len(self.lat)
+
+    def __repr__(self) -> str:
+        return "Steps(withheld)"
+
+    def at(self, rows: list[int], locations: LocationSet) -> Ints:
+        """The locations at these rows: as many operations whatever the points are."""
+        known = self._known(rows, locations)
+        lat, lng = self.lat[rows], self.lng[rows]
+        nowhere = np.isnan(lat)
+        public = locations.lat[PUBLIC_LOCATION], locations.lng[PUBLIC_LOCATION]
+        degrees = np.where(nowhere[:, None], public, np.stack([lat, lng], axis=1))
+        nearest = np.where(nowhere, PUBLIC_LOCATION, _nearest(degrees, locations))
+        return np.where(known == _UNKNOWN, nearest, known)
+
+    def _known(self, rows: list[int], locations: LocationSet) -> Ints:
+        """Locations that are named, or `_UNKNOWN`."""
+        if self.ids is not None:
+            found, is_known = locations.find_known([self.ids[k] for k in rows])
+            return np.where(is_known, found, _UNKNOWN)
+        if self.indices is not None:
+            given = self.indices[rows]
+            is_known = (given >= 0) & (given < len(locations))
+            return np.where(is_known, given, _UNKNOWN).astype(np.int64)
+        return np.full(len(rows), _UNKNOWN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,54 +101,52 @@ class PrivateJourney:
 
     @classmethod
     def of(cls, journey: Any, kit: Kit, hour: int | None) -> "PrivateJourney":
-        """From pairs of degrees (lat, lng) or location indices; refused if it is neither."""
-        steps = _steps(journey)
-        length = kit.task.length or min(len(steps), POINTS_MAX)
-        kept = np.asarray(brought_to_length(steps, length))
-        is_named = kept.ndim == 1
-        found = (
-            _indices(kept, len(kit.locations)) if is_named else _nearest(kept, kit.locations)
-        )
+        """From `Steps`, or from what they are made of."""
+        steps = Steps.of(journey)
+        if not len(steps):
+            nowhere = np.full(1, np.nan)
+            steps = Steps(nowhere, nowhere)
+        length = _points_read(kit)
+        is_free = length == POINTS_MAX and kit.task.length is None
+        count = min(len(steps), length) if is_free else length
+        rows = brought_to_length(range(len(steps)), length)
+        found = steps.at(rows, kit.locations)[:count]
         return cls(found, _hour(hour, is_asked=kit.mechanism.timed))
 
     def __repr__(self) -> str:
         return "PrivateJourney(withheld)"
 
 
-def farthest_km(journey: Any, locations: LocationSet) -> float:
+def _points_read(kit: Kit) -> int:
+    if kit.task.length is not None:
+        return kit.task.length
+    return POINTS_MAX if kit.task.mechanism == "visits" else ENDS
+
+
+def farthest_km(steps: Steps, locations: LocationSet) -> float:
     """How far the farthest point is from every location: private, for its owner's eyes."""
-    steps = _steps(journey)
-    if steps.ndim == 1:
-        return 0.0
-    return max(float(row.min(axis=1).max()) for row in _rows_km(steps, locations))
+    degrees = np.stack([steps.lat, steps.lng], axis=1)[~np.isnan(steps.lat)]
+    return max(
+        (float(row.min(axis=1).max()) for row in _rows_km(degrees, locations)), default=0
+    )
 
 
-def _steps(journey: Any) -> Any:
+def _numbers(journey: Any) -> Any:
     """(n,) indices or (n, 2) degrees. No refusal says what was wrong where, or how many."""
     try:
-        steps = np.asarray(journey if isinstance(journey, np.ndarray) else list(journey))
-        degrees = steps.astype(np.float64)
+        found = np.asarray(journey if isinstance(journey, np.ndarray) else list(journey))
     except (TypeError, ValueError, OverflowError):
-        steps, degrees = np.empty((0, 0)), np.empty((0, 0))
-    is_named = steps.ndim == 1 and steps.dtype.kind in "iu"
-    is_placed = steps.ndim == 2 and steps.shape[1:] == (2,) and steps.dtype.kind in "iuf"
-    limit = np.array([90.0, 180.0])
-    if not len(steps) or not (is_named or (is_placed and (np.abs(degrees) <= limit).all())):
+        found = np.array(None)
+    if found.ndim and not found.size:
+        return np.empty((0, 2))
+    is_named = found.ndim == 1 and found.dtype.kind in "iu"
+    is_placed = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iuf"
+    if not (is_named or is_placed):
         raise DomainError(
-            "a journey must be at least one pair of degrees (lat, lng), or at least one index "
-            "of a location; its points are withheld because they are private"
+            "a journey must be pairs of degrees (lat, lng), or indices of locations; its "
+            "points are withheld because they are private"
         )
-    return steps if is_named else degrees
-
-
-def _indices(steps: Any, size: int) -> Ints:
-    if steps.min() < 0 or steps.max() >= size:
-        raise DomainError(
-            f"every location must be an index into the public set of {size}; the values are "
-            "withheld because they are private"
-        )
-    found: Ints = steps.astype(np.int64)
-    return found
+    return found if is_named else found.astype(np.float64)
 
 
 def _nearest(degrees: Floats, locations: LocationSet) -> Ints:
@@ -100,13 +164,12 @@ def _rows_km(degrees: Floats, locations: LocationSet) -> Iterator[Floats]:
 
 
 def _hour(hour: Any, *, is_asked: bool) -> int | None:
+    """The public hour where none is known: a clock that cannot be read must not be silent."""
     if not is_asked:
         return None
-    if isinstance(hour, bool) or not isinstance(hour, int | np.integer):
-        hour = -1
-    if not 0 <= hour < HOURS:
+    if isinstance(hour, bool) or not isinstance(hour, int | np.integer | None):
         raise DomainError(
-            f"this task asks when: it must be told the hour of the week, a whole number from 0 "
-            f"(Monday from 0 to 1 h) to {HOURS - 1}; what came is withheld"
+            "the hour of the week must be a whole number, or None where nobody knows it; what "
+            "came is withheld"
         )
-    return int(hour)
+    return int(hour) if hour is not None and 0 <= hour < HOURS else PUBLIC_HOUR

@@ -5,19 +5,23 @@ breaks. It is never quoted, nor kept in the chain of exceptions.
 """
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import Enum, auto
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import SchemaError
-from nomadp.geometry import Floats
+from nomadp.formats.unreadable import BadRows
+from nomadp.geometry import Floats, usable_degrees
 from nomadp.sequences import Indices
+from nomadp.trajectory import PUBLIC_HOUR
 
 __all__ = [
     "BadValue",
@@ -30,6 +34,7 @@ __all__ = [
     "TextCoder",
     "Times",
     "Wishes",
+    "carried",
     "check",
     "decimals",
     "degrees",
@@ -87,6 +92,9 @@ class Wishes:
     """Told how many bytes were read, of how many."""
     hours: bool = False
     """Whether to keep the hour of the week at which a trajectory begins."""
+    lenient: bool = False
+    """Whether a value that cannot be used leaves out its point, and not the file: whether a
+    person's device reports must not depend on it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,17 +122,18 @@ def check(table: Table, broken: NDArray[np.bool_], rule: str) -> None:
     rows = np.flatnonzero(broken)
     if len(rows):
         others = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-        raise SchemaError(f"{table.path}: {table.where(int(rows[0]))}{others}: {rule}")
+        raise BadRows(f"{table.path}: {table.where(int(rows[0]))}{others}: {rule}")
 
 
 class TextCoder:
     """Codes for texts that arrive in pieces."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lenient: bool = False) -> None:
         self._code: dict[str, int] = {}
+        self._lenient = lenient
 
     def add(self, values: Sequence[str]) -> Indices:
-        if "" in values:
+        if "" in values and not self._lenient:
             raise BadValue(values.index(""), "must not be empty")
         code = self._code
         return np.fromiter((code.setdefault(v, len(code)) for v in values), np.int64)
@@ -134,8 +143,10 @@ class TextCoder:
         return tuple(self._code)
 
 
-def decimals(values: Sequence[str]) -> Floats:
-    """Finite numbers."""
+def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
+    """Finite numbers; NaN for what is none, where the reader is lenient."""
+    if lenient:
+        return np.array([_or(math.nan, each, float) for each in values], dtype=np.float64)
     column = np.array(_parsed(values, float, "must be a number"), dtype=np.float64)
     unbounded = np.flatnonzero(~np.isfinite(column))
     if len(unbounded):
@@ -143,17 +154,23 @@ def decimals(values: Sequence[str]) -> Floats:
     return column
 
 
-def degrees(lat: Sequence[str], lng: Sequence[str]) -> tuple[Floats, Floats]:
+def degrees(
+    lat: Sequence[str], lng: Sequence[str], *, lenient: bool = False
+) -> tuple[Floats, Floats]:
     """Latitudes and longitudes, in range."""
-    found = decimals(lat), decimals(lng)
+    found = decimals(lat, lenient=lenient), decimals(lng, lenient=lenient)
+    if lenient:
+        return usable_degrees(*found)
     outside = np.flatnonzero((np.abs(found[0]) > 90) | (np.abs(found[1]) > 180))
     if len(outside):
         raise BadValue(int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees")
     return found
 
 
-def wholes(values: Sequence[str]) -> Indices:
-    """Whole numbers of at most 64 bits."""
+def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
+    """Whole numbers of at most 64 bits; `UNREADABLE` for others, if the reader is lenient."""
+    if lenient:
+        return np.array([_or(UNREADABLE, each, _int64) for each in values], dtype=np.int64)
     return np.array(_parsed(values, _int64, "must be a whole number"), dtype=np.int64)
 
 
@@ -162,13 +179,16 @@ class Moments:
 
     def __init__(self, wishes: Wishes | None = None, *, may_be_absent: bool = False) -> None:
         self._wishes = wishes or Wishes()
+        self._lenient = self._wishes.lenient
         self._local_us: list[Indices] = []
         self._positions: bool | None = None
-        self._absent = None if may_be_absent else False
+        self._absent = None if may_be_absent and not self._lenient else False
 
     def times(self, values: Indices) -> Times | None:
         """What the values that were added together are."""
         local_us = np.concatenate(self._local_us) if self._local_us else None
+        if self._lenient:
+            values = carried(values)
         return None if self._absent else Times(values, bool(self._positions), local_us)
 
     def add(self, values: Sequence[str]) -> Indices:
@@ -179,7 +199,9 @@ class Moments:
         if self._positions is None and values:
             self._positions = values[0].strip().lstrip("+-").isdigit()
         if self._positions:
-            return wholes(values)
+            return wholes(values, lenient=self._lenient)
+        if self._lenient:
+            return self._readable(values)
         moments = _parsed(
             values,
             datetime.fromisoformat,
@@ -197,18 +219,31 @@ class Moments:
             self._local_us.append(found + np.array(ahead, dtype=np.int64))
         return found
 
+    def _readable(self, values: Sequence[str]) -> Indices:
+        """`UNREADABLE` for what is no moment. One without a zone is what a clock showed."""
+        zone = self._wishes.zone or UTC
+        found = [
+            _or((UNREADABLE, PUBLIC_CLOCK_US), each, partial(_moment, zone)) for each in values
+        ]
+        moment_us, local_us = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        if self._wishes.hours:
+            self._local_us.append(local_us)
+        return moment_us
+
 
 class Growing:
     """A column of one kind whose values arrive as text, in pieces."""
 
     def __init__(self, kind: Kind, wishes: Wishes) -> None:
-        self._coder = TextCoder() if kind is Kind.TEXT else None
+        lenient = wishes.lenient
+        self._coder = TextCoder(lenient=lenient) if kind is Kind.TEXT else None
         clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
         absent = kind is Kind.MAYBE_MOMENT
         self._clock = Moments(wishes, may_be_absent=absent) if clock else None
-        plain = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
+        plain: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
         read: Any = self._coder or self._clock
-        self._read = read.add if read else plain[kind]
+        self._read = read.add if read else partial(plain[kind], lenient=lenient)
+        self._is_order = lenient and kind is Kind.WHOLE
         self._pieces: list[Any] = [np.empty(0, dtype=np.int64)]
 
     def add(self, values: Sequence[str]) -> None:
@@ -219,6 +254,8 @@ class Growing:
         values = np.concatenate(self._pieces[1:] or self._pieces)
         if self._coder:
             return Text(values, self._coder.values)
+        if self._is_order:
+            return carried(values)
         return self._clock.times(values) if self._clock else values
 
 
@@ -229,9 +266,12 @@ NAIVE = (
 _WKT = re.compile(r"\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(\S+)\s+(\S+)(?:\s+\S+)*\s*\)\s*", re.I)
 
 
-def points(values: Sequence[str]) -> Floats:
+def points(values: Sequence[str], *, lenient: bool = False) -> Floats:
     """Longitudes and latitudes from WKT, shape (rows, 2)."""
     found = [_WKT.fullmatch(value) for value in values]
+    if lenient:
+        texts = [each.groups() if each else ("", "") for each in found]
+        return decimals([*chain.from_iterable(texts)], lenient=True).reshape(-1, 2)
     if None in found:
         raise BadValue(found.index(None), "must be a point in WKT, such as POINT (8.5 47.4)")
     flat = decimals([number for match in found if match for number in match.groups()])
@@ -254,6 +294,34 @@ def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> li
     raise BadValue(_first_unreadable(values, parse), rule)
 
 
+def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
+    """The value as it is parsed, or what stands for values that cannot be."""
+    if "_" in value or not value.isascii():
+        return otherwise
+    try:
+        return parse(value)
+    except (ValueError, OverflowError):
+        return otherwise
+
+
+def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
+    """In UTC, and as a clock showed it."""
+    found = datetime.fromisoformat(value)
+    found = found.replace(tzinfo=zone) if found.tzinfo is None else found
+    microsecond = timedelta(microseconds=1)
+    moment_us = (found - _EPOCH) // microsecond
+    return moment_us, moment_us + (found.utcoffset() or timedelta()) // microsecond
+
+
+def carried(values: Indices) -> Indices:
+    """What cannot be read stays where it stands: it gets the value before it, or the first."""
+    readable = np.flatnonzero(values != UNREADABLE)
+    if not len(readable):
+        return np.zeros(len(values), dtype=np.int64)
+    before = np.searchsorted(readable, np.arange(len(values)), side="right") - 1
+    return values[readable[np.maximum(before, 0)]]
+
+
 def _first_unreadable(values: Sequence[str], parse: Callable[[str], Any]) -> int:
     for k, value in enumerate(values):
         if "_" in value or not value.isascii():
@@ -273,6 +341,11 @@ def _int64(value: str) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+UNREADABLE = -(2**63)
+"""For a whole number or moment that a lenient reader cannot read."""
+PUBLIC_CLOCK_US = (PUBLIC_HOUR - 3 * 24) * 3_600_000_000
+"""What a clock shows at the public hour of some week."""
 
 EARLIEST_US = -62_135_596_800_000_000
 LATEST_US = 253_402_300_799_999_999

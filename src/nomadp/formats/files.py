@@ -16,6 +16,7 @@ from nomadp.formats.arrow_objects import Frame, Source, called, framed
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
 from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress
+from nomadp.formats.unreadable import BadRows
 
 __all__ = [
     "beside",
@@ -69,9 +70,7 @@ def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = N
     else:
         table = _read_file(file_path(source, READABLE), choose, wishes or Wishes())  # type: ignore[arg-type]  # a path
     if not table.rows:
-        raise SchemaError(
-            f"{table.path} must have at least one row, and only names its columns"
-        )
+        raise BadRows(f"{table.path} must have at least one row, and only names its columns")
     return table
 
 
@@ -177,15 +176,19 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
             raise SchemaError(f"{path} is empty; its first line must name the columns")
         growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
         while piece := list(islice(records, PIECE_ROWS)):
-            rows = [row for row in piece if row]
+            rows = [row for row in piece if row and _is_kept(row, len(header), wishes)]
             try:
                 _grow(growing, header, rows)
             except BadValue as bad:
                 place = f"{path}: {_line(path, done + bad.row)}"
-                raise SchemaError(f"{place}: {bad.rule}") from None
+                raise BadRows(f"{place}: {bad.rule}") from None
             done += len(rows)
     column = {name: each.column() for name, each in growing.items()}
     return Table(str(path), done, column, lambda row: _line(path, row))
+
+
+def _is_kept(row: list[str], width: int, wishes: Wishes) -> bool:
+    return len(row) == width or not wishes.lenient
 
 
 def _grow(

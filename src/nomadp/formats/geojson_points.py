@@ -6,19 +6,20 @@ neither datetime nor seq is a trajectory of one point.
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nomadp.errors import SchemaError
 from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
 from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
 from nomadp.formats.table_points import points_of
+from nomadp.formats.unreadable import BadRows
 
 __all__ = ["read_geojson_points", "write_geojson_points"]
 
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 Feature = Mapping[str, Any]
 
 TIMES = ("times", "coordTimes")
+FINITE = 1e308
 LATEST_S = 2.5e11
 """Within the year 9891."""
 
@@ -40,7 +42,7 @@ def read_geojson_points(path: ByteSource, reading: Reading) -> Points:
         return _by_trajectory(path, listed, reading)
     except BadValue as bad:
         row, rule = bad.row, bad.rule
-    raise SchemaError(f"{path}: feature {row + 1}: {rule}")
+    raise BadRows(f"{path}: feature {row + 1}: {rule}")
 
 
 def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
@@ -66,16 +68,19 @@ def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> 
         growing = Growing(KINDS[ours], reading.wishes)
         growing.add(_texts(listed, theirs))
         column[ours] = growing.column()
-    place = np.array([_positions(k, feature)[0][:2] for k, feature in enumerate(listed)])
+    lenient = reading.wishes.lenient
+    read = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
+    place = np.array([positions[0][:2] for positions in read])
     column["lng"], column["lat"] = place.T
     table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
-    return points_of(table)
+    return points_of(table, lenient=lenient)
 
 
 def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
     reading.check_columns(path.label, list(listed[0]["properties"]))
-    place = [_positions(k, feature) for k, feature in enumerate(listed)]
+    lenient = reading.wishes.lenient
+    place = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
     tid, uid = (
         _texts(listed, known[name]) if known.get(name) in listed[0]["properties"] else None
         for name in ("tid", "uid")
@@ -86,7 +91,7 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
     flat = np.array([position[:2] for positions in place for position in positions])
     lengths = [len(positions) for positions in place]
     outside = (np.abs(flat) > (180, 90)).any(axis=1)
-    if outside.any():
+    if outside.any() and not lenient:
         owner = np.repeat(np.arange(len(lengths)), lengths)
         raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
     times = _together(listed, lambda k, f: _times(k, f, place[k], reading), _joined_times)
@@ -113,7 +118,7 @@ def _text(row: int, value: Any, name: str) -> str:
     return str(value)
 
 
-def _positions(row: int, feature: Feature) -> list[list[float]]:
+def _positions(row: int, feature: Feature, *, lenient: bool) -> list[list[float]]:
     """The positions of a Point or a LineString."""
     kind, place = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
     if kind not in ("Point", "LineString"):
@@ -121,16 +126,20 @@ def _positions(row: int, feature: Feature) -> list[list[float]]:
     positions = [place] if kind == "Point" else place
     if not isinstance(positions, list) or not positions:
         raise BadValue(row, "must have coordinates")
-    for position in positions:
-        numbers = isinstance(position, list) and len(position) >= 2
-        if not numbers or not all(_is_finite(number) for number in position):
-            raise BadValue(row, "must have positions of two or more finite numbers")
+    if lenient:
+        return [each if _is_position(each) else [math.nan, math.nan] for each in positions]
+    if not all(map(_is_position, positions)):
+        raise BadValue(row, "must have positions of two or more finite numbers")
     return positions
+
+
+def _is_position(found: Any) -> bool:
+    return isinstance(found, list) and len(found) >= 2 and all(map(_is_finite, found))
 
 
 def _is_finite(number: Any) -> bool:
     plain = isinstance(number, int | float) and not isinstance(number, bool)
-    return plain and bool(np.isfinite(number))
+    return plain and -FINITE < number < FINITE  # also of whole numbers beyond any float
 
 
 def _times(

@@ -8,6 +8,7 @@ from typing import Any
 from nomadp.errors import SchemaError
 from nomadp.formats.archives import ByteSource, file_source
 from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.unreadable import BadRows
 
 __all__ = [
     "collection",
@@ -27,13 +28,13 @@ def features(path: AnyPath | ByteSource) -> list[Mapping[str, Any]]:
     content = collection(found)
     listed = content.get("features") if content["type"] == "FeatureCollection" else [content]
     if not isinstance(listed, list) or not listed:
-        raise SchemaError(f"{found} must have at least one feature, and has none")
+        raise BadRows(f"{found} must have at least one feature, and has none")
     for k, each in enumerate(listed):
         geometry = each.get("geometry") if isinstance(each, dict) else None
         if not isinstance(geometry, dict):
-            raise SchemaError(f"{found}: feature {k + 1} must have a geometry, and has none")
+            raise BadRows(f"{found}: feature {k + 1} must have a geometry, and has none")
         if not isinstance(each.get("properties") or {}, dict):
-            raise SchemaError(f"{found}: feature {k + 1} must have properties by name")
+            raise BadRows(f"{found}: feature {k + 1} must have properties by name")
         each["properties"] = each.get("properties") or {}
     return listed
 

@@ -28,7 +28,7 @@ from nomadp.formats.files import (
 )
 from nomadp.formats.json_files import feature, features, first_vertex, write_features
 from nomadp.formats.measured_file import AnyPath
-from nomadp.geometry import Floats
+from nomadp.geometry import Floats, usable_degrees
 from nomadp.locations import LocationSet
 from nomadp.sequences import Sequences
 
@@ -38,6 +38,7 @@ __all__ = [
     "location_columns",
     "point_columns",
     "read_locations",
+    "usable_coordinates",
     "write_estimates",
     "write_locations",
 ]
@@ -160,6 +161,27 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
             f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
         )
     return index[text.codes]
+
+
+def usable_coordinates(table: Table, locations: LocationSet | None) -> tuple[Floats, Floats]:
+    """The same for a person's device: NaN where there are none, or none that can be used.
+
+    Locations that are named may be unknown before the task is.
+    """
+    column = table.column
+    if "lat" in column and "lng" in column:
+        return usable_degrees(column["lat"], column["lng"])
+    if "geometry" in column:
+        lng, lat = column["geometry"].T
+        return usable_degrees(lat, lng)
+    lat, lng = np.full((2, table.rows), np.nan)
+    if locations is not None:
+        text: Text = column["location_id"]
+        index, is_known = locations.find_known(text.values)
+        rows = np.flatnonzero(is_known[text.codes])
+        at = index[text.codes[rows]]
+        lat[rows], lng[rows] = locations.lat[at], locations.lng[at]
+    return lat, lng
 
 
 def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:

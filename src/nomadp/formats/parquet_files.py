@@ -3,10 +3,12 @@
 This module imports Arrow, which is slow and may be absent: import it where it is needed.
 """
 
+import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import tzinfo
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import BadValue, Choose, Kind, Moments, Table, Text, Times, Wishes
+from nomadp.formats.columns import (
+    PUBLIC_CLOCK_US,
+    UNREADABLE,
+    BadValue,
+    Choose,
+    Kind,
+    Moments,
+    Table,
+    Text,
+    Times,
+    Wishes,
+    carried,
+)
+from nomadp.formats.unreadable import BadRows
 from nomadp.geometry import Floats
 
 __all__ = [
@@ -90,12 +105,15 @@ def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any
         return _converted(table[name], kind, wishes)
     except BadValue as bad:
         place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
-        refusal = SchemaError(f"{path}: {place}{name} {bad.rule}")
+        kind_of = SchemaError if bad.row == WHOLE_COLUMN else BadRows
+        refusal = kind_of(f"{path}: {place}{name} {bad.rule}")
     # Raised outside the handler: the original may quote the file.
     raise refusal
 
 
 def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
+    if wishes.lenient:
+        return _usable(chunks, kind, wishes)
     nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not nothing:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
@@ -108,11 +126,37 @@ def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     return convert.get(kind, _points)(chunks)
 
 
+def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
+    """As `columns` reads text leniently: what is missing or odd stands out, or is carried."""
+    if kind is Kind.DECIMAL:
+        _check_type(chunks, _is_number, "numbers")
+        return chunks.cast(pa.float64(), safe=False).to_numpy()
+    if kind is Kind.WHOLE:
+        _check_type(chunks, _is_whole, "whole numbers")
+        return carried(_filled(chunks.cast(pa.int64(), safe=False)))
+    if kind is Kind.TEXT:
+        return _text(chunks, lenient=True)
+    if kind is Kind.POINT:
+        return _points(chunks, lenient=True)
+    if not pa.types.is_timestamp(chunks.type):
+        return moments_of(chunks, wishes)
+    times: Any = moments_of(chunks, replace(wishes, zone=wishes.zone or UTC, lenient=False))
+    missing = chunks.is_null().to_numpy()
+    moment_us = carried(np.where(missing, UNREADABLE, times.values))
+    shown = times.local_us
+    local_us = None if shown is None else np.where(missing, PUBLIC_CLOCK_US, shown)
+    return replace(times, values=moment_us, local_us=local_us)
+
+
+def _filled(chunks: Any) -> Any:
+    return pc.fill_null(chunks, UNREADABLE).to_numpy()
+
+
 WHOLE_COLUMN = -1
 """As the row of a BadValue: the column's type is wrong, not one of its values."""
 
 
-def _text(chunks: Any) -> Text:
+def _text(chunks: Any, *, lenient: bool = False) -> Text:
     kind = chunks.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -120,18 +164,20 @@ def _text(chunks: Any) -> Text:
         pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
     ):
         raise BadValue(WHOLE_COLUMN, f"must be a column of text, got {kind}")
-    coded = chunks.cast(kind).cast(pa.large_string()).combine_chunks().dictionary_encode()
+    plain = chunks.cast(kind).cast(pa.large_string())
+    if lenient:
+        plain = pc.fill_null(plain, "")
+    coded = plain.combine_chunks().dictionary_encode()
     values = tuple(coded.dictionary.to_pylist())
     codes = coded.indices.to_numpy().astype(np.int64)
-    if "" in values:
+    if "" in values and not lenient:
         first = np.flatnonzero(codes == values.index(""))[0]
         raise BadValue(int(first), "must not be empty")
     return Text(codes, values)
 
 
 def _decimals(chunks: Any) -> Any:
-    if not (pa.types.is_floating(chunks.type) or pa.types.is_integer(chunks.type)):
-        raise BadValue(WHOLE_COLUMN, f"must be a column of numbers, got {chunks.type}")
+    _check_type(chunks, _is_number, "numbers")
     column = chunks.to_numpy().astype(np.float64)
     unbounded = np.flatnonzero(~np.isfinite(column))
     if len(unbounded):
@@ -139,9 +185,21 @@ def _decimals(chunks: Any) -> Any:
     return column
 
 
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _is_whole(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) and kind != pa.uint64())
+
+
+def _check_type(chunks: Any, fits: Callable[[Any], bool], what: str) -> None:
+    if not fits(chunks.type):
+        raise BadValue(WHOLE_COLUMN, f"must be a column of {what}, got {chunks.type}")
+
+
 def _wholes(chunks: Any) -> Any:
-    if not pa.types.is_integer(chunks.type) or chunks.type == pa.uint64():
-        raise BadValue(WHOLE_COLUMN, f"must be a column of whole numbers, got {chunks.type}")
+    _check_type(chunks, _is_whole, "whole numbers")
     return chunks.to_numpy().astype(np.int64)
 
 
@@ -158,13 +216,14 @@ def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
         micro = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
         return Times(_microseconds(micro), are_positions=False, local_us=local_us)
     if pa.types.is_integer(kind):
-        return Times(_wholes(chunks), are_positions=True)
-    moments, text = Moments(wishes), _text(chunks)
+        whole = _usable(chunks, Kind.WHOLE, wishes) if wishes.lenient else _wholes(chunks)
+        return Times(whole, are_positions=True)
+    moments, text = Moments(wishes), _text(chunks, lenient=wishes.lenient)
     return moments.times(moments.add([text.values[code] for code in text.codes]))
 
 
 def _microseconds(stamps: Any) -> Any:
-    return stamps.cast(pa.int64()).to_numpy()
+    return _filled(stamps.cast(pa.int64()))
 
 
 def _maybe_moments(chunks: Any, wishes: Wishes) -> Times | None:
@@ -187,11 +246,14 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
     return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
 
 
-def _points(chunks: Any) -> Any:
+def _points(chunks: Any, *, lenient: bool = False) -> Any:
     kind = chunks.type
     if not str(kind).endswith("binary") and not pa.types.is_fixed_size_binary(kind):
         raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
-    return from_wkb(chunks.to_pylist())
+    values = chunks.to_pylist()
+    if lenient:
+        return np.array([_point_or_none(value) for value in values]).reshape(-1, 2)
+    return from_wkb(values)
 
 
 def to_wkb(lat: Floats, lng: Floats) -> Any:
@@ -222,6 +284,13 @@ def _point(row: int, value: bytes) -> tuple[float, float]:
             lng, lat = struct.unpack_from(f"{order}dd", value, start)
             return lng, lat
     raise BadValue(row, "must be a point in WKB")
+
+
+def _point_or_none(value: bytes | None) -> tuple[float, float]:
+    try:
+        return _point(0, value or b"")
+    except BadValue:
+        return math.nan, math.nan
 
 
 def _finite(points: Floats) -> Floats:

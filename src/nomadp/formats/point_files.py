@@ -21,6 +21,7 @@ from nomadp.formats.point_sources import (
     OUTPUTS,
     TRAJECTORIES,
     Paths,
+    read_any_points,
     read_points,
 )
 from nomadp.formats.points import People, Points
@@ -39,6 +40,7 @@ __all__ = [
     "ReadSummary",
     "SnapSummary",
     "placed",
+    "read_any_points",
     "read_points",
     "read_trajectories",
     "write_points",

@@ -6,7 +6,8 @@ so their suffix says what they are. No refusal quotes a file: rows are named by 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from nomadp.formats.points import Points
 from nomadp.formats.presets import Reading
 from nomadp.formats.table_points import points_of, read_table_points
 from nomadp.formats.track_points import read_geolife_points, read_gpx_points, read_porto_points
-from nomadp.formats.unreadable import Unreadable
+from nomadp.formats.unreadable import BadRows, Unreadable
 from nomadp.locations import LocationSet
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SPLIT_HOURS",
     "TRAJECTORIES",
     "Paths",
+    "read_any_points",
     "read_points",
 ]
 
@@ -48,6 +50,8 @@ READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
 """A history of months is no journey: gaps longer than this split it, by default."""
+VALUES = ("no-places", "raw-only")
+"""Of a file of a known form, what only its values decide."""
 FATAL = ("bomb", "damaged-archive", "locked-archive")
 """Of a file inside an archive, what is not passed over."""
 
@@ -62,19 +66,44 @@ def read_points(
 
     `locations` gives coordinates to rows that only name a place.
     """
-    how = reading or Reading()
-    one = isinstance(paths, str | PathLike | ArrowObject)
-    listed: Any = [paths] if one else paths
-    files = [file for source in listed for file in _framed_or_files(source, how)]
-    if not files:
-        raise SchemaError("at least one file must be named to be read, got none")
-    points = _joined([_read(file, how, locations) for file in files])
+    points = _read_all(paths, reading or Reading(), locations)
     if points is None:
         raise DomainError(
             "at least one journey must have 2 stops, and none has; allow a larger radius or a "
             "shorter stay, or leave --stops out"
         )
     return points
+
+
+def read_any_points(paths: Paths, reading: Reading) -> Points | None:
+    """What a person's device reads: refused by its form alone, None if nothing is of use.
+
+    Values that cannot be used leave out their point or its time (`Wishes.lenient`). A place
+    may be known by a name only, for the task, which has its coordinates, is not known yet.
+    """
+    wishes = replace(reading.wishes, lenient=True, hours=True)
+    return _read_all(paths, replace(reading, wishes=wishes), None)
+
+
+def _read_all(paths: Paths, how: Reading, locations: LocationSet | None) -> Points | None:
+    one = isinstance(paths, str | PathLike | ArrowObject)
+    listed: Any = [paths] if one else paths
+    files = [file for source in listed for file in _framed_or_files(source, how)]
+    if not files:
+        raise SchemaError("at least one file must be named to be read, got none")
+    return _joined([_lenient(how, _read, file, how, locations) for file in files])
+
+
+def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> Points | None:
+    """What is read; None where a lenient reader is given a known form without usable values."""
+    try:
+        return read(*given)
+    except (BadRows, Unreadable) as refusal:
+        is_form = isinstance(refusal, Unreadable) and refusal.reason not in VALUES
+        if is_form or not how.wishes.lenient:
+            raise
+    log.info(f"nothing in {given[0]} can be used")
+    return None
 
 
 def _joined(parts: Sequence[Points | None]) -> Points | None:
@@ -170,11 +199,22 @@ def _shaped(points: Points, how: Reading, usual_hours: float | None = None) -> P
     hours = usual_hours if how.split_hours is None else how.split_hours
     if hours is not None and how.split_hours is None:
         log.info(f"a new journey begins after a gap of more than {hours:g} h (--split-hours)")
+    always = how.wishes.lenient
+    if always:
+        points = _usable(points, how)
+        hours = None if points.moment_us is None else hours
     if not how.thinning:
         return points if hours is None else points.split(hours)
-    found = how.thinning.of(points, hours)
+    found = how.thinning.of(points, hours, always=always)
     left = "nothing" if found is None else f"{len(found)} in {len(found.tids)} journeys"
     log.info(f"{len(points)} points are thinned to {left} by the rule {how.thinning}")
+    return found
+
+
+def _usable(points: Points, how: Reading) -> Points:
+    found = points.usable(by_place=how.thinning.by_place)
+    if len(found) < len(points):
+        log.info(f"{len(points) - len(found)} of {len(points)} points cannot be used")
     return found
 
 
@@ -200,7 +240,7 @@ def _archived(path: Path, how: Reading) -> Points | None:
         # The months of an archive tell the same journeys once more.
         kinds = {source: kind for source, kind in kinds.items() if kind != "month"}
     log.info(f"{path}: {len(kinds)} of {len(listed)} files inside are read")
-    return _joined([_known(source, kind, how) for source, kind in kinds.items()])
+    return _joined([_lenient(how, _known, *each, how) for each in kinds.items()])
 
 
 def _table(found: Path, how: Reading, locations: LocationSet | None) -> Points:

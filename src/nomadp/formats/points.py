@@ -94,7 +94,9 @@ class Points(Pieces):
 
     def steps_km(self) -> Floats:
         """How far each point is from the one before it; 0 where a trajectory begins."""
-        moved_km = haversine_km(self.lat[:-1], self.lng[:-1], self.lat[1:], self.lng[1:])
+        # A trajectory of nothing usable is one point that is nowhere (`usable`).
+        lat, lng = np.nan_to_num(self.lat), np.nan_to_num(self.lng)
+        moved_km = haversine_km(lat[:-1], lng[:-1], lat[1:], lng[1:])
         return np.append(0.0, np.where(np.diff(self.owner) == 0, moved_km, 0.0))
 
     def names(self) -> tuple[str, ...]:
@@ -138,6 +140,19 @@ class Points(Pieces):
         left = np.flatnonzero(lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths[left])])
         return self.rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
+
+    def usable(self, *, by_place: bool) -> "Points":
+        """Without points of which nothing can be used; nobody's trajectory is gone.
+
+        Of one without any usable point, the first stays, and is nowhere (NaN). A point that
+        only names its place is of use unless rules are to be followed ``by_place``.
+        """
+        keep = ~np.isnan(self.lat)
+        if self.location_ids is not None and not by_place:
+            keep |= np.array([each != "" for each in self.location_ids], dtype=np.bool_)
+        kept = np.bincount(self.owner[keep], minlength=len(self.tids))
+        keep[self.offsets[:-1][kept == 0]] = True
+        return self.kept(keep)
 
     def split(self, gap_hours: float) -> "Points":
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""

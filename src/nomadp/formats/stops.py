@@ -52,27 +52,33 @@ class _Stop(NamedTuple):
     lng: float
 
 
-def stops(points: Points, rule: StopRule, split_hours: float | None = None) -> Points | None:
+def stops(
+    points: Points, rule: StopRule, split_hours: float | None = None, *, always: bool = False
+) -> Points | None:
     """The stops of each trajectory, each at the moment of arrival; None if nobody has two.
+
+    ``always``: a trajectory with fewer than two stops is its first and its last point, for a
+    person's device, whose report must not tell whether somebody went out.
 
     With ``split_hours``, a journey ends where somebody stayed or nothing is known for longer.
     The place of a long stay is the end of one journey and the beginning of the next, there at
     the moment of departure.
     """
-    if points.moment_us is None:
+    if points.moment_us is None and not always:
         raise DomainError("stops can be found only where times are known, and they are not")
     rows: list[int] = []  # whose moment a stop has
     place: list[tuple[float, float]] = []
     starts: list[int] = []
     owners: list[int] = []
     for owner in range(len(points.tids)):
-        found = list(_found(points, owner, rule))
-        for journey in _journeys(points.moment_us, found, split_hours):
-            if len(journey) >= 2:
-                starts.append(len(rows))
-                owners.append(owner)
-                rows.extend(row for row, _ in journey)
-                place.extend((stop.lat, stop.lng) for _, stop in journey)
+        journeys = _of_two(points, owner, rule, split_hours)
+        if always and not journeys:
+            journeys = [_ends(points, owner)]
+        for journey in journeys:
+            starts.append(len(rows))
+            owners.append(owner)
+            rows.extend(row for row, _ in journey)
+            place.extend((stop.lat, stop.lng) for _, stop in journey)
     if not starts:
         return None
     is_split = len(set(owners)) < len(owners)
@@ -81,6 +87,24 @@ def stops(points: Points, rule: StopRule, split_hours: float | None = None) -> P
     there = points.rearranged(offsets, np.array(rows), np.array(owners), tids)
     lat, lng = np.array(place).T
     return replace(there, lat=lat, lng=lng, location_ids=None)
+
+
+def _of_two(
+    points: Points, owner: int, rule: StopRule, split_hours: float | None
+) -> list[list[tuple[int, _Stop]]]:
+    """The journeys of at least two stops; none where times are unknown."""
+    if points.moment_us is None or np.isnan(points.lat[points.offsets[owner]]):
+        return []
+    journeys = _journeys(points.moment_us, list(_found(points, owner, rule)), split_hours)
+    return [journey for journey in journeys if len(journey) >= 2]
+
+
+def _ends(points: Points, owner: int) -> list[tuple[int, _Stop]]:
+    first, last = int(points.offsets[owner]), int(points.offsets[owner + 1]) - 1
+    return [
+        (row, _Stop(slice(row, row + 1), float(points.lat[row]), float(points.lng[row])))
+        for row in (first, last)
+    ]
 
 
 def _found(points: Points, owner: int, rule: StopRule) -> Iterator[_Stop]:

@@ -12,9 +12,10 @@ from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import Frame, is_wgs84
 from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
-from nomadp.formats.location_files import coordinates
+from nomadp.formats.location_files import coordinates, usable_coordinates
 from nomadp.formats.points import Points, grouped, numbers
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
+from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
 
 __all__ = ["points_of", "read_table_points", "write_table_points"]
@@ -29,7 +30,9 @@ def read_table_points(
     primary = path.geometry if isinstance(path, Frame) else _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
         reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
-    where = [*COORDINATES, *([{"location_id"}] if locations is not None else [])]
+    lenient = reading.wishes.lenient
+    is_named = locations is not None or (lenient and not reading.thinning.by_place)
+    where = [*COORDINATES, *([{"location_id"}] if is_named else [])]
     used: dict[str, str] = {}
 
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
@@ -41,10 +44,12 @@ def read_table_points(
 
     table = read_table(path, choose, reading.wishes)
     column = {ours: table.column[theirs] for ours, theirs in used.items()}
-    return points_of(replace(table, column=column), locations)
+    return points_of(replace(table, column=column), locations, lenient=lenient)
 
 
-def points_of(table: Table, locations: LocationSet | None = None) -> Points:
+def points_of(
+    table: Table, locations: LocationSet | None = None, *, lenient: bool = False
+) -> Points:
     """The points of a table whose columns have our names; trajectories by appearance.
 
     Without a tid, each user has one, with a number. Equal moments keep the file's order.
@@ -54,16 +59,16 @@ def points_of(table: Table, locations: LocationSet | None = None) -> Points:
     position = column.get("seq", None if times is None else times.values)
     if position is None:
         raise SchemaError(f"{table.path} must say when: its datetime is empty")
-    lat, lng = coordinates(table, locations)
+    lat, lng = (usable_coordinates if lenient else coordinates)(table, locations)
     tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
     owner, first = grouped([text.codes for text in (uid, tid) if text is not None])
     order = np.lexsort((position, owner))
-    if "seq" in column:
+    if "seq" in column and not lenient:
         again = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
         repeated = np.zeros(table.rows, dtype=bool)
         repeated[order[1:][again]] = True
         check(table, repeated, "seq must be unique in its trajectory, and repeats")
-    return Points(
+    found = Points(
         np.concatenate([[0], np.cumsum(np.bincount(owner))]),
         lat[order],
         lng[order],
@@ -73,6 +78,16 @@ def points_of(table: Table, locations: LocationSet | None = None) -> Points:
         None if place is None else place.at(order),
         None if times is None or times.local_us is None else times.local_us[order],
     )
+    return _owned(found, table.path) if lenient else found
+
+
+def _owned(points: Points, path: str) -> Points:
+    """Without rows that do not say whose they are."""
+    names = (points.tids, points.uids or points.tids)
+    is_owned = np.array([bool(tid and uid) for tid, uid in zip(*names, strict=True)])
+    if not is_owned.any():
+        raise BadRows(f"{path} must have a row that says whose it is, and has none")
+    return points.kept(is_owned[points.owner])
 
 
 def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> None:

@@ -54,16 +54,25 @@ class Thinning:
     def __bool__(self) -> bool:
         return self != Thinning()
 
-    def of(self, points: Points, split_hours: float | None = None) -> Points | None:
+    @property
+    def by_place(self) -> bool:
+        """Whether the rules need to know where points are."""
+        return self.stops is not None or self.points is not None
+
+    def of(
+        self, points: Points, split_hours: float | None = None, *, always: bool = False
+    ) -> Points | None:
         """The points by these rules, split at gaps, if any are left.
 
-        A stay that is as long as a gap ends a journey of stops.
+        A stay that is as long as a gap ends a journey of stops. ``always``: something is left
+        of every trajectory.
         """
         if self.stops is not None:
-            found = stops(points, self.stops, split_hours)
+            found = stops(points, self.stops, split_hours, always=always)
         else:
             found = points if split_hours is None else points.split(split_hours)
-        if found is not None and self.every_s is not None:
+        is_clocked = not always or points.moment_us is not None
+        if found is not None and self.every_s is not None and is_clocked:
             found = every(found, self.every_s)
         return found if found is None or self.points is None else along(found, self.points)
 

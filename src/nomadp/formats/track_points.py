@@ -21,7 +21,7 @@ from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, degrees
 from nomadp.formats.files import columns_or_refusal, read_table
 from nomadp.formats.points import Points, numbers
-from nomadp.formats.unreadable import REASONS, BadContent
+from nomadp.formats.unreadable import REASONS, BadContent, BadRows
 from nomadp.formats.xml_stream import XmlStream
 from nomadp.geometry import Floats
 
@@ -92,10 +92,10 @@ class _Track(XmlStream):
 def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
-        raise SchemaError(f"{path} must have at least one track point (trkpt), and has none")
+        raise BadRows(f"{path} must have at least one track point (trkpt), and has none")
     moments = Moments(wishes, may_be_absent=True)
     try:
-        lat, lng = degrees(track.lat, track.lng)
+        lat, lng = degrees(track.lat, track.lng, lenient=wishes.lenient)
         times = moments.times(moments.add(track.times))
     except BadValue as bad:
         row, rule = bad.row, bad.rule
@@ -110,7 +110,7 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
         moment_us = None if times is None or times.are_positions else times.values
         found = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
         return replace(found, local_us=None if times is None else times.local_us)
-    raise SchemaError(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")
+    raise BadRows(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")
 
 
 def read_porto_points(path: Path, wishes: Wishes) -> Points:
@@ -125,7 +125,7 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
         "have no position and are left out"
     )
     if not len(kept):
-        raise SchemaError(f"{path} must have at least one trip with a position, and has none")
+        raise BadRows(f"{path} must have at least one trip with a position, and has none")
     flat = np.array([position for line in lines for position in line], dtype=np.float64)
     offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
     seq = np.arange(len(flat)) - np.repeat(offsets[:-1], lengths[kept])
@@ -143,7 +143,7 @@ def _polylines(table: Table) -> list[list[Any]]:
         bad = parsed.index(None)
         row = int(np.flatnonzero(text.codes == bad)[0])
         place = f"{table.path}: {table.where(row)}"
-        raise SchemaError(f"{place}: POLYLINE must be a list of [longitude, latitude]")
+        raise BadRows(f"{place}: POLYLINE must be a list of [longitude, latitude]")
     return [parsed[code] or [] for code in text.codes]
 
 
@@ -203,7 +203,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
         raise SchemaError(f"{file} cannot be read: {error.strerror or error}") from error
     rows = [line.split(",") for line in lines if line.strip()]
     if not rows:
-        raise SchemaError(f"{file} must have points after its {HEADER_LINES} lines of header")
+        raise BadRows(f"{file} must have points after its {HEADER_LINES} lines of header")
     try:
         torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
         if torn:
@@ -215,4 +215,4 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     else:
         order = np.argsort(moment_us, kind="stable")
         return lat[order], lng[order], moment_us[order]
-    raise SchemaError(f"{file}: line {HEADER_LINES + 1 + row}: {rule}")
+    raise BadRows(f"{file}: line {HEADER_LINES + 1 + row}: {rule}")

@@ -5,7 +5,7 @@ Another language's importer refuses the same files by the same words (tests/impo
 
 from nomadp.errors import SchemaError
 
-__all__ = ["REASONS", "BadContent", "Unreadable"]
+__all__ = ["REASONS", "BadContent", "BadRows", "Unreadable"]
 
 READS = (
     "GeoJSON with features, a Google Timeline (Android or iOS), Records.json, a month of a "
@@ -53,6 +53,10 @@ class Unreadable(SchemaError):
     def __init__(self, label: object, reason: str) -> None:
         super().__init__(f"{label} {REASONS[reason]}")
         self.reason = reason
+
+
+class BadRows(SchemaError):
+    """A file of a known form whose values break a rule: a device reports all the same."""
 
 
 class BadContent(Exception):
