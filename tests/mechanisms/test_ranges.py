@@ -1,7 +1,9 @@
 """Options have stated ranges: at both ends everything adds up, one step beyond is refused."""
 
 import math
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from nomadp.budget import MIN_SHARE, exp_lower
 from nomadp.errors import BudgetError, DomainError
 from nomadp.laws import LabelLaw
 from nomadp.locations import LocationSet
-from nomadp.mechanisms import MECHANISMS, make_mechanism
+from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
+from nomadp.mechanisms.points.exp import IndependentPoints
 
 NOT_OPTIONS = ("epsilon", "locations", "length")
 OPTIONS = [
@@ -142,3 +145,54 @@ def test_atlas_refuses_so_many_near_journeys_that_words_cannot_keep_them_apart()
     mechanism = make_mechanism("atlas", scattered(100), 20, size=64, near_count=32)
     with pytest.raises(BudgetError, match="use a smaller epsilon"):
         mechanism.channel(2)
+
+
+EVERY = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
+WHOLE = [
+    (name, field.name)
+    for name, kind in sorted(EVERY.items())
+    for field in fields(kind)
+    if field.type is int or int in get_args(field.type)
+]
+
+
+def made(name, **options):
+    few = {o: n for o, n in SMALL.items() if hasattr(EVERY[name], o)}
+    return make_mechanism(name, triangle(), 2, **(few | options))
+
+
+def test_whole_numbers_among_options_are_known():
+    assert {("atp", "resolution"), ("atp", "granularity"), ("atlas", "size")} <= set(WHOLE)
+    assert {("ngram", "grid"), ("brr", "near_count"), ("l-srr", "groups")} <= set(WHOLE)
+
+
+@pytest.mark.parametrize(("name", "option"), WHOLE)
+@pytest.mark.parametrize("value", [2.5, 2.0, Fraction(2), True, np.True_, np.float64(2), [2]])
+def test_refuses_what_is_no_whole_number_where_one_is_needed(name, option, value):
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        made(name, **{option: value})
+
+
+@pytest.mark.parametrize(("name", "option"), WHOLE)
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_whole_numbers_of_numpy_are_those_of_python(name, option, kind):
+    mechanism = made(name, **{option: kind(2)})
+    assert mechanism == made(name, **{option: 2})
+    assert type(getattr(mechanism, option)) is int
+    assert mechanism.identity == made(name, **{option: 2}).identity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described(IndependentPoints):
+    """As another package might write it, where types are text."""
+
+    some: "int | None" = None
+    several: "tuple[int, ...]" = ()
+    amount: "float | int" = 0.5
+
+
+def test_types_that_are_text_are_read_and_other_numbers_left_alone():
+    given = {"locations": triangle(), "epsilon": 1}
+    assert Described(**given, several=(1, 2), amount=2.5).some is None
+    with pytest.raises(DomainError, match=r"some must be a whole number, got some=2\.5"):
+        Described(**given, some=2.5)

@@ -8,9 +8,10 @@ secret that part reads, and finishes them without seeing the trajectory again: w
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from types import UnionType
+from typing import Any, ClassVar, Self, Union, get_args, get_origin
 
 import numpy as np
 
@@ -149,13 +150,27 @@ class Mechanism(ABC):
         object.__setattr__(self, "epsilon", as_epsilon(asked))
         self._check_range("locations", len(self.locations))
         for field in fields(self):
-            value = getattr(self, field.name)
+            value = self._whole(field)
             # What is left out, or said by a word (a rule), is its mechanism's to check.
             by_default = value is None or isinstance(value, str)
             if by_default and isinstance(field.default, type(value)):
                 continue
             if field.name in self.ranges and field.name != "locations":
                 self._check_range(field.name, value)
+
+    def _whole(self, field: Field[Any]) -> Any:
+        """The value of an option: one of Python's own numbers where its type says int."""
+        value, types = getattr(self, field.name), _type_names(field.type)
+        if "int" not in types or types & {"float", "Fraction"}:
+            return value
+        if isinstance(value, np.integer):
+            value = int(value)
+            object.__setattr__(self, field.name, value)
+        if type(value).__name__ not in types and field.name not in self.ranges:
+            raise DomainError(
+                f"{field.name} must be a whole number, got {field.name}={value!r:.80}"
+            )
+        return value
 
     def _check_range(self, name: str, value: Any) -> None:
         low, high = self.ranges[name]
@@ -273,6 +288,15 @@ class Mechanism(ABC):
         """Everything that fixes the law, as one line of text."""
         facts = {"mechanism": self.name, "version": self.version, "params": self.get_params()}
         return json.dumps(facts | {"locations": self.locations.sha256}, sort_keys=True)
+
+
+def _type_names(kind: Any) -> set[str]:
+    """What a value may be: the names of a type, or of those it is a union of."""
+    if isinstance(kind, str):  # as written where annotations are not evaluated
+        names = {name.strip() for name in kind.split("|")}
+        return names | ({"NoneType"} if "None" in names else set())
+    united = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return {getattr(one, "__name__", "") for one in united}
 
 
 def perturb_one(
