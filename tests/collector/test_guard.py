@@ -61,23 +61,118 @@ def test_what_is_no_http_is_a_problem(running: Address, said: bytes) -> None:
     assert b"urn:nomadp:error:bad_request" in found
 
 
-def test_a_request_that_does_not_arrive_is_cut_off(
+def upload_head(kit: Kit, *lines: str) -> bytes:
+    about = ["host: x", f"content-type: {UPLOAD_TYPE}", *lines]
+    return "\r\n".join([f"POST /tasks/{kit.task.id}/reports HTTP/1.1", *about, "", ""]).encode()
+
+
+@pytest.mark.parametrize(
+    "hosts", ["", "host: a\r\nHost: a\r\n", "host: a\r\nhost: b\r\nhost: c\r\n"]
+)
+def test_a_request_names_one_host(running: Address, hosts: str) -> None:
+    with connected(running) as connection:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\n{hosts}\r\n".encode())
+        found = answer(connection)
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert found.count(b"HTTP/1.1") == 1
+    assert b"urn:nomadp:error:bad_request" in found
+
+
+def test_a_check_of_health_by_the_old_protocol_needs_none(running: Address) -> None:
+    with connected(running) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert b" 200 " in answer(connection)[:16]
+
+
+@pytest.mark.parametrize("count", [101, 5000, 20_000])
+def test_headers_of_any_number_are_not_read(running: Address, count: int) -> None:
+    head = b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + b"a:b\r\n" * count + b"\r\n"
+    with connected(running) as connection:
+        connection.sendall(head)
+        found = answer(connection)
+    assert found.startswith(b"HTTP/1.1 431 ")
+    assert found.count(b"HTTP/1.1") == 1
+    assert b"urn:nomadp:error:headers_too_large" in found
+
+
+def test_as_many_headers_as_programs_send_are_read(running: Address) -> None:
+    with connected(running) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n" + b"a:b\r\n" * 98 + b"host: x\r\n")
+        connection.sendall(b"connection: close\r\n\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("lines", [["content-length: 10"], ["transfer-encoding: chunked"]])
+@pytest.mark.parametrize("body", [b"", b"1\r\n{\r\n"])
+def test_a_body_that_does_not_arrive_is_told_so(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch, lines: list[str], body: bytes
+) -> None:
+    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
+    with collector(sqlite, kit) as address:
+        with connected(address) as connection:
+            began_s = time.monotonic()
+            connection.sendall(upload_head(kit, *lines) + body)
+            found = answer(connection)
+            assert time.monotonic() - began_s > 0.3
+        assert found.startswith(b"HTTP/1.1 408 ")
+        assert found.count(b"HTTP/1.1") == 1
+        assert b"urn:nomadp:error:too_slow" in found
+        assert address.send(kit, report(kit)).body == b""
+
+
+def test_a_head_that_does_not_arrive_is_told_so(
     sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
-    path = f"/tasks/{kit.task.id}/reports".encode()
     with collector(sqlite, kit) as address:
-        for said in (
-            b"",
-            b"GET /healthz HTTP/1.1\r\nx: ",
-            b"POST " + path + b" HTTP/1.1\r\ncontent-length: 10\r\n\r\n{",
-        ):
+        for said in (b"", b"GET /healthz HTTP/1.1\r\nx: "):
             with connected(address) as connection:
-                began_s = time.monotonic()
                 connection.sendall(said)
-                answer(connection)
-                assert time.monotonic() - began_s > 0.3
-        assert address.send(kit, report(kit)).body == b""
+                assert answer(connection).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_request_is_answered_once_though_its_body_stops(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
+    with collector(sqlite, kit) as address, connected(address) as connection:
+        head = upload_head(kit, "content-encoding: gzip", "content-length: 10")
+        connection.sendall(head + b"{")
+        found = answer(connection)
+    assert found.startswith(b"HTTP/1.1 415 ")
+    assert found.count(b"HTTP/1.1") == 1
+
+
+def test_an_answered_connection_is_not_hurried(
+    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
+    with collector(sqlite, kit) as address, connected(address) as connection:
+        head = upload_head(kit, "content-encoding: gzip", "content-length: 1")
+        connection.sendall(head)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 415 ")
+        connection.sendall(b"{")
+        time.sleep(1)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        found = answer(connection)
+    assert b" 200 " in found
+    assert b" 408 " not in found
+
+
+def test_no_reply_is_taken_for_another_type(running: Address) -> None:
+    for method, path in [
+        ("GET", "/healthz"),
+        ("GET", f"/tasks/{kit_of().task.id}"),
+        ("GET", f"/tasks/{kit_of().task.id}/counts"),
+        ("POST", f"/tasks/{kit_of().task.id}/reports"),
+        ("GET", "/metrics"),
+        ("GET", "/nowhere"),
+    ]:
+        assert running.ask(method, path).headers["x-content-type-options"] == "nosniff"
+    assert running.send(kit_of(), report(kit_of())).headers["x-content-type-options"]
+    with connected(running) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert b"x-content-type-options: nosniff" in answer(connection)
 
 
 def test_of_too_many_connections_the_longest_waiting_goes(
@@ -132,7 +227,9 @@ def test_honest_clients_are_served_beside_hundreds_of_slow_ones(
 
 def test_trailers_of_any_size_are_not_read(running: Address) -> None:
     path = f"/tasks/{kit_of().task.id}/reports".encode()
-    head = b"content-type: " + UPLOAD_TYPE.encode() + b"\r\ntransfer-encoding: chunked"
+    head = (
+        b"host: x\r\ncontent-type: " + UPLOAD_TYPE.encode() + b"\r\ntransfer-encoding: chunked"
+    )
     with connected(running) as connection:
         connection.sendall(b"POST " + path + b" HTTP/1.1\r\n" + head + b"\r\n\r\n0\r\nx: ")
         with pytest.raises((ConnectionError, TimeoutError)):  # cut off long before
@@ -142,10 +239,10 @@ def test_trailers_of_any_size_are_not_read(running: Address) -> None:
 def test_a_message_may_begin_where_a_large_one_ends(running: Address) -> None:
     body = json.dumps({"reports": [report(kit_of(), k) for k in range(100)]}).encode()
     body += b" " * 20_000
-    head = f"POST /tasks/{kit_of().task.id}/reports HTTP/1.1\r\n"
+    head = f"POST /tasks/{kit_of().task.id}/reports HTTP/1.1\r\nhost: x\r\n"
     head += f"content-type: {UPLOAD_TYPE}\r\ncontent-length: {len(body)}\r\n\r\n"
     with connected(running) as connection:
-        connection.sendall(head.encode() + body + b"GET /healthz HTTP/1.1\r\n")
+        connection.sendall(head.encode() + body + b"GET /healthz HTTP/1.1\r\nhost: x\r\n")
         time.sleep(0.2)
         connection.sendall(b"connection: close\r\n\r\n")
         assert answer(connection).count(b"HTTP/1.1 200 ") == 2
@@ -158,6 +255,6 @@ def test_idle_connections_leave_room_for_others(
     with collector(sqlite, kit) as address, ExitStack() as many:
         for _ in range(20):
             idle = many.enter_context(connected(address))
-            idle.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+            idle.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
             assert idle.recv(1000).startswith(b"HTTP/1.1 200 ")
         assert address.send(kit, report(kit)).body == b""

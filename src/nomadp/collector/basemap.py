@@ -83,7 +83,6 @@ def basemap_routes(service: "Service") -> list[Route]:
             "accept-ranges": "bytes",
             "etag": f'"{found.tag}"',
             "cache-control": FOREVER if is_named else "no-cache",
-            "x-content-type-options": "nosniff",
         }
         return Response(found.content, 206, headers, "application/vnd.pmtiles")
 

@@ -1,8 +1,9 @@
 """Connections that are slow, endless or too many: cut off, so that honest ones are served.
 
-uvicorn waits for a request as long as its sender likes and reads headers of any size. Here a
-request must arrive whole in time and within bounds, and where too many connections are open
-those go that have been waiting for their sender longest.
+uvicorn waits for a request as long as its sender likes and reads headers of any size and
+number. Here a request must arrive whole in time and within bounds and name one host, and where
+too many connections are open those go that have been waiting for their sender longest. Who is
+cut off is told why, unless an answer was begun.
 """
 
 import asyncio
@@ -19,9 +20,18 @@ ARRIVAL_S = 20.0
 ANSWER_S = 120.0
 """For the answer, and its recipient to read it."""
 HEADER_BYTES = 16_384
+HEADERS_MAX = 100
 AROUND_BODY_BYTES = 2**20
 """Chunk sizes and trailers, which the parser gathers, too."""
 CONNECTIONS_MAX = 4096
+LINGER_S, LINGER_BYTES = 2.0, 2**18
+"""How long and how much is read and dropped after a refusal: what closes a connection with
+bytes unread resets it, and the refusal may not arrive (RFC 9112, 9.6)."""
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+
+
+class _Refused(Exception):
+    """Ends the parsing of a message."""
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -34,6 +44,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._other_bytes, self._is_head = 0, True
         self._piece_bytes, self._is_shared = 0, False
+        self._head_bytes, self._is_body_due = 0, False
+        self._drop_bytes: int | None = None  # what is still dropped after a refusal
         GuardedProtocol.open_count += 1
         self._expect(ARRIVAL_S)
         if GuardedProtocol.open_count > CONNECTIONS_MAX:
@@ -50,13 +62,31 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         # What came in one piece with the message before is not counted for this one.
         self._other_bytes, self._is_head = -self._piece_bytes * self._is_shared, True
+        self._head_bytes = 0
         self._expect(ARRIVAL_S)
 
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count_head(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Trailers, too."""
+        super().on_header(name, value)
+        self._count_head(len(name) + len(value))
+
     def on_headers_complete(self) -> None:
-        self._is_head = False
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() != "1.0"):
+            self._refuse("bad_request")
+        self._is_head, self._is_body_due = False, True
         super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
+        if self._drop_bytes is not None:
+            self._drop_bytes -= len(data)
+            if self._drop_bytes < 0:
+                self.transport.abort()
+            return
         self._piece_bytes, self._is_shared = len(data), False
         super().data_received(data)
         # The parser itself gathers headers and trailers of any size.
@@ -69,25 +99,42 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._is_shared = True
+        self._is_shared, self._is_body_due = True, False
         super().on_message_complete()
-        if not self._is_idle:
+        if not self.cycle.response_complete:
             self._expect(ANSWER_S, is_ours=True)
+        else:
+            self._idle()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.cycle.more_body:  # else the rest of a message that was refused is due
-            self._settled()
-            self.waiting[self] = None  # for its next request, as long as uvicorn allows
+            self._idle()
 
     def send_400_response(self, msg: str) -> None:
         self._cut("bad_request")
 
+    def _count_head(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > HEADER_BYTES or len(self.headers) > HEADERS_MAX:
+            self._refuse("headers_too_large")
+
+    def _refuse(self, kind: str) -> None:
+        self._cut(kind)
+        raise _Refused
+
     @property
-    def _is_idle(self) -> bool:
-        """Whether nothing is being answered."""
+    def _may_answer(self) -> bool:
+        """Whether the next bytes that are sent answer the message that arrives."""
         cycle: Any = self.cycle  # None before the first request
+        if self._is_body_due:
+            return not (cycle.response_started or self.pipeline)
         return cycle is None or bool(cycle.response_complete)
+
+    def _idle(self) -> None:
+        """Wait for its next request, as long as uvicorn allows."""
+        self._settled()
+        self.waiting[self] = None
 
     def _expect(self, seconds: float, *, is_ours: bool = False) -> None:
         self._settled()
@@ -102,20 +149,34 @@ class GuardedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _too_slow(self) -> None:
-        if self._is_idle:
+        if self._may_answer:
             self._cut("too_slow")
         else:
             self.transport.abort()
 
     def _cut(self, kind: str) -> None:
         """Say why, if nothing was said yet, and close."""
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._drop_bytes is not None:
             return
-        if self._is_idle:
-            problem = Problem(kind)
-            lines = [(b"content-length", str(len(problem.body)).encode())]
-            lines += [*problem.headers, (b"connection", b"close")]
-            head = b"".join(name + b": " + value + b"\r\n" for name, value in lines)
-            status = STATUS_LINE[PROBLEMS[kind].status]
-            self.transport.write(status + head + b"\r\n" + problem.body)
-        self.transport.close()
+        if not self._may_answer:
+            self.transport.close()
+            return
+        problem = Problem(kind)
+        lines = [(b"content-length", str(len(problem.body)).encode())]
+        lines += [*problem.headers, NOSNIFF, (b"connection", b"close")]
+        head = b"".join(name + b": " + value + b"\r\n" for name, value in lines)
+        status = STATUS_LINE[PROBLEMS[kind].status]
+        self.transport.write(status + head + b"\r\n" + problem.body)
+        self._linger()
+
+    def _linger(self) -> None:
+        """Nothing more is said, nor read but to be dropped."""
+        if self._is_body_due:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self._drop_bytes = LINGER_BYTES
+        self._unset_keepalive_if_required()
+        self._idle()
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        self._timer = self.loop.call_later(LINGER_S, self.transport.abort)

@@ -16,7 +16,6 @@ __all__ = ["page_routes"]
 
 GUARDED = {
     "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "vary": "accept-encoding",

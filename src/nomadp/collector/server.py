@@ -12,7 +12,7 @@ import uvicorn
 
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.basemap import Basemap
-from nomadp.collector.guard import GuardedProtocol
+from nomadp.collector.guard import NOSNIFF, GuardedProtocol
 from nomadp.collector.logs import log
 from nomadp.collector.opened import opened
 from nomadp.collector.service import Service
@@ -73,6 +73,7 @@ def _server(app: Any) -> Server:
         lifespan="off",
         log_config=None,
         access_log=False,
+        headers=[(name.decode(), value.decode()) for name, value in (NOSNIFF,)],
         server_header=False,
         date_header=False,
         proxy_headers=False,
