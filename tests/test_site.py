@@ -1,6 +1,7 @@
 """The site of docs/: it builds without a warning, and a reader finds every page of it."""
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -64,6 +65,32 @@ def test_every_table_and_list_becomes_one(site: Path) -> None:
         items = re.findall(r"^(?:- |\d+\. )", text, re.MULTILINE)
         article = page[page.index("<article") : page.index("</article")]
         assert article.count("<li") >= len(items), place
+
+
+SEARCHED = {
+    "codebook": "guides/mechanisms.html",
+    "confidence interval": "guides/conclusions.html",
+    "frequency oracle": "answers.html",
+    "heavy hitters": "answers.html",
+    "local differential privacy": "guides/privacy.html",
+    "origin-destination": "tutorials/task-to-map.html",
+    "poisoning": "guides/threats.html",
+    "post-processing": "guides/conclusions.html",
+    "randomized response": "guides/mechanisms.html",
+    "subset selection": "guides/mechanisms.html",
+}
+"""A term of the field, and a page that a search for it must find."""
+
+
+@pytest.mark.parametrize("term", SEARCHED)
+def test_a_search_for_a_term_of_the_field_finds_its_page(term: str, site: Path) -> None:
+    sections = json.loads((site / "search.json").read_text("utf-8"))["items"]
+    found = {
+        section["location"].partition("#")[0]
+        for section in sections
+        if term in (section["title"] + section["text"]).lower()
+    }
+    assert SEARCHED[term] in found
 
 
 def test_a_page_asks_nobody_else_for_anything(site: Path) -> None:
