@@ -185,7 +185,7 @@ def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(device: Device) ->
     assert page.evaluate(SPENT) == "4"
     assert page.evaluate(REPORT, [JOURNEY, 1]) == ["accepted"]
     (refused,) = page.evaluate(REPORT, [JOURNEY, 1])
-    assert refused.startswith("LedgerRefused: a device must spend at most 10 in its life")
+    assert refused.startswith("LedgerRefused: a ledger must spend at most 10 in its life")
     assert page.evaluate(SPENT) == "8"
     assert device.counted(2) == 2
 

@@ -15,6 +15,14 @@ export interface LatLng {
   readonly lng: number;
 }
 
+/** A point on Earth, its longitude wrapped into [-180, 180); null of what is none. */
+export function onEarth(lat: unknown, lng: unknown): LatLng | null {
+  if (typeof lat !== "number" || typeof lng !== "number") return null;
+  if (!(Math.abs(lat) <= 90) || !Number.isFinite(lng)) return null;
+  const turned = lng >= -180 && lng < 180 ? lng : lng % 360; // exact, however large it is
+  return { lat, lng: turned - 360 * (Number(turned >= 180) - Number(turned < -180)) };
+}
+
 /** Sines and cosines of half the latitude and half the longitude of a place. */
 export interface Place {
   readonly sinLat: number;

@@ -66,12 +66,23 @@ export abstract class SeenStore extends MemoryStore {
   }
 }
 
+/** A request as anybody on the way sees it: over which connection, and how large it is. */
+export interface Seen {
+  readonly connection: number;
+  readonly asked: string;
+  readonly headBytes: number;
+  readonly bodyBytes: number;
+}
+
 export class Loopback {
+  /** Every request, in order. */
+  readonly seen: Seen[] = [];
   /** Every request for which the task was not asked, in order. */
   readonly posted: { path: string; headers: IncomingMessage["headers"]; body: Buffer }[] = [];
   answers: Answer[] = [];
   readonly #files: Map<string, Uint8Array>;
   readonly #server: Server;
+  readonly #sockets = new Map<unknown, number>();
 
   constructor(task: Task, world: string) {
     const { files } = worldText("protocol", world);
@@ -94,17 +105,25 @@ export class Loopback {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    this.#see(request, body.length);
     const file = this.#files.get(request.url!);
     if (request.method === "GET" && file !== undefined) {
       response.end(file);
       return;
     }
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const body = Buffer.concat(parts);
     this.posted.push({ path: request.url!, headers: request.headers, body });
     const answer = this.answers.shift();
     if (answer === undefined) response.writeHead(request.method === "POST" ? 200 : 404).end();
     else await answer(response, body);
+  }
+
+  #see({ method, url, rawHeaders, socket }: IncomingMessage, bodyBytes: number): void {
+    const connection = this.#sockets.get(socket) ?? this.#sockets.size;
+    this.#sockets.set(socket, connection);
+    const headBytes = rawHeaders.join("").length;
+    this.seen.push({ connection, asked: `${method} ${url}`, headBytes, bodyBytes });
   }
 }

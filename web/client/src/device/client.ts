@@ -2,7 +2,8 @@
  * A person's device: joins a task, pays for a report, makes it, keeps it, sends it.
  *
  * In this order, each on disk before the next: charge, perturb, store, send. Nothing that can be
- * seen from outside depends on the journey but the value, which the task's epsilon covers.
+ * seen from outside depends on the journey but the value, which the task's epsilon covers: every
+ * journey is reported, and it is read before anything is asked.
  */
 
 import {
@@ -22,7 +23,7 @@ import { HOURS } from "../questions.js";
 import { Report } from "../report.js";
 import { systemBytes } from "../words.js";
 import { openBrowserStore } from "./browser_store.js";
-import { fetchKit, type FetchedKit } from "./joining.js";
+import { fetchKit, type FetchedKit, isClosed } from "./joining.js";
 import { type Charge, Ledger, type Receipt, type Spending } from "./ledger.js";
 import { sendWaiting, type Upload } from "./sending.js";
 import type { LedgerStore } from "./store.js";
@@ -46,12 +47,20 @@ export interface ClientOptions {
 export interface ReportOptions {
   /** The task that was joined last, unless named. */
   readonly taskId?: string;
-  /** Of the week, 0 being Monday from 0 to 1 h, where the task asks when. */
-  readonly hour?: number;
+  /**
+   * Of the week, 0 being Monday from 0 to 1 h: must be given where the task asks when. One that
+   * is not known (null, or none of the 168) is reported as 0.
+   */
+  readonly hour?: number | null | undefined;
   /** Send without the random delay that the task bounds. */
   readonly now?: boolean;
   /** Keep it until `send` is called. */
   readonly queue?: boolean;
+  /**
+   * Ask the collector first whether the task was closed, and spend nothing then. Nobody is asked
+   * where the report waits for a random moment: that would tell when it was made.
+   */
+  readonly unlessClosed?: boolean;
 }
 
 export interface SendOptions {
@@ -66,7 +75,7 @@ export interface SendOptions {
 
 /** Takes part in collections for one person. */
 export class Client {
-  readonly #kits = new Map<string, Kit>();
+  readonly #entered = new Map<string, FetchedKit>();
   #last: string | undefined;
   #onUpload: Upload | undefined;
 
@@ -104,20 +113,17 @@ export class Client {
   }
 
   /** The same for a task that `fetchKit` brought. */
-  async enter({ kit, base }: FetchedKit): Promise<Kit> {
+  async enter(fetched: FetchedKit): Promise<Kit> {
+    const { kit, base } = fetched;
     await this.ledger.enter(kit.task, base);
-    this.#kits.set(kit.task.id, kit);
+    this.#entered.set(kit.task.id, fetched);
     this.#last = kit.task.id;
     return kit;
   }
 
   /** The task that was joined last, or this one, and its public files. */
-  kit(taskId: string | undefined = this.#last): Kit {
-    const kit = taskId === undefined ? undefined : this.#kits.get(taskId);
-    if (kit === undefined) {
-      throw new TaskRefused("a task must be joined before anything is reported to it");
-    }
-    return kit;
+  kit(taskId?: string): Kit {
+    return this.#fetched(taskId).kit;
   }
 
   /**
@@ -127,9 +133,11 @@ export class Client {
    * kept (`queue`), is sent by a later `send`. Look at the receipt's `state`.
    */
   async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
-    const kit = this.kit(options.taskId);
-    const journey = kit.read(points);
-    const hour = checkedHour(options.hour, kit.mechanism.timed);
+    const fetched = this.#fetched(options.taskId);
+    const { kit } = fetched;
+    // Before anything is asked: what takes longer for a longer journey must not lie between.
+    const { journey, hour } = read(kit, points, options);
+    if (options.unlessClosed) await checkOpen(fetched, options);
     const moment = Date.now();
     const delay = options.now ? 0 : delayOf(kit.task, moment);
     const charge = await this.ledger.charge(kit.task, currentTime(kit.task, moment));
@@ -143,10 +151,10 @@ export class Client {
     return this.#receipt(charge.reportId);
   }
 
-  /** Send what is due, or all that waits (`now`), or what was stopped, too (`again`). */
+  /** Send what is due, or all that waits (`now`), and what was stopped, too (`again`). */
   async send(options: SendOptions = {}): Promise<Receipt[]> {
     const { now = false, again = false, patienceMs = PATIENCE_MS, reportId: only } = options;
-    const due = now || again ? null : Math.floor(Date.now() / 1000);
+    const due = now ? null : Math.floor(Date.now() / 1000);
     const every = await this.ledger.waiting(due, again);
     const waiting = every.filter(({ reportId }) => only === undefined || reportId === only);
     await sendWaiting(this.ledger, waiting, patienceMs, this.#onUpload);
@@ -170,14 +178,16 @@ export class Client {
     return this.ledger.receipts();
   }
 
-  /** The very bytes that wait to be sent for a report; null if none do. */
-  async waitingBytes(reportId: string): Promise<Uint8Array | null> {
-    const waiting = await this.ledger.waiting(null, true);
-    return waiting.find((each) => each.reportId === reportId)?.body ?? null;
-  }
-
   close(): void {
     this.ledger.store.close();
+  }
+
+  #fetched(taskId: string | undefined = this.#last): FetchedKit {
+    const fetched = taskId === undefined ? undefined : this.#entered.get(taskId);
+    if (fetched === undefined) {
+      throw new TaskRefused("a task must be joined before anything is reported to it");
+    }
+    return fetched;
   }
 
   async #receipt(reportId: string): Promise<Receipt> {
@@ -203,15 +213,34 @@ function delayOf(task: Task, moment: number): number {
   return most > 0 ? Number(systemBytes(16).getBigUint64(0) % BigInt(most + 1)) : 0;
 }
 
-function checkedHour(hour: number | undefined, isAsked: boolean): number | undefined {
-  if (!isAsked) return undefined;
-  if (!Number.isSafeInteger(hour) || hour! < 0 || hour! >= HOURS) {
+/** What of a journey is perturbed: something of every one. */
+function read(
+  kit: Kit,
+  points: readonly LatLng[],
+  options: ReportOptions,
+): { journey: number[]; hour: number | undefined } {
+  const journey = kit.read(points);
+  if (!kit.mechanism.timed) return { journey, hour: undefined };
+  if (!("hour" in options)) {
     throw new DomainError(
-      "this task asks when: it must be told the hour of the week, a whole number from 0 " +
-        `(Monday from 0 to 1 h) to ${HOURS - 1}; what came is withheld`,
+      "this task asks when: `hour` must be given for every journey, the hour of the week or " +
+        "null where it is not known, and was not",
     );
   }
-  return hour;
+  const { hour } = options;
+  const isHour = Number.isSafeInteger(hour) && hour! >= 0 && hour! < HOURS;
+  return { journey, hour: isHour ? hour! : 0 };
+}
+
+/** Refuse what the collector would drop, if it is to be sent at once. */
+async function checkOpen(fetched: FetchedKit, { now, queue }: ReportOptions): Promise<void> {
+  const isAtOnce = !queue && (now === true || fetched.kit.task.facts.sendWithin === 0);
+  if (isAtOnce && (await isClosed(fetched))) {
+    throw new ReportRefused(
+      "a task must be open to be reported to, and this one was closed: its collector takes no " +
+        "more reports; nothing was spent, and nothing was sent",
+    );
+  }
 }
 
 /** What leaves the device, of one size for every journey; paid for already. */

@@ -262,7 +262,7 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
   const more = epsilon.times(new Fraction(count));
   if (spent.plus(more).compare(lifetime) > 0) {
     throw new LedgerRefused(
-      `a device must spend at most ${lifetime} in its life, and ${spent} are spent; ${more} ` +
+      `a ledger must spend at most ${lifetime} in its life, and ${spent} are spent; ${more} ` +
         "more is refused, and nothing renews",
     );
   }

@@ -5,7 +5,7 @@
  * clock showed where it was: below 2^53 until the year 2200.
  */
 
-import type { LatLng } from "../geometry.js";
+import { type LatLng, onEarth } from "../geometry.js";
 
 /** The year 2200: what a clock says beyond is a mistake. */
 const LATEST_US = 7_258_118_400_000_000;
@@ -43,11 +43,9 @@ export function number(value: unknown): number | null {
   return typeof found === "number" && Number.isFinite(found) ? found : null;
 }
 
-/** Two numbers, if they are degrees. */
+/** Two numbers, if they are degrees; a longitude beyond the date line is wrapped. */
 export function place(lat: unknown, lng: unknown): LatLng | null {
-  const found = { lat: number(lat), lng: number(lng) };
-  if (found.lat === null || found.lng === null) return null;
-  return Math.abs(found.lat) <= 90 && Math.abs(found.lng) <= 180 ? (found as LatLng) : null;
+  return onEarth(number(lat), number(lng));
 }
 
 /** From `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a third number is a height. */

@@ -51,7 +51,8 @@ export interface Imported {
 }
 
 /**
- * The journeys of a file that somebody chose.
+ * The journeys of a file that somebody chose: one at least, which has no point where the file has
+ * no place. A file is refused for its form alone.
  *
  * @throws ImportRefused
  */
@@ -61,12 +62,19 @@ export async function readJourneys(file: Blob, options: ImportOptions = {}): Pro
   const source = blobSource(file, progress);
   const head = await headOf(source);
   if (startsWith(head, 0x50, 0x4b, 3, 4) || startsWith(head, 0x50, 0x4b, 5, 6)) {
-    return { kind: "zip", ...(await archived(await zippedFiles(file, progress), options)) };
+    const found = await archived(await zippedFiles(file, progress), options);
+    return { kind: "zip", ...atLeastOne(found) };
   }
   const unpacked = await gunzipped(source);
   const kind = (await detected(unpacked)) ?? (options.columns && "csv");
   if (kind === undefined) throw new ImportRefused("unknown");
-  return { kind, ...(await known(unpacked, kind, options)) };
+  return { kind, ...atLeastOne(await known(unpacked, kind, options)) };
+}
+
+/** A file of a known form is never refused for what it says: without any place, it is an empty journey. */
+function atLeastOne({ journeys, leftOut }: Found): Found {
+  const some = journeys.filter((journey) => journey.length);
+  return { journeys: some.length ? some : [[]], leftOut };
 }
 
 /** The files of an archive that are read here; others are passed over. */
@@ -98,7 +106,6 @@ async function archived(files: readonly Source[], options: ImportOptions): Promi
 
 async function known(source: Source, kind: ImportKind, options: ImportOptions): Promise<Found> {
   const { journeys, leftOut } = await journeysOf(source, kind, options);
-  if (!journeys.some((journey) => journey.length)) throw new ImportRefused("no-places");
   const hours = options.splitHours ?? (WHOLE.includes(kind) ? undefined : SPLIT_HOURS);
   const split = (points: readonly TrackPoint[]) =>
     hours === undefined ? [points] : splitAtGaps(points, hours);

@@ -1,7 +1,8 @@
 /**
  * Why an export cannot be read: a stable word, and a sentence that never quotes it.
  *
- * The words are those of `nomadp.formats.unreadable`; tests/imports holds files for them.
+ * The words are those of `nomadp.formats.unreadable`; tests/imports holds files for them. There is
+ * none for a file without places: on a device that must not decide whether a report is made.
  */
 
 import { SchemaError } from "../errors.js";
@@ -18,9 +19,6 @@ const REASONS = {
   "raw-only":
     "is a Google Timeline that holds raw signals only; ask for them, or export again once the " +
     "phone has made its Timeline",
-  "no-places":
-    "must have at least one place, with a time if it is a history, and none of its entries is " +
-    "in a form that is known; where times name no zone, say where the clock stood",
   "too-large": "must be of entries of at most 16 million characters, and one is longer",
   "not-xml": "must be well-formed XML, and is cut short or damaged",
   doctype: "must not have a document type declaration, and has one",

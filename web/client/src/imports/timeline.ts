@@ -37,15 +37,13 @@ export async function* timelineFixes(
     for await (const segment of stream.elements()) yield* segmentFixes(segment, zone);
     return;
   }
-  let found = 0;
+  let segments = 0;
   let unread = false;
   for await (const name of stream.members()) {
     if (name === "semanticSegments") {
       for await (const segment of stream.elements()) {
-        for (const fix of segmentFixes(segment, zone)) {
-          found += Number(fix !== null);
-          yield fix;
-        }
+        segments += 1;
+        yield* segmentFixes(segment, zone);
       }
     } else if (name === "rawSignals" && rawSignals) {
       for await (const signal of stream.elements()) yield* rawFixes(signal, zone);
@@ -54,7 +52,7 @@ export async function* timelineFixes(
       unread ||= held && name === "rawSignals";
     }
   }
-  if (unread && !found) throw new ImportRefused("raw-only");
+  if (unread && !segments) throw new ImportRefused("raw-only");
 }
 
 /** A segment may hold a path beside a visit or an activity; memories of trips hold none. */

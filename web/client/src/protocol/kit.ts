@@ -1,8 +1,8 @@
 /** All that a device needs to take part: a task, and the public files that its hashes name. */
 
 import { WholeJourney } from "../atlas.js";
-import { DomainError, TaskRefused } from "../errors.js";
-import type { LatLng } from "../geometry.js";
+import { TaskRefused } from "../errors.js";
+import { type LatLng, onEarth } from "../geometry.js";
 import type { LocationSet } from "../locations.js";
 import type { Mechanism } from "../mechanism.js";
 import { QUESTIONS, type QuestionName } from "../questions.js";
@@ -64,22 +64,28 @@ export class Kit {
     }
   }
 
+  /** What is read where nothing can be: the first public location, at every point. */
+  get publicAnswer(): number[] {
+    return new Array<number>(this.task.facts.length ?? 1).fill(0);
+  }
+
   /**
-   * The locations that a journey is reported by: its points, brought to the task's length, each
-   * at the nearest location, however far, so that whether a device reports does not tell where.
+   * The points that a journey is reported by: those on Earth, brought to the task's length, their
+   * longitudes wrapped. None where no point is on Earth.
+   */
+  pointsRead(points: readonly LatLng[]): LatLng[] {
+    const placed = points.flatMap((point) => onEarth(point?.lat, point?.lng) ?? []);
+    const length = this.task.facts.length ?? Math.min(placed.length, POINTS_MAX);
+    return placed.length ? broughtToLength(placed, length) : [];
+  }
+
+  /**
+   * The locations that a journey is reported by: of each point that is read the nearest, however
+   * far. Every journey has some, also an empty one: whether a device reports must not depend on it.
    */
   read(points: readonly LatLng[]): number[] {
-    const placed = points.every(
-      ({ lat, lng }) => typeof lat === "number" && typeof lng === "number",
-    );
-    if (!placed || points.length < 1) {
-      throw new DomainError(
-        "a journey must be at least one point of degrees (lat, lng); its points are withheld " +
-          "because they are private",
-      );
-    }
-    const length = this.task.facts.length ?? Math.min(points.length, POINTS_MAX);
-    return broughtToLength(points, length).map((point) => this.locations.nearest(point));
+    const read = this.pointsRead(points);
+    return read.length ? read.map((point) => this.locations.nearest(point)) : this.publicAnswer;
   }
 }
 

@@ -5,18 +5,25 @@ import {
   Client,
   type FetchedKit,
   Fraction,
-  isClosed,
   type LatLng,
   type Receipt,
   type ReportOptions,
-  ReportRefused,
   type Spending,
 } from "nomadp-client";
+
+/** What a browser's timer can wait. */
+const TIMER_MOST_MS = 2 ** 31 - 1;
+
+/** Whether it was never tried, since its random moment was not there yet. */
+export function isScheduled({ state, reason }: Pick<Receipt, "state" | "reason">): boolean {
+  return state === "waiting" && reason === null;
+}
 
 export class Account {
   private client: Client | undefined;
   private begun: Promise<void> = Promise.resolve();
   private readonly bodies = new Map<string, Uint8Array>();
+  private readonly scheduled = new Set<string>();
   private bytes = 0;
 
   constructor(
@@ -66,19 +73,10 @@ export class Account {
     await this.client?.check(this.fetched.kit.task.id);
   }
 
-  /**
-   * Spends, unless the task was closed since the page was opened. Of a report that waits for a
-   * random moment nobody is asked: that would tell when it was made.
-   */
+  /** Spends, unless the task was closed since the page was opened. */
   async report(points: readonly LatLng[], options: ReportOptions): Promise<Receipt> {
-    const isAtOnce = options.now === true || this.fetched.kit.task.facts.sendWithin === 0;
-    if (isAtOnce && (await isClosed(this.fetched))) {
-      throw new ReportRefused(
-        "this task was closed while you were here, and its collector takes no more reports: " +
-          "nothing was spent, and nothing was sent",
-      );
-    }
-    const receipt = await this.client!.report(points, options);
+    const receipt = await this.client!.report(points, { ...options, unlessClosed: true });
+    await this.keepToSchedule();
     this.changed();
     return receipt;
   }
@@ -96,9 +94,23 @@ export class Account {
     return all.filter(({ taskId }) => taskId === this.fetched.kit.task.id);
   }
 
-  /** What was sent for a report since the page is open, or waits. */
-  async body(reportId: string): Promise<string | undefined> {
-    const found = this.bodies.get(reportId) ?? (await this.client?.waitingBytes(reportId));
-    return found ? new TextDecoder().decode(found) : undefined;
+  /**
+   * What was sent for a report since the page is open, once a collector has it. Before, nobody
+   * sees it: who could withhold a report by what it says would tell more than epsilon covers.
+   */
+  body({ reportId, state }: Receipt): string | undefined {
+    const sent = state === "accepted" ? this.bodies.get(reportId) : undefined;
+    return sent && new TextDecoder().decode(sent);
+  }
+
+  /** Send each report that waits for its random moment at that moment, while the page is open. */
+  async keepToSchedule(): Promise<void> {
+    for (const { reportId, notBefore, ...receipt } of await this.receipts()) {
+      if (!isScheduled(receipt) || this.scheduled.has(reportId)) continue;
+      const waitMs = Math.max(0, notBefore! * 1000 - Date.now());
+      if (waitMs > TIMER_MOST_MS) continue;
+      this.scheduled.add(reportId);
+      setTimeout(() => void this.send(reportId).catch(() => undefined), waitMs);
+    }
   }
 }

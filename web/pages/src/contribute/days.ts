@@ -87,8 +87,13 @@ export class Days implements Step {
     const left = read.leftOut
       ? ` ${plural(read.leftOut, "entry", "entries")} could not be read.`
       : "";
-    this.about.textContent = `${plural(this.journeys.length, "journey")} found.${left}`;
+    const [first] = this.journeys;
+    this.about.textContent = first?.points
+      ? `${plural(this.journeys.length, "journey")} found.${left}`
+      : `No place of this file could be read.${left} Choose another one, or say under “How it is read” ` +
+        "what its columns are and where the clock stood.";
     this.bench.choose(undefined);
+    if (this.journeys.length === 1) void this.pick(first!);
   }
 
   private async splitAgain(): Promise<void> {

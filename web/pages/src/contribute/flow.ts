@@ -59,6 +59,7 @@ export class Flow {
     try {
       await this.account.openIfBegan();
       await this.receipts.refresh();
+      await this.account.keepToSchedule();
     } catch (error) {
       this.element.querySelector("#trouble")!.textContent = refusal(error);
     }

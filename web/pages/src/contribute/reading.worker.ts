@@ -75,7 +75,7 @@ async function read({ file, options }: Ask & { ask: "read" }): Promise<Read> {
 
 function split(hours: number | null): Read {
   const tracks = histories.flatMap((each) =>
-    hours === null ? [each] : splitAtGaps(each, hours),
+    hours === null || each.length === 0 ? [each] : splitAtGaps(each, hours),
   );
   const ordered = byDay(tracks).flatMap((day) =>
     day.journeys.map((track) => [day.date, track] as const),

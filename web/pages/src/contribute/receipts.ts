@@ -1,6 +1,7 @@
 /** What became of reports: a receipt for each, and the same bytes again where one waits. */
 import type { Receipt } from "nomadp-client";
 import { h, show } from "../dom";
+import { isScheduled } from "./account";
 import type { Bench } from "./bench";
 import { moment, refusal } from "./words";
 
@@ -13,6 +14,11 @@ export function stateOf({ state, reason, notBefore }: Receipt): string {
   if (reason === null)
     return `Waits for its random moment, ${clock(notBefore)}; keep this page open, or come back.`;
   return `Waits, since the collector did not take it yet: ${because(reason)}. It is kept, and the same bytes are sent again.`;
+}
+
+/** Whether it was tried: one that waits for its random moment keeps to it. */
+export function canBeSentAgain(receipt: Receipt): boolean {
+  return ["waiting", "stopped"].includes(receipt.state) && !isScheduled(receipt);
 }
 
 /** How reasons begin, as a client writes them down, and what they mean. */
@@ -76,7 +82,7 @@ export class Receipts {
           h("td", {}, moment(each.time, timePrecision)),
           h("td", {}, `ε = ${each.epsilon}`),
           h("td", {}, stateOf(each)),
-          h("td", {}, ["waiting", "stopped"].includes(each.state) ? this.again(each) : null),
+          h("td", {}, canBeSentAgain(each) ? this.again(each) : null),
         ),
       ),
     );
@@ -95,7 +101,11 @@ export class Receipts {
   }
 }
 
-/** The one that was just made, with all that left. */
+const UNSEEN =
+  "What the report says is shown here once the collector has it: if you could look first, whether " +
+  "you send it could depend on what it says.";
+
+/** The one that was just made, with all that left once it was accepted. */
 export function receiptOf(receipt: Receipt, body: string | undefined): HTMLElement {
   const facts = [
     ["Report", receipt.reportId],
@@ -129,7 +139,7 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
     ),
     body
       ? h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the report" }, body)
-      : null,
+      : h("p", { class: "soft" }, UNSEEN),
     h("p", {}, h("button", { type: "button", click: save }, "Save the receipt")),
   );
 }

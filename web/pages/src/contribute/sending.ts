@@ -2,14 +2,16 @@
 import { isPersistent, type Receipt, type Spending } from "nomadp-client";
 import { h, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
-import { receiptOf } from "./receipts";
+import { canBeSentAgain, receiptOf } from "./receipts";
 import { moment, refusal, span } from "./words";
 
 const BAR = { width: 400, height: 14 };
 
 export class Sending implements Step {
   readonly title = "Spend and send";
-  readonly says = "Sending spends a part of a budget that lasts this browser's whole life.";
+  readonly says =
+    "Sending spends a part of the budget that this browser has for all tasks of this collector. " +
+    "Nothing renews it.";
   readonly body = h("div", {});
   private readonly budget = h("div", {});
   private readonly consent = h("p", { class: "check note" });
@@ -23,6 +25,8 @@ export class Sending implements Step {
   /** Whether a report would be taken; nobody knows until it was looked at. */
   private isFree = false;
   private isKept = false;
+  /** The one that was made here. */
+  private made: Receipt | undefined;
 
   constructor(private readonly bench: Bench) {
     const { epsilon } = bench.kit.task.facts;
@@ -49,6 +53,7 @@ export class Sending implements Step {
 
   enter(): void {
     show(this.done);
+    this.made = undefined;
     this.send.hidden = false;
     this.later.hidden = this.bench.kit.task.facts.sendWithin === 0;
     this.trouble.textContent = "";
@@ -58,6 +63,7 @@ export class Sending implements Step {
 
   /** What is spent may have changed in another tab. */
   async refresh(): Promise<void> {
+    await this.followMade();
     show(this.budget, ...this.account(await this.bench.account.spending()));
   }
 
@@ -91,10 +97,9 @@ export class Sending implements Step {
     this.send.textContent = "Sending …";
     try {
       await account.open(!this.isKept);
-      const hour = chosen!.hour ?? undefined;
       const now = this.bench.kit.task.facts.sendWithin === 0 || this.atOnce.checked;
-      const told = { now, ...(hour !== undefined && { hour }) };
-      await this.settled(await account.report(chosen!.points, told));
+      this.settled(await account.report(chosen!.points, { now, hour: chosen!.hour }));
+      this.focusReceipt();
     } catch (error) {
       this.trouble.textContent = refusal(error);
       this.trouble.focus(); // the button that had the focus can no longer be pressed
@@ -104,20 +109,35 @@ export class Sending implements Step {
     await this.refresh().catch(() => undefined);
   }
 
-  private async settled(receipt: Receipt): Promise<void> {
+  /** Another tab, the table or its random moment may have sent it meanwhile. */
+  private async followMade(): Promise<void> {
+    const { made } = this;
+    if (made === undefined) return;
+    const all = await this.bench.account.receipts();
+    const now = all.find(({ reportId }) => reportId === made.reportId);
+    const isNews = now && (now.state !== made.state || now.reason !== made.reason);
+    if (!isNews || this.made !== made) return;
+    const wasHere = this.done.contains(document.activeElement);
+    this.settled(now);
+    if (wasHere) this.focusReceipt(); // its buttons were made anew
+  }
+
+  private focusReceipt(): void {
+    this.done.querySelector<HTMLElement>("#receipt h3")?.focus({ preventScroll: true });
+  }
+
+  private settled(receipt: Receipt): void {
     const { account } = this.bench;
-    const body = await account.body(receipt.reportId);
-    const shown = receiptOf(receipt, body);
-    const retry = () =>
-      void account.send(receipt.reportId).then((made) => made && this.settled(made));
-    const waits = receipt.state === "waiting" || receipt.state === "stopped";
+    this.made = receipt;
+    const body = account.body(receipt);
+    const retry = () => void account.send(receipt.reportId);
     show(
       this.done,
-      shown,
+      receiptOf(receipt, body),
       h(
         "p",
         { class: "buttons" },
-        waits
+        canBeSentAgain(receipt)
           ? h("button", { type: "button", click: retry }, "Send the same bytes again")
           : null,
         h(
@@ -128,15 +148,10 @@ export class Sending implements Step {
       ),
     );
     this.send.hidden = this.consent.hidden = this.later.hidden = true;
-    shown.querySelector<HTMLElement>("h3")?.focus({ preventScroll: true });
     this.drawSent(body);
-    if (receipt.state === "waiting" && receipt.reason === null) {
-      const waitMs = Math.max(0, (receipt.notBefore ?? 0) * 1000 - Date.now());
-      if (waitMs < 2 ** 31) setTimeout(retry, waitMs);
-    }
   }
 
-  /** On the map, what the bytes say: read back from them. */
+  /** On the map, what the bytes say: read back from them, once they were accepted. */
   private drawSent(body: string | undefined): void {
     if (!body) return;
     const { kit, telling } = this.bench;
@@ -146,7 +161,7 @@ export class Sending implements Step {
       ? { values: numbers, number: null }
       : { values: [], number: numbers[0]! };
     const { lines, areas, says } = telling.of(released);
-    const said = `Your journey, and the report that was made: ${says}`;
+    const said = `Your journey, and the report that was sent: ${says}`;
     this.bench.draw({ track: this.bench.track, report: lines, areas, said }, "all");
   }
 
@@ -179,8 +194,8 @@ export class Sending implements Step {
     const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
     const facts = [
       ["This report spends", `ε = ${epsilon}`] as const,
-      ["Spent so far, in all tasks", `ε = ${spent}`] as const,
-      [isDone ? "Left" : "Left after it", `${after} of ${lifetime}; nothing renews it`],
+      ["Spent so far, in all tasks of this collector", `ε = ${spent}`] as const,
+      [isDone ? "Left" : "Left after it", `${after} of ${lifetime}`],
       ["Reports to this task", `${here} of at most ${most}`],
     ].slice(Number(isDone));
     return [

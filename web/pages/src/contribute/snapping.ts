@@ -1,5 +1,5 @@
 /** Step 3: the journey as the task reads it: public locations, or the answer to its question. */
-import { broughtToLength, HOURS, Question, Trips, Visits, WHEN } from "nomadp-client";
+import { HOURS, type LatLng, Question, Trips, Visits, WHEN } from "nomadp-client";
 import { count, h, plural, show } from "../dom";
 import type { Position } from "../api";
 import type { Bench, Journey, Step } from "./bench";
@@ -8,6 +8,9 @@ import { km } from "./words";
 
 const FAR_KM = 50;
 const ROWS_MOST = 60;
+const UNREAD =
+  "It is read as the first public location, as every journey that cannot be read: whether " +
+  "somebody reports must not depend on where they were. Another journey may tell more.";
 const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 export class Snapping implements Step {
@@ -47,6 +50,11 @@ export class Snapping implements Step {
     bench.draw({ track: bench.track, snapped: this.marked(snapped), said }, "near");
   }
 
+  /** The points that are read, at places on Earth. */
+  private get read(): readonly LatLng[] {
+    return this.bench.kit.pointsRead(this.bench.chosen!.points);
+  }
+
   /** A question reads every point: of a long journey only its ends are marked. */
   private marked(snapped: Position[]): Numbered[] {
     const all = inOrder(snapped);
@@ -57,6 +65,7 @@ export class Snapping implements Step {
 
   private summary(length: number): string {
     const { points } = this.bench.chosen!;
+    if (this.read.length === 0) return "This journey has no point that can be read.";
     const set = `the nearest of ${count(this.bench.kit.locations.size)} public locations`;
     if (this.bench.kit.task.asks) {
       return `${plural(points.length, "point")}, each at ${set}; of them the task asks one thing:`;
@@ -79,7 +88,8 @@ export class Snapping implements Step {
 
   private far(): HTMLElement | null {
     const { locations } = this.bench.kit;
-    const all = this.bench.chosen!.points;
+    const all = this.read;
+    if (all.length === 0) return h("p", { class: "note" }, UNREAD);
     const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
     if (!far) return null;
     const many = `${plural(far, "point")} ${far === 1 ? "lies" : "lie"}`;
@@ -166,16 +176,17 @@ export class Snapping implements Step {
   }
 
   private table(places: readonly number[]): HTMLElement {
-    const { kit, chosen } = this.bench;
-    const read = broughtToLength(chosen!.points, places.length);
+    const { kit } = this.bench;
+    const { read } = this;
     const rows = places.slice(0, ROWS_MOST).map((place, k) => {
-      const away = kit.locations.snap(read[k]!).movedKm;
+      const point = read[k];
+      const away = point ? km(kit.locations.snap(point).movedKm) : "";
       return h(
         "tr",
         {},
         h("th", { scope: "row", class: "number" }, String(k + 1)),
         h("td", {}, kit.locations.at(place).id),
-        h("td", { class: "number" }, km(away)),
+        h("td", { class: "number" }, away),
       );
     });
     const head = ["Point", "Public location", "Moved by"].map((name, k) =>
