@@ -475,12 +475,123 @@ def test_a_task_that_closes_meanwhile_refuses_before_anything_is_spent(
         close(found)
         found.page.locator("#send").click()
         said = found.page.locator(".panel .trouble")
-        said.get_by_text("was closed while you were here").wait_for()
+        said.get_by_text("this one was closed").wait_for()
         expect(said).to_be_focused()
         expect(found.page.locator("#send")).to_be_disabled()
         assert found.posted == []
         found.page.goto(found.page.url.replace(found.kit.task.id, TRIPS.task.id))
         assert spent(found) == "ε = 0"
+
+
+TOLD = "what a report tells"
+AGAIN = "Send the same bytes again"
+
+
+def test_a_report_is_shown_only_after_a_collector_accepted_it(
+    chromium: "Browser", collector: Process
+) -> None:
+    """Its owner could withhold one that looks too accurate."""
+    with visit(chromium, collector, collector.add(salted("trips")), expected=None) as found:
+        found.page.route("**/reports", lambda route: route.fulfill(status=413))
+        found.to_sending()
+        assert found.send().startswith("The collector refused it")
+        receipt, key = found.page.locator("#receipt"), found.page.locator(".marks li:visible")
+        expect(receipt).to_contain_text("is shown here once the collector has it")
+        with found.page.expect_download() as saved:
+            found.press("Save the receipt")
+        assert "value" not in Path(saved.value.path()).read_text()
+        assert receipt.locator("pre").count() == 0
+        assert TOLD not in key.all_inner_texts()
+        found.page.unroute("**/reports")
+        found.page.locator(".panel").get_by_role("button", name=AGAIN).click()
+        sent = found.page.locator("#receipt pre")
+        sent.wait_for()
+        assert sent.inner_text() == found.posted[-1].post_data
+        expect(key.last).to_have_text(TOLD)
+
+
+def test_a_report_keeps_to_its_random_moment(chromium: "Browser", collector: Process) -> None:
+    with visit(chromium, collector, collector.add(salted(send_within=7 * 86_400))) as found:
+        found.to_sending()
+        assert found.send().startswith("Waits for its random moment")
+        assert found.page.locator("#receipt pre").count() == 0
+        for _ in range(2):
+            expect(found.page.locator("#receipts tbody tr")).to_have_count(1)
+            assert found.page.get_by_role("button", name=AGAIN).count() == 0
+            found.page.reload()
+        assert found.posted == []
+
+
+def test_a_report_is_sent_at_its_random_moment_and_the_receipt_says_so(
+    chromium: "Browser", collector: Process
+) -> None:
+    with visit(chromium, collector, collector.add(salted(send_within=4))) as found:
+        found.to_sending()
+        found.send()
+        expect(found.page.locator("#receipt dd").last).to_contain_text("Accepted")
+        expect(found.page.locator("#receipts tbody tr")).to_contain_text("Accepted")
+        found.page.locator("#receipt pre").wait_for()
+        assert len(found.posted) == 1
+
+
+def test_a_report_that_was_due_while_the_page_was_closed_is_sent_when_it_opens(
+    chromium: "Browser", collector: Process
+) -> None:
+    with visit(chromium, collector, collector.add(salted(send_within=4))) as found:
+        address = found.page.url
+        found.to_sending()
+        found.send()
+        found.page.goto("about:blank")
+        found.page.wait_for_timeout(4000)
+        found.page.goto(address)
+        expect(found.page.locator("#receipts tbody tr")).to_contain_text("Accepted")
+        assert len(found.posted) == 1
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "trips"])
+def test_the_preview_says_what_the_law_says(
+    chromium: "Browser", collector: Process, mechanism: str
+) -> None:
+    kit = collector.add(salted(mechanism))
+    path = f"/tasks/{kit.task.id}/promise"
+    grown = collector.address.ask("GET", path).json["suspicions"]["1"]
+    with visit(chromium, collector, kit) as found:
+        found.to_preview()
+        said = found.page.locator("p[role=status].soft", has_text="drawn").inner_text()
+        likely = chance(kit)
+        assert f"about {round(100 * likely)} in 100 reports like this" in said
+        assert f"1 % sure of a guess about your journey can become at most {grown} %" in said
+        assert ("nobody can tell" in said) == (mechanism == "trips" and likely <= 1 / 2)
+        assert ("is right that often" in said) == ("nobody can tell" not in said)
+
+
+def chance(kit: Kit) -> float:
+    """That a report is near to the truth, or has it."""
+    if kit.task.asks:
+        return float(kit.mechanism.channel.true_chance)  # type: ignore[attr-defined]
+    law: Any = kit.mechanism.report_law(kit.report_length).channel  # type: ignore[union-attr]
+    heavy = law.near_count * law.bound
+    return float(heavy / (heavy + law.size - law.near_count))
+
+
+def test_the_page_says_whose_budget_it_is(chromium: "Browser", collector: Process) -> None:
+    """One browser has another one at every collector."""
+    with visit(chromium, collector, TRIPS) as found:
+        found.to_sending()
+        said = found.page.locator("#main").inner_text()
+        assert "for all tasks of this collector" in said
+        assert "whole life" not in said
+
+
+def test_the_one_journey_of_a_file_is_chosen(
+    chromium: "Browser", collector: Process, tmp_path: Path
+) -> None:
+    (tmp_path / "own.csv").write_text("lat,lng\n41.8,-87.6\n41.9,-87.7\n")
+    with visit(chromium, collector, TRIPS) as found:
+        found.page.locator("#file").set_input_files(tmp_path / "own.csv")
+        expect(found.page.locator(".journey input")).to_be_checked()
+        found.press("Continue with this journey")
+        found.step(3)
 
 
 def test_a_report_that_waits_for_a_random_moment_asks_nobody_when_it_is_made(

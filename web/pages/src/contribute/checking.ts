@@ -58,7 +58,7 @@ export function checking(kit: Kit, base: string): HTMLElement {
           "li",
           {},
           "Whether this browser was used by somebody else, or another one by you: the account is kept " +
-            "for each browser.",
+            "for each browser and collector.",
         ),
       ),
     ),

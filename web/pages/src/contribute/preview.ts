@@ -1,10 +1,10 @@
 /** Step 4: what would be sent, drawn again and again, and never sent. */
-import { Question, SimulatedReport, Visits } from "nomadp-client";
+import { type Kit, Question, SimulatedReport, Visits } from "nomadp-client";
 import { SimulatedWords } from "nomadp-client/simulated";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
-import { timesOf } from "./promise";
+import { suspicionOf, timesOf } from "./promise";
 import type { Told } from "./telling";
 
 /** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
@@ -122,7 +122,7 @@ export class Preview implements Step {
     const { kit, explaining, chosen } = this.bench;
     this.seen.all += 1;
     const { mechanism } = kit;
-    const expected = `by the law ${Math.round(100 * explaining.chance)} of 100`;
+    const { chance } = explaining;
     if (mechanism instanceof Question) {
       if (mechanism instanceof Visits) {
         this.tally.textContent = `Previews drawn: ${this.seen.all}.`;
@@ -130,16 +130,43 @@ export class Preview implements Step {
       }
       const truth = trueAnswer(mechanism, journey, chosen!.hour);
       this.seen.near += Number(told.names.includes(truth));
-      this.tally.textContent =
-        `Of ${this.seen.all} drawn, ${this.seen.near} held the true answer; ${expected} do. ` +
-        "Who reads one cannot tell.";
+      const held = `${this.seen.near} contained the true answer`;
+      this.tally.textContent = `Of ${this.seen.all} drawn, ${held}. ${answersLaw(chance)} ${suspicion(kit)}`;
       return;
     }
     this.seen.near += Number(explaining.isNear(journey, told.number!));
-    this.tally.textContent =
-      `Of ${this.seen.all} drawn, ${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey; ` +
-      `${expected} are. Who reads one cannot tell.`;
+    const near = `${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey`;
+    this.tally.textContent = `Of ${this.seen.all} drawn, ${near}. ${journeysLaw(chance)} ${suspicion(kit)}`;
   }
+}
+
+/** How many of a hundred reports do, as the law has it: never all, and never none. */
+function inHundred(chance: number): string {
+  const many = Math.min(99, Math.max(1, Math.round(100 * chance)));
+  return `about ${many} in 100 reports like this`;
+}
+
+/** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
+function answersLaw(chance: number): string {
+  const law = `By the law ${inHundred(chance)} contain the true answer; `;
+  return chance <= 0.5
+    ? `${law}nobody can tell whether yours does.`
+    : `${law}whoever reads yours and guesses that it does is right that often, and cannot be sure.`;
+}
+
+function journeysLaw(chance: number): string {
+  return (
+    `By the law ${inHundred(chance)} are among the nearest to the true journey; whoever reads yours ` +
+    "and guesses that it is near is right that often, and cannot be sure."
+  );
+}
+
+/** The most that anybody can learn. */
+function suspicion(kit: Kit): string {
+  return (
+    `Someone who is 1 % sure of a guess about your journey can become at most ${suspicionOf(kit)} % ` +
+    "sure after seeing your report."
+  );
 }
 
 function more(rest: number): HTMLElement | null {

@@ -53,6 +53,11 @@ export function timesOf(kit: Kit): string {
   return plain(expUpper(kit.task.facts.epsilon));
 }
 
+/** How sure in percent somebody can become who was 1 % sure, rounded up. */
+export function suspicionOf(kit: Kit): string {
+  return suspicions(expUpper(kit.task.facts.epsilon))["1"]!;
+}
+
 /** Rounded up: whole from 10 on, and with as many digits below as make a difference. */
 function plain(odds: Fraction): string {
   const whole = odds.ceil();
