@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# From nothing to a running collector, a first report, and what the operator sees of it.
+# From nothing to a running collector, a first report, and what the operator then sees.
 # Needs: pip install "nomadp[collector,tables,analysis]"
 set -euo pipefail
 folder=${1:-five-minutes}
 port=${2:-8000}
 mkdir -p "$folder" && cd "$folder"
 
-# A public location set and journeys to report: a generated city stands for yours.
+# A public location set and journeys to report, from a generated city.
 nomadp data build city --out city
 
-# 1. The task: what is asked, under which promise. Its id is the hash of all of it.
+# 1. The task: its query and its privacy guarantee. Its id is the hash of its contents.
 nomadp task create --locations city/locations.csv --epsilon 4 --length 4 \
     --purpose "Where buses are missing" --end 2027-10-01 --out task
 
@@ -21,7 +21,7 @@ until python3 -c "import socket; socket.create_connection(('127.0.0.1', $port))"
     sleep 0.2
 done
 
-# 3. A device: pays, perturbs one journey, stores the report, sends it.
+# 3. A device: charges its ledger, perturbs one journey, stores the report, sends it.
 nomadp report city/trajectories.csv --task task --to "http://127.0.0.1:$port" \
     --home device --now --yes
 nomadp ledger show --home device
