@@ -3,10 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from worlds import small_map
 
 from nomadp.audit.certificate import StepWitness, worst_ratio
-from nomadp.laws import Exponential, RandomizedResponse
+from nomadp.budget import exp_lower
+from nomadp.laws import Exponential, RandomizedResponse, SubsetSelection, law_of_labels
 
 
 def test_the_worst_ratio_is_exact():
@@ -52,6 +54,34 @@ def test_a_doubled_budget_hiding_in_the_slack_is_flagged_by_its_scale():
         np.arange(4),
     )
     assert "scale" in witness.flags
+
+
+@pytest.mark.parametrize(
+    ("size", "share"), [(4, Fraction(1)), (16, Fraction(1, 10)), (9, Fraction(4))]
+)
+def test_a_law_of_labels_costs_what_its_words_cost(size, share):
+    """Its weights alone cost less: they leave out how words are rounded."""
+    law, witness = law_of_labels(size, share), StepWitness()
+    witness("label", law, np.arange(size))
+    assert law.bound < law.in_words <= exp_lower(share)
+    assert witness.steps["label"].worst_ratio >= law.in_words
+    assert witness.flags == set()
+
+
+def test_words_that_cost_more_than_the_weights_of_a_law_of_labels_are_flagged():
+    class Stretched(SubsetSelection):
+        """Of weights that keep the share, drawn by words that do not."""
+
+        @property
+        def in_words(self):
+            return exp_lower(self.share) + Fraction(1, 2**40)
+
+    honest, witness = SubsetSelection(5, 2, Fraction(1)), StepWitness()
+    assert honest.bound < exp_lower(Fraction(1))
+    witness("label", honest, np.arange(5))
+    assert witness.flags == set()
+    witness("label", Stretched(5, 2, Fraction(1)), np.arange(5))
+    assert witness.flags == {"step loss"}
 
 
 def test_every_law_is_examined_once():

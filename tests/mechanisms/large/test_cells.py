@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import scattered
 
-from nomadp.locations import LocationSet
+from nomadp.locations import HALF_ROUND_KM, LocationSet
 from nomadp.mechanisms.large import ball_tree, cell_sets, pairs
 from nomadp.mechanisms.large.cells import cell_levels, cell_order, cell_starts
+from nomadp.mechanisms.pivot.atp import RADIUS_MAX_KM
 
 SIZE = 6_000
 
@@ -113,6 +114,22 @@ def test_whatever_lies_in_a_disc_lies_in_a_cell_of_its_set(make):
         cell_sets.cells_in_disc(balls, disc, cells)
         assert held(cells[0], cell_sets.cell_of(balls, there))
         assert cell_sets.cell_count(cells) == sum(int(word).bit_count() for word in cells[0])
+
+
+@pytest.mark.parametrize("radius_km", [HALF_ROUND_KM, RADIUS_MAX_KM])
+def test_the_widest_disc_holds_the_antipode_of_its_anchor(radius_km):
+    locations = LocationSet.from_columns(
+        ["north", "south", "other"], [90.0, -90.0, 0.0], [0.0, 0.0, 7.0]
+    )
+    place = ball_tree.sorted_places(locations)
+    balls, north = place.balls(4), int(place.rank[0])
+    disc = pairs.domain_of((north, radius_km), (-1, -1), (0, 0))
+    cells = cell_sets.new_cell_set(balls)
+    cell_sets.cells_in_disc(balls, disc, cells)
+    for there in range(3):
+        assert pairs.holds(balls, disc, there)
+        assert held(cells[0], cell_sets.cell_of(balls, there))
+    assert locations.within(0, radius_km).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("make", [globe, city], ids=lambda m: m.__name__)
