@@ -116,7 +116,7 @@ class Reply(NamedTuple):
         assert self.headers["content-type"] == "application/problem+json"
         said = self.json
         assert said["status"] == self.status
-        assert set(said) <= {"type", "title", "status", "taskid"}
+        assert set(said) <= {"type", "title", "status", "detail", "taskid"}
         return str(said["type"]).removeprefix("urn:nomadp:error:")
 
     @property

@@ -21,7 +21,7 @@ from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
 from nomadp.unit_square import UnitSquare
 
-__all__ = ["ELSEWHERE", "Polygon", "Zones", "polygon_zones", "zones_of"]
+__all__ = ["ELSEWHERE", "Polygon", "Zones", "is_rule", "polygon_zones", "zones_of"]
 
 Ints = NDArray[np.int64]
 Polygon = Sequence[ArrayLike]
@@ -182,6 +182,14 @@ def polygon_zones(
         if name in kept:
             drawn.setdefault(name, []).append(polygon)
     return Zones(locations, of, tuple(kept), f"polygons:{sha256}", drawn)
+
+
+def is_rule(text: str) -> bool:
+    """Whether it is grid:N or h3:R, within what these may be."""
+    try:
+        return bool(_parsed(text))
+    except DomainError:
+        return False
 
 
 def _parsed(rule: str) -> tuple[str, int]:

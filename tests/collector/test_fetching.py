@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from collecting import Address, Reply, collector, kit_of, report, today, value_of
 
+from nomadp.answers.asking import _RULES, QUESTIONS
 from nomadp.collector.answers import Asking
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.opened import opened
+from nomadp.collector.problems import PROBLEMS
 from nomadp.collector.store import Store
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
@@ -251,8 +253,22 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
 def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) -> None:
     address.send(kit, *[report(kit) for _ in range(3)])
     path = f"/tasks/{kit.task.id}/collection_jobs"
-    job = address.post(path, {"question": {"ask": "who was it"}}, "analyst")
-    assert finished(address, job).json["status"] == "refused"
+    for wrong in (
+        {},
+        {"ask": "who was it"},
+        {"ask": ["flows"]},
+        {"ask": "flows", "level": "2"},
+        {"ask": "flows", "people": 7},
+        {"ask": "hotspots", "areas": "secret:4"},
+        {"ask": "hotspots", "areas": "grid:0"},
+        {"ask": "hotspots", "at": "home"},
+    ):
+        reply = address.post(path, {"question": wrong}, "analyst")
+        assert (reply.status, reply.problem) == (422, "invalid_question")
+        assert "question" in reply.json["detail"]
+        assert not any(word in reply.body for word in (b"secret", b"home", b"people"))
+    job = address.post(path, {"question": {"ask": "density", "areas": "locations"}}, "analyst")
+    assert finished(address, job).json["status"] == "refused"  # only this task cannot answer
     for wrong in ({}, {"question": 1}, {"question": {}, "start": -1}, {"question": {}, "x": 1}):
         assert address.post(path, wrong, "analyst").problem == "invalid_message"
     twice = b'{"question":{"ask":"hotspots"},"question":{"ask":"density"}}'
@@ -298,15 +314,34 @@ def test_health_and_metrics_are_there_for_those_who_watch(address: Address, kit:
     assert kit.task.id not in said
 
 
-def test_the_document_has_every_route_and_no_other() -> None:
-    document = json.loads(
-        Path(__file__)
-        .parents[2]
-        .joinpath("src/nomadp/collector/openapi.json")
-        .read_text(encoding="utf-8")
-    )
+DOCUMENT = json.loads(
+    Path(__file__)
+    .parents[2]
+    .joinpath("src/nomadp/collector/openapi.json")
+    .read_text(encoding="utf-8")
+)
+
+
+def test_the_document_has_every_problem_and_its_status() -> None:
+    schema = DOCUMENT["components"]["schemas"]["Problem"]
     described = {
-        (method.upper(), path) for path, each in document["paths"].items() for method in each
+        kind.removeprefix("urn:nomadp:error:") for kind in schema["properties"]["type"]["enum"]
+    }
+    assert described == set(PROBLEMS)
+    for status in {kind.status for kind in PROBLEMS.values()}:
+        of = sorted(name for name, kind in PROBLEMS.items() if kind.status == status)
+        assert f"{status} {', '.join(of)}" in schema["description"]
+
+
+def test_the_document_has_every_question_and_what_it_takes() -> None:
+    question = DOCUMENT["components"]["schemas"]["Asked"]["properties"]["question"]
+    assert question["properties"]["ask"]["enum"] == list(QUESTIONS)
+    assert set(question["properties"]) == {"ask", *_RULES}
+
+
+def test_the_document_has_every_route_and_no_other() -> None:
+    described = {
+        (method.upper(), path) for path, each in DOCUMENT["paths"].items() for method in each
     }
     service: Any = object()
     routes = [*public_app(service)._others.routes, *operator_app(service).routes]

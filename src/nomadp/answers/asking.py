@@ -26,9 +26,9 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.questions import Question as Direct
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
-from nomadp.zones import Zones
+from nomadp.zones import Zones, is_rule
 
-__all__ = ["QUESTIONS", "ask", "checked_question", "shortest_question"]
+__all__ = ["QUESTIONS", "ask", "check_sent", "checked_question", "shortest_question"]
 
 _TEXT_MAX = 200
 
@@ -109,6 +109,14 @@ def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     if "level" in takes:
         asked["level"] = float(asked.get("level", LEVEL))
     return asked
+
+
+def check_sent(question: Mapping[str, Any]) -> None:
+    """Refuse (`SchemaError`) what is no question to any task, without an echo of what it is."""
+    areas = checked_question(question).get("areas", LOCATIONS)
+    # The zones that a task asked about may be polygons, which are named by their hash.
+    if not (areas == LOCATIONS or is_rule(areas) or areas.startswith("polygons:")):
+        raise SchemaError(f"areas of a question must be {_RULES['areas'][0]}, and is not")
 
 
 def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
 from nomadp.collector.tokens import ANALYST
+from nomadp.errors import SchemaError
 
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
@@ -55,7 +56,10 @@ async def _ask(service: "Service", request: Request) -> Response:
     said = await read_json(request, QUESTION_BYTES)
     if not _is_question(said):
         raise Problem("invalid_message", held.id)
-    name, has_room = await service.jobs.ask(held, said)
+    try:
+        name, has_room = await service.jobs.ask(held, said)
+    except SchemaError as refusal:
+        raise Problem("invalid_question", held.id, str(refusal)) from None
     if not has_room:
         raise Problem("overloaded", held.id)
     address = f"/tasks/{held.id}/collection_jobs/{name}"

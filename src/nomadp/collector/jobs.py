@@ -41,9 +41,13 @@ _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 
 def job_id(held: HeldTask, asked: Mapping[str, Any]) -> str:
-    """Of what is asked, not of how it is written: a default is the same where it is said."""
-    from nomadp.answers.asking import shortest_question  # no start waits for what answers need
+    """Of what is asked, not of how it is written: a default is the same where it is said.
 
+    Raises `SchemaError` for what is no question.
+    """
+    from nomadp.answers.asking import check_sent, shortest_question  # slow to import
+
+    check_sent(asked["question"])
     question = shortest_question(held.kit.mechanism, asked["question"])
     span = zip(("start", "end"), held.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}

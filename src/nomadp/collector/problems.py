@@ -28,6 +28,7 @@ PROBLEMS = {
         416, "A part must be asked for: Range: bytes=FIRST-LAST, of at most 16 MiB."
     ),
     "unsupported_media_type": Kind(415, "The message is not of the type that is taken here."),
+    "invalid_question": Kind(422, "The question is none that can be asked of any task."),
     "headers_too_large": Kind(431, "The headers are larger than they may be."),
     "overloaded": Kind(429, "Too much is waiting; send the same again later."),
     "unavailable": Kind(503, "The store cannot be reached; send the same again later."),
@@ -42,8 +43,8 @@ RETRY_AFTER_S |= {"store_corrupt": 60, "clock_suspect": 60}
 class Problem(Exception):
     """Ends the handling of a request."""
 
-    def __init__(self, kind: str, task_id: str | None = None) -> None:
-        self.kind, self.task_id = kind, task_id
+    def __init__(self, kind: str, task_id: str | None = None, detail: str = "") -> None:
+        self.kind, self.task_id, self.detail = kind, task_id, detail
 
     @property
     def status(self) -> int:
@@ -53,7 +54,8 @@ class Problem(Exception):
     def body(self) -> bytes:
         status, title = PROBLEMS[self.kind]
         said = {"type": f"urn:nomadp:error:{self.kind}", "title": title, "status": status}
-        return json.dumps(said | ({"taskid": self.task_id} if self.task_id else {})).encode()
+        more = {"detail": self.detail, "taskid": self.task_id}
+        return json.dumps(said | {name: text for name, text in more.items() if text}).encode()
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
