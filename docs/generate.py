@@ -3,8 +3,9 @@
 A value that was measured stands between two comments: <!-- measured: NAME -->value<!-- end -->.
 What NAME is comes from docs/measured.json, which the scripts in benchmarks/ write. A piece of
 code stands between <!-- source: nomadp.module:name --> and <!-- end -->, and is what is written
-there; one after <!-- shown: DOCUMENT LANGUAGE --> is the block that DOCUMENT has of it. The
-pages of docs/reference are written whole, by docs/writers.
+there; what docs/writers/protocol.py states stands between <!-- stated: NAME --> and
+<!-- end -->; one after <!-- shown: DOCUMENT LANGUAGE --> is the block that DOCUMENT has of it.
+The pages of docs/reference are written whole, by docs/writers.
 """
 
 import json
@@ -14,15 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from writers import PAGES
+from writers.protocol import STATED
 from writers.sources import excerpt
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-MARKED = re.compile(r"(<!-- (measured|source): ([\w.:-]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(
+    r"(<!-- (measured|source|stated): ([\w.:-]+) -->)(.*?)(<!-- end -->)", re.DOTALL
+)
 SHOWN = re.compile(
     r"(<!-- shown: (\S+) (\w+) -->\n```[^\n]*\n)(.*?)(```\n<!-- end -->)", re.DOTALL
 )
-OPENED = re.compile(r"<!-- (?:measured|source):")
+OPENED = re.compile(r"<!-- (?:measured|source|stated):")
 
 
 def documents() -> list[Path]:
@@ -37,11 +41,17 @@ def measured() -> dict[str, str]:
 
 def filled(text: str, values: dict[str, str]) -> str:
     def fill(found: re.Match[str]) -> str:
-        value = values[found[3]] if found[2] == "measured" else excerpt(found[3])
-        return found[1] + value + found[5]
+        return found[1] + content(found[2], found[3], values) + found[5]
 
     text = SHOWN.sub(lambda found: found[1] + block(found[2], found[3]) + found[5], text)
     return MARKED.sub(fill, text)
+
+
+def content(kind: str, name: str, values: dict[str, str]) -> str:
+    """What stands between a mark and its end."""
+    if kind == "measured":
+        return values[name]
+    return STATED[name]() if kind == "stated" else excerpt(name)
 
 
 def block(document: str, language: str) -> str:
@@ -67,8 +77,11 @@ def check_marks(path: Path, text: str, values: dict[str, str]) -> None:
     found = MARKED.findall(text)
     unmarked = len(OPENED.findall(text)) - len(found)
     named = {name for _, kind, name, _, _ in found if kind == "measured"}
-    if unmarked or named - values.keys():
-        unknown = sorted(named - values.keys())
+    unknown = sorted(named - values.keys())
+    unknown += [
+        name for _, kind, name, _, _ in found if kind == "stated" and name not in STATED
+    ]
+    if unmarked or unknown:
         raise SystemExit(f"{path.name}: {unmarked} values without an end, unknown: {unknown}")
 
 

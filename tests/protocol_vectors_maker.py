@@ -130,6 +130,16 @@ LENGTHS = [(1, 1), (1, 4), (2, 1), (2, 8), (3, 4), (4, 4), (5, 4), (6, 4), (7, 2
 LENGTHS += [(11, 8), (100, 8), (9, 8), (1000, 3), (1001, 3), (12, 5), (65_537, 7)]
 
 
+LAST = 3_362_902_947
+EDGES = [
+    {"epsilon": f"1/{10**30}"},
+    {"epsilon": "10"},
+    {"start": 0, "end": 1, "retention": 2},
+    {"start": LAST - 1, "end": LAST, "time_precision": 3600},
+]
+"""The bounds of a task, which are within."""
+
+
 def spelled(world):
     """The same files, written otherwise: their hashes are of what is in them."""
     files = world["files"]
@@ -155,7 +165,12 @@ def protocol(worlds):
     newer = backwards | {"purpose": "\U0001fae9 " + "\U0001f68c" * 498}
     asked = [case("canonical", text=text) for text in CANONICAL]
     forgetful = backwards | {"delete_counts": True}
-    given = (backwards, other, spoken, newer, forgetful)
+    edges = [backwards | change for change in EDGES]
+    zoned = json.loads(worlds["trips"]["task"])
+    for rule in ("grid:0", "grid:9999", "h3:0"):
+        law = zoned["mechanism"] | {"params": {"zones": rule}}
+        edges.append(zoned | {"mechanism": law})
+    given = (backwards, other, spoken, newer, forgetful, *edges)
     asked += [case("task", fields=each) for each in given]
     asked += [case("task", fields=json.loads(world["task"])) for world in worlds.values()]
     asked += spelled(worlds["atlas"]) + spelled(worlds["trips"])
@@ -279,12 +294,16 @@ UNSEEN += [0xE000, 0xF8FF, 0xFDD0, 0xFEFF, 0xFFF9, 0xFFFF, 0x1FFFE, 0xE0001, 0xE
 UNSEEN += [0xF0000, 0x10FFFF]
 """Code points that no purpose has."""
 CHANGES += [{"purpose": f"a{chr(each)}b"} for each in UNSEEN]
+CHANGES += [{"epsilon": f"1/{10**30 + 1}"}, {"epsilon": "07/2"}, {"epsilon": "+4"}]
+CHANGES += [{"start": LAST, "end": LAST + 1}]
 CHANGES += [{"purpose": each} for each in (" a", "a ", "\U0001f68c" * 501)]
 PARAMS = [
     {},
     {"zones": "grid:4", "size": "3"},
     {"zones": 4},
     {"zones": "grid:04"},
+    {"zones": "grid:10000"},
+    {"zones": "h3:-1"},
     {"zones": "anything"},
     {"zones": "polygons:" + "0" * 64},
     {"when": "day-part"},

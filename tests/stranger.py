@@ -64,7 +64,12 @@ def zones_sha256(said):
     return hashlib.sha256(text).hexdigest()
 
 
+def place(lat, lng):
+    return (lat, 0.0) if abs(lat) == 90 else (lat, 180.0 if lng == -180 else lng)
+
+
 def distance_km(one, other):
+    one, other = place(*one), place(*other)
     lat, lng = math.radians(other[0] - one[0]) / 2, math.radians(other[1] - one[1]) / 2
     cosines = math.cos(math.radians(one[0])) * math.cos(math.radians(other[0]))
     share = math.sin(lat) ** 2 + cosines * math.sin(lng) ** 2
@@ -73,9 +78,8 @@ def distance_km(one, other):
 
 def snapped(points, locations):
     places = [row[1:] for row in locations]
-    # A stranger's rounding may tell two names of one place apart: to a tenth of a millimetre.
     return [
-        min(range(len(places)), key=lambda k: (round(distance_km(point, places[k]), 7), k))
+        min(range(len(places)), key=lambda k: (distance_km(point, places[k]), k))
         for point in points
     ]
 
@@ -111,7 +115,7 @@ def atlas_weights(locations, said, epsilon, read):
     def apart_km(row):
         return sum(distance_km(places[a], places[b]) for a, b in zip(row, read, strict=True))
 
-    order = sorted(range(len(rows)), key=lambda k: (round(apart_km(rows[k]), 7), k))
+    order = sorted(range(len(rows)), key=lambda k: (apart_km(rows[k]), k))
     near = set(order[: said["near_count"]])
     return [heaviest(unit, epsilon) if k in near else unit for k in range(len(rows))]
 

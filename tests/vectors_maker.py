@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from known_answers import FOLDER, answer, world_of
 from law_homes import MECHANISMS
+from vector_rules import rules_of
 
 from nomadp import make_mechanism
 from nomadp.drawing import draw
@@ -489,7 +490,8 @@ def main(force):
 def write(name, head, asked, force):
     """Answer what is asked of the worlds in a head, and write it down."""
     worlds = head["worlds"]
-    cases = [one | {"answer": answer(one, worlds)} for one in asked]
+    answered = [one | {"answer": answer(one, worlds)} for one in asked]
+    cases = [{"kind": one["kind"], "rules": rules_of(one)} | one for one in answered]
     path = FOLDER / f"{name}.json"
     if path.exists() and not force:
         check_unchanged(json.loads(path.read_text(encoding="utf-8")), cases, worlds)

@@ -26,7 +26,7 @@ from tests.protocol.conftest import ATLAS, NINE, ZONES, fields, question
 
 def test_locations_survive_their_bytes_bit_for_bit():
     odd = LocationSet.from_columns(
-        ["a,b", 'say "c"', "\u00fc\nnew"], [0.1 + 0.2, -90, 5e-324], [180, -0.0, 1 / 3]
+        ["a,b", 'say "c"', "\u00fc\u00a0new"], [0.1 + 0.2, -90, 5e-324], [180, -0.0, 1 / 3]
     )
     again = parse_locations(locations_bytes(odd))
     assert again.ids == odd.ids

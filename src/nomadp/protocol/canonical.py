@@ -53,7 +53,7 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     if len(content) > most:
         raise SchemaError(f"{what} must have at most {most} bytes, got {len(content)}")
     try:
-        value = unique_object(content, parse_float=_refused)
+        value = unique_object(content, parse_float=_refused, parse_constant=float)
     except ValueError:
         raise SchemaError(
             f"{what} must be a JSON object without fractions and with every name once, and is "
@@ -63,14 +63,18 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     return value
 
 
-def unique_object(content: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+def unique_object(
+    content: bytes,
+    parse_float: Callable[[str], Any] = float,
+    parse_constant: Callable[[str], Any] | None = None,
+) -> dict[str, Any]:
     """A JSON object in which every name stands once; `ValueError` if these bytes are none."""
     try:
         value = json.loads(
             content.decode(),
             object_pairs_hook=named_once,
             parse_float=parse_float,
-            parse_constant=_refused,
+            parse_constant=parse_constant or _refused,
         )
     except RecursionError:
         raise ValueError("values are nested too deep") from None

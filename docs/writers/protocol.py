@@ -1,0 +1,97 @@
+"""What docs/protocol.md takes from the code: versions, code points, problems, questions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nomadp.answers import asking
+from nomadp.answers.synthetic import MOST
+from nomadp.characters import FORBIDDEN
+from nomadp.collector.problems import PROBLEMS, RETRY_AFTER_S
+from nomadp.mechanisms import kind_of
+from nomadp.protocol.rules import ATLAS, QUESTIONS
+from nomadp.protocol.task import WIRE_VERSION
+from nomadp.protocol.upload import UPLOAD_TYPE
+from nomadp.zones import GRID_MAX, H3_MAX
+from writers.http import table
+
+TAG = "nomadp task v1"
+PLANES = range(0x1FFFE, 0xE0000, 0x10000)
+"""Where the noncharacters at the ends of planes 1 to 13 begin: one line for all of them."""
+MEMBERS = {
+    "areas": "a string of 1 to 200 characters: `locations`, "
+    f"`grid:N` with N from 1 to {GRID_MAX}, or `h3:R` with R from 0 to {H3_MAX}",
+    "at": "`visits`, `starts` or `ends`",
+    "level": "above 0 and at most 1: a number, or a string of at most 20 characters with its "
+    "decimal notation, without an exponent",
+    "journeys": f"an integer from 1 to {MOST:,}",
+    "seed": "an integer from 0 to 2^63 - 1",
+    "start": "a time in ISO 8601, as a string of 1 to 200 characters",
+}
+ABSENT = {"at": "visits"}
+"""What is meant where a default depends on the task: of all reported points."""
+
+
+def versions() -> str:
+    laws = ", ".join(f"`{name}` {kind_of(name).version}" for name in (ATLAS, *QUESTIONS))
+    head = ["wire version", "media type of an upload", "tag of a task's id", "mechanisms"]
+    return block(table(head, [[str(WIRE_VERSION), f"`{UPLOAD_TYPE}`", f"`{TAG}`", laws]]))
+
+
+def forbidden() -> str:
+    ranges = [(low, high) for low, high in FORBIDDEN if low not in PLANES]
+    listed = ", ".join(
+        f"U+{low:04X}" + (f"-U+{high:04X}" if high > low else "") for low, high in ranges
+    )
+    ends = "U+nFFFE and U+nFFFF for n from 1 to D (hexadecimal)"
+    return f"\n\n{listed}; and {ends}.\n\n"
+
+
+def problems() -> str:
+    rows = [
+        [
+            f"`{name}`",
+            str(kind.status),
+            kind.title + (" With `Retry-After`." if name in RETRY_AFTER_S else ""),
+        ]
+        for name, kind in sorted(PROBLEMS.items(), key=lambda each: each[1].status)
+    ]
+    return block(table(["type", "status", "meaning"], rows))
+
+
+def question() -> str:
+    kinds = [
+        [
+            f"`{ask}`",
+            ", ".join(f"`{name}`{default(name, value)}" for name, value in rule.items()),
+        ]
+        for ask, rule in ((ask, each.takes) for ask, each in asking._QUESTIONS.items())
+    ]
+    used = {name for each in asking._QUESTIONS.values() for name in each.takes}
+    if used != MEMBERS.keys():
+        raise SystemExit(
+            f"docs/writers/protocol.py must explain {sorted(used ^ MEMBERS.keys())}"
+        )
+    members = [[f"`{name}`", what] for name, what in MEMBERS.items()]
+    return block(
+        table(["`ask`", "other members (default)"], kinds)
+        + "\n"
+        + table(["member", "value"], members)
+    )
+
+
+def default(name: str, value: Any) -> str:
+    said = ABSENT.get(name) if value is None else value
+    return "" if said is None else f" ({said})"
+
+
+def block(text: str) -> str:
+    return f"\n\n{text}\n"
+
+
+STATED: dict[str, Callable[[], str]] = {
+    "versions": versions,
+    "forbidden": forbidden,
+    "problems": problems,
+    "question": question,
+}
+"""By the name in a comment of the page: <!-- stated: NAME -->...<!-- end -->."""
