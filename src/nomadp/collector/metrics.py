@@ -19,6 +19,7 @@ class Metrics:
         self._label = f'worker="{worker}"' if worker else ""
         self.uploads: Counter[int] = Counter()
         self.reports = 0
+        self.wrong_tokens: Counter[str] = Counter()
         self._buckets = [0] * (len(BOUNDS_S) + 1)
         self._seconds = 0.0
 
@@ -43,6 +44,11 @@ class Metrics:
         lines += [
             self._sample("uploads_total", n, f'status="{status}"')
             for status, n in sorted(self.uploads.items())
+        ]
+        lines += _head("nomadp_wrong_tokens_total", "counter", "Wrong tokens, by role.")
+        lines += [
+            self._sample("wrong_tokens_total", self.wrong_tokens[role], f'role="{role}"')
+            for role in ("analyst", "operator")
         ]
         lines += _head(
             "nomadp_upload_seconds", "histogram", "From the last byte to the answer."

@@ -47,8 +47,10 @@ def guarded(
     def route(method: str, path: str, handle: Handle) -> Route:
         async def answer(request: Request) -> Response:
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
-            is_bearer = scheme.lower() == "bearer"
-            if not is_bearer or not await service.reading(is_token, role, token.strip()):
+            if scheme.lower() != "bearer":
+                raise Problem("unauthorized")
+            if not await service.reading(is_token, role, token.strip()):
+                await service.wrong_tokens.refuse(role)
                 raise Problem("unauthorized")
             return await handle(service, request)
 

@@ -15,6 +15,7 @@ from nomadp.collector.registry import Reading, Registry
 from nomadp.collector.retention import Retention
 from nomadp.collector.space import Space
 from nomadp.collector.store import Connection, Store, StoreCorrupt, StoreRefused
+from nomadp.collector.tokens import WrongTokens
 from nomadp.collector.writer import Writer
 
 __all__ = ["Service"]
@@ -47,6 +48,7 @@ class Service:
         self.registry = Registry(self.reading)
         self.jobs = Jobs(self.reading)
         self.metrics = Metrics(worker)
+        self.wrong_tokens = WrongTokens(self.metrics)
         self._work: list[asyncio.Task[None]] = []
         self._is_over = asyncio.Event()
         self._checking: Connection | None = None
@@ -72,6 +74,7 @@ class Service:
         if self._checking is not None:
             self._checking.interrupt()
         await asyncio.gather(*self._work)
+        self.wrong_tokens.stop()
         await self.jobs.stop()
         await asyncio.to_thread(self.writer.stop)
         self.reading.close()

@@ -1,19 +1,48 @@
 """Who may ask and who may operate: a bearer token for each role, kept as its hash alone."""
 
+import asyncio
 import hashlib
 import hmac
+import math
 import os
+import re
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 
+from nomadp.collector.logs import log
+from nomadp.collector.metrics import Metrics
 from nomadp.collector.store import Connection
 from nomadp.errors import NomadpError
 
-__all__ = ["ANALYST", "OPERATOR", "ROLES", "TokenRefused", "first_tokens", "is_token", "renew"]
+__all__ = [
+    "ANALYST",
+    "OPERATOR",
+    "ROLES",
+    "TokenRefused",
+    "WrongTokens",
+    "first_tokens",
+    "is_token",
+    "renew",
+]
 
 ANALYST, OPERATOR = "analyst", "operator"
 ROLES = (ANALYST, OPERATOR)
-LENGTH_MIN = 16
+BITS_MIN = 128
+DISTINCT_MIN = 6
+"""Fewer different characters are a pattern: of 39 random digits, 1 in 10^9 have fewer."""
+DELAY_S = 0.5
+DELAYED_MAX = 64
+"""Replies that are delayed at a time: more would keep connections from honest clients."""
+LOG_EVERY_S = 60.0
+# What a character can be at most, by what a token consists of.
+_ALPHABETS = (
+    ("[0-9]+", 10),
+    ("[0-9a-f]+|[0-9A-F]+", 16),
+    ("[a-z]+|[A-Z]+", 26),
+    ("[0-9a-z]+|[0-9A-Z]+", 36),
+    ("[!-~]+", 64),
+)
 
 
 class TokenRefused(NomadpError, ValueError):
@@ -22,12 +51,62 @@ class TokenRefused(NomadpError, ValueError):
     code = "token"
 
 
+class WrongTokens:
+    """Those that were shown: counted, logged without what they are, and answered late.
+
+    A correct token is never delayed: without an identity of the sender, a lock would keep out
+    whoever has the right one. So this slows down somebody who tries one after the other; it is
+    the size of tokens that makes guessing hopeless.
+    """
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._unlogged: Counter[str] = Counter()
+        self._next_log: asyncio.TimerHandle | None = None
+        self._delayed = 0
+
+    async def refuse(self, role: str) -> None:
+        """Returns when it may be answered."""
+        self._metrics.wrong_tokens[role] += 1
+        self._unlogged[role] += 1
+        if self._next_log is None:
+            self._log_next()
+        if self._delayed >= DELAYED_MAX:
+            return
+        self._delayed += 1
+        try:
+            await asyncio.sleep(DELAY_S)
+        finally:
+            self._delayed -= 1
+
+    def stop(self) -> None:
+        if self._next_log is not None:
+            self._next_log.cancel()
+        self._log()
+
+    def _log_next(self) -> None:
+        self._next_log = None
+        if self._log():
+            loop = asyncio.get_running_loop()
+            self._next_log = loop.call_later(LOG_EVERY_S, self._log_next)
+
+    def _log(self) -> bool:
+        """One line for all that came since the last, if any did."""
+        if not self._unlogged:
+            return False
+        log("wrong tokens were refused", **self._unlogged)
+        self._unlogged.clear()
+        return True
+
+
 def first_tokens(
     connection: Connection, environment: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
     """Take those of the environment, make those that are missing; returns what was made."""
     made = {}
-    chosen = {role: environment.get(f"NOMADP_{role.upper()}_TOKEN", "") for role in ROLES}
+    chosen = {
+        role: environment.get(f"NOMADP_{role.upper()}_TOKEN", "").strip() for role in ROLES
+    }
     if chosen[ANALYST] and chosen[ANALYST] == chosen[OPERATOR]:
         raise TokenRefused(
             "analyst and operator must have tokens of their own, got one for both"
@@ -53,8 +132,7 @@ def is_token(connection: Connection, role: str, token: str) -> bool:
 
 
 def _keep(connection: Connection, role: str, token: str) -> str:
-    if len(token) < LENGTH_MIN:
-        raise TokenRefused(f"a token must have at least {LENGTH_MIN} characters, got fewer")
+    _check_strength(role, token)
     connection.run(
         "INSERT INTO token (role, sha256) VALUES (?, ?) "
         "ON CONFLICT (role) DO UPDATE SET sha256 = excluded.sha256",
@@ -62,6 +140,18 @@ def _keep(connection: Connection, role: str, token: str) -> str:
         _hashed(token),
     )
     return token
+
+
+def _check_strength(role: str, token: str) -> None:
+    """As far as a token shows it: whether it was drawn at random, only its owner knows."""
+    alphabet = next((n for kind, n in _ALPHABETS if re.fullmatch(kind, token)), 0)
+    bits = len(token) * math.log2(alphabet) if alphabet else 0
+    if bits < BITS_MIN or len(set(token)) < DISTINCT_MIN:
+        raise TokenRefused(
+            f"the {role}'s token must have {BITS_MIN} random bits, such as 32 hex digits or 22 "
+            f"characters of base64, and has fewer or other characters; draw one: python3 -c "
+            '"import secrets; print(secrets.token_urlsafe(32))"'
+        )
 
 
 def _hash_of(connection: Connection, role: str) -> str | None:
