@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from nomadp.formats import archives
+from nomadp.formats import archives, bounded
 from nomadp.formats.archives import inside
 from nomadp.formats.unreadable import Unreadable
 
@@ -52,7 +52,7 @@ def test_more_files_than_any_export_has_are_refused(tmp_path, monkeypatch):
 
 
 def test_however_large_an_archive_is_there_is_an_end_to_what_comes_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_BYTES", 1000)
+    monkeypatch.setattr(bounded, "MOST_BYTES", 1000)
     assert len(inside(packed(tmp_path / "small.zip", os.urandom(1000)))) == 1
     with pytest.raises(Unreadable, match="unpacks"):
         inside(packed(tmp_path / "large.zip", os.urandom(1001)))

@@ -140,7 +140,7 @@ def test_refuses_an_empty_and_a_missing_and_a_damaged_file(tmp_path):
         read_checkins(tmp_path / "none.txt", "gowalla")
     whole = written(tmp_path, GOWALLA * 100, "cut.txt.gz")
     whole.write_bytes(whole.read_bytes()[:-10])
-    with pytest.raises(SchemaError, match="must be a whole gzip file") as refusal:
+    with pytest.raises(SchemaError, match="must be a whole archive") as refusal:
         read_checkins(whole, "gowalla")
     assert refusal.value.__context__ is None
 

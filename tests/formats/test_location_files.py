@@ -115,7 +115,7 @@ def test_refuses_what_is_not_a_whole_gzip_file(tmp_path):
     path = tmp_path / "places.csv.gz"
     for content in (GOOD.encode(), gzip.compress(GOOD.encode())[:-12]):
         path.write_bytes(content)
-        with pytest.raises(SchemaError, match="whole gzip file"):
+        with pytest.raises(SchemaError, match="whole archive"):
             read_locations(path)
 
 

@@ -5,10 +5,8 @@ where there is geometry. A file is written whole or not at all.
 """
 
 import csv
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +20,7 @@ from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
 from nomadp.formats.files import beside, check_readable, file_path, is_parquet, write_table
 from nomadp.formats.json_files import collection, write_features
-from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.measured_file import AnyPath, MeasuredFile
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
@@ -182,7 +180,9 @@ def _read_geojson(path: Path, like: "Table | None") -> Parts:
 def _read_csv(path: Path, kinds: Any) -> dict[str, Any]:
     try:
         header, *rows = _records(path)
-    except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError, csv.Error, ValueError):
+    except SchemaError:
+        raise
+    except (UnicodeDecodeError, csv.Error, ValueError):
         header, rows = [], []
     if any(name not in header for name in kinds) or any(len(r) != len(header) for r in rows):
         raise SchemaError(
@@ -197,8 +197,7 @@ def _read_csv(path: Path, kinds: Any) -> dict[str, Any]:
 
 
 def _records(path: Path) -> list[list[str]]:
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        content = gzip.decompress(content)
-    text = io.StringIO(content.decode("utf-8-sig"), newline="")
-    return list(csv.reader(text, strict=True))
+    with MeasuredFile(path) as file:
+        content = file.decoded(gzipped=path.suffix == ".gz")
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        return list(csv.reader(text, strict=True))

@@ -6,8 +6,6 @@ named by its line; its content is private and goes nowhere. Moments have a fixed
 a column of them is a matrix of characters, read a million at a time.
 """
 
-import gzip
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,8 +142,6 @@ def read_checkins(
             for batch in reading.batches(file.decoded(gzipped=found.suffix == ".gz")):
                 reading.add(batch)
         sha256 = file_sha256(found)
-    except (gzip.BadGzipFile, zlib.error, EOFError):
-        reason = "must be a whole gzip file, and is damaged or not one"
     except pa.ArrowInvalid:
         reason = f"must have lines of five to eight columns, as {source} files do, and has not"
     except OSError as error:

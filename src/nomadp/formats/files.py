@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -152,8 +151,6 @@ def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
         return _csv_table(path, choose, wishes)
     except UnicodeDecodeError:
         reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
-    except (gzip.BadGzipFile, zlib.error, EOFError):
-        reason = "must be a whole gzip file, and is damaged or not one"
     except csv.Error:
         reason = "must be well-formed CSV, and has a quote that does not match or a huge field"
     # Raised outside the handlers: the original carries bytes of the file.

@@ -1,12 +1,13 @@
 """A file that tells how much of it was read, and the hash of a whole one."""
 
-import gzip
 import hashlib
 import io
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
+
+from nomadp.formats.bounded import gunzipped
 
 __all__ = ["AnyPath", "MeasuredFile", "Progress", "file_sha256"]
 
@@ -21,7 +22,7 @@ class MeasuredFile(io.RawIOBase):
     """The bytes of a file, counted as they go through."""
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
-        self._raw = path.open("rb", buffering=0)
+        self._raw, self._path = path.open("rb", buffering=0), path
         self._progress = progress
         self.done = 0
         self.total = path.stat().st_size
@@ -41,12 +42,10 @@ class MeasuredFile(io.RawIOBase):
         super().close()
 
     def decoded(self, *, gzipped: bool) -> BinaryIO:
-        """What the file holds, unpacked if need be."""
+        """What the file holds, unpacked if need be, but nothing beyond measure."""
         # The stubs know only streams that can also be written to.
         buffered = io.BufferedReader(self, CHUNK_BYTES)  # type: ignore[type-var]
-        if not gzipped:
-            return buffered
-        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads alike
+        return gunzipped(buffered, str(self._path)) if gzipped else buffered
 
 
 def file_sha256(path: AnyPath) -> str:

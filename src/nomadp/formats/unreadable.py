@@ -36,7 +36,7 @@ REASONS = {
     "web-page": "is a web page, not an export of journeys; download the file itself",
     "tcx": "is a TCX file, which is not read; export GPX instead",
     "fit": "is a FIT file, which is not read; export GPX instead",
-    "damaged-archive": "must be a whole archive (zip or gzip), and is damaged",
+    "damaged-archive": "must be a whole archive (zip or gzip), and is damaged or not one",
     "locked-archive": "must be an archive without a password or a rare method of packing",
     "bomb": (
         "unpacks to more than 200 times its size or over 4 GB, which no export does; unpack it "

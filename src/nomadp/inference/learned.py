@@ -16,8 +16,10 @@ import numpy as np
 
 import nomadp
 from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.archives import inside
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.decode import groups_from
 from nomadp.inference.learning import Group, Progress
 from nomadp.inference.prior import Features, Prior
@@ -212,8 +214,13 @@ def _loaded(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _BYTES_MAX:
             raise SchemaError(f"{path} must be smaller than {_BYTES_MAX} bytes")
+        inside(path)  # refuses what would unpack beyond measure
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
+    except Unreadable as refusal:
+        if refusal.reason == "bomb":
+            raise
+        reason = "is damaged or not one"
     except OSError as error:
         reason = error.strerror or "is damaged or not one"
     except (ValueError, zipfile.BadZipFile, EOFError, AttributeError):
