@@ -1,6 +1,7 @@
 """The contributor's page in a real browser, at a collector that really runs."""
 
 import base64
+import gzip
 import itertools
 import json
 import re
@@ -574,6 +575,15 @@ def chance(kit: Kit) -> float:
     return float(heavy / (heavy + law.size - law.near_count))
 
 
+def test_an_archive_that_unpacks_to_far_too_much_is_refused(
+    chromium: "Browser", collector: Process, tmp_path: Path
+) -> None:
+    (tmp_path / "own").write_bytes(gzip.compress(b"lat,lng\n" + b"41.8,-87.6\n" * 20_000_000))
+    with visit(chromium, collector, TRIPS) as found:
+        found.page.locator("#file").set_input_files(tmp_path / "own")
+        found.page.locator(".card .trouble").get_by_text("unpacks to more than").wait_for()
+
+
 def test_the_page_says_whose_budget_it_is(chromium: "Browser", collector: Process) -> None:
     """One browser has another one at every collector."""
     with visit(chromium, collector, TRIPS) as found:
@@ -583,12 +593,13 @@ def test_the_page_says_whose_budget_it_is(chromium: "Browser", collector: Proces
         assert "whole life" not in said
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
 def test_the_one_journey_of_a_file_is_chosen(
-    chromium: "Browser", collector: Process, tmp_path: Path
+    chromium: "Browser", collector: Process, tmp_path: Path, packed: Callable[[bytes], bytes]
 ) -> None:
-    (tmp_path / "own.csv").write_text("lat,lng\n41.8,-87.6\n41.9,-87.7\n")
+    (tmp_path / "own").write_bytes(packed(b"lat,lng\n41.8,-87.6\n41.9,-87.7\n"))
     with visit(chromium, collector, TRIPS) as found:
-        found.page.locator("#file").set_input_files(tmp_path / "own.csv")
+        found.page.locator("#file").set_input_files(tmp_path / "own")
         expect(found.page.locator(".journey input")).to_be_checked()
         found.press("Continue with this journey")
         found.step(3)

@@ -3,6 +3,8 @@
 import { ImportRefused } from "./refused.js";
 
 const HEAD_BYTES = 4096;
+/** Packed bytes are given to the platform in pieces of this size, of which up to 8 MB can come out. */
+const PIECE_BYTES = 8192;
 /** So much may come out of anything. */
 const ALWAYS_BYTES = 16_000_000;
 const MOST_BYTES = 4_000_000_000;
@@ -44,15 +46,24 @@ export async function gunzipped(source: Source): Promise<Source> {
   return { size: source.size, chunks: () => unpacked(source, "gzip") };
 }
 
-/** What comes out of packed bytes, if it is not far too much. */
+/** What comes out of packed bytes; refused as soon as it is far too much for those that were read. */
 export async function* unpacked(
   { size, chunks }: Source,
   format: CompressionFormat | "stored",
 ): AsyncGenerator<Uint8Array> {
-  let left = mostOf(size);
-  for await (const chunk of format === "stored" ? chunks() : inflated(chunks(), format)) {
-    left -= chunk.length;
-    if (left < 0) throw new ImportRefused("bomb");
+  let [read, written] = [0, 0];
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks()) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        const piece = chunk.subarray(at, at + PIECE_BYTES);
+        read += piece.length;
+        yield piece;
+      }
+    }
+  }
+  for await (const chunk of format === "stored" ? pieces() : inflated(pieces(), format)) {
+    written += chunk.length;
+    if (written > mostOf(Math.min(read, size))) throw new ImportRefused("bomb");
     yield chunk;
   }
 }
@@ -62,17 +73,18 @@ export function mostOf(packedBytes: number): number {
   return Math.min(MOST_BYTES, Math.max(ALWAYS_BYTES, MOST_TIMES * packedBytes));
 }
 
+/** A piece at a time: the next one goes in when all of the one before came out. */
 async function* inflated(
-  chunks: Chunks,
+  pieces: Chunks,
   format: CompressionFormat,
 ): AsyncGenerator<Uint8Array> {
-  const reader = readable(chunks)
-    .pipeThrough(new DecompressionStream(format) as TransformStream<Uint8Array, Uint8Array>)
-    .getReader();
+  const { readable, writable } = new DecompressionStream(format);
+  void feed(pieces, writable.getWriter() as WritableStreamDefaultWriter<Uint8Array>);
+  const reader = readable.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch(() => {
-        throw new ImportRefused("damaged-archive");
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw error instanceof ImportRefused ? error : new ImportRefused("damaged-archive");
       });
       if (done) return;
       yield value;
@@ -82,21 +94,17 @@ async function* inflated(
   }
 }
 
-function readable(chunks: Chunks): ReadableStream<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 1 },
-  );
+/** What fails here fails whoever reads, too. */
+async function feed(
+  pieces: Chunks,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+): Promise<void> {
+  try {
+    for await (const piece of pieces) await writer.write(piece);
+    await writer.close();
+  } catch (error) {
+    await writer.abort(error).catch(() => undefined);
+  }
 }
 
 /** Not every browser iterates over streams by itself. */

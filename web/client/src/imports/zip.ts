@@ -104,6 +104,7 @@ async function* content(
   for await (const chunk of unpacked(packed, entry.method ? "deflate-raw" : "stored")) {
     sum.add(chunk);
     size += chunk.length;
+    if (size > entry.size) throw damaged();
     yield chunk;
   }
   if (size !== entry.size || sum.value !== entry.crc) throw damaged();
