@@ -163,6 +163,7 @@ def protocol(worlds):
     other = backwards | {"locations_sha256": "0" * 64}
     spoken = backwards | {"purpose": 'Fahrg\u00e4ste z\u00e4hlen: "wohin?" \\ \U0001f68c'}
     newer = backwards | {"purpose": "\U0001fae9 " + "\U0001f68c" * 498}
+    unknown = backwards | {"purpose": "unassigned \u0378, unusual \u0600 \U000e0002"}
     asked = [case("canonical", text=text) for text in CANONICAL]
     forgetful = backwards | {"delete_counts": True}
     edges = [backwards | change for change in EDGES]
@@ -170,7 +171,7 @@ def protocol(worlds):
     for rule in ("grid:0", "grid:9999", "h3:0"):
         law = zoned["mechanism"] | {"params": {"zones": rule}}
         edges.append(zoned | {"mechanism": law})
-    given = (backwards, other, spoken, newer, forgetful, *edges)
+    given = (backwards, other, spoken, newer, unknown, forgetful, *edges)
     asked += [case("task", fields=each) for each in given]
     asked += [case("task", fields=json.loads(world["task"])) for world in worlds.values()]
     asked += spelled(worlds["atlas"]) + spelled(worlds["trips"])
@@ -355,6 +356,9 @@ def refused_files(worlds):
         "in words": atlas["locations"].replace("41.82,", "4_1.82,"),
         "with a mark": "\ufeff" + atlas["locations"],
         "without a name": atlas["locations"].replace("\nb,", "\n,"),
+        "with a control character": atlas["locations"].replace("\nb,", "\nb\x1b]0;x\x07,"),
+        "turned round": atlas["locations"].replace("\nb,", "\nb\u202e,"),
+        "in two lines": atlas["locations"].replace("\nb,", '\n"b\nb",'),
     }
     for text in spoiled.values():
         yield case("refused_files", world="atlas", files={"locations": text})
@@ -397,6 +401,8 @@ def refused_files(worlds):
         {"names": [said["names"][0]] * len(said["names"])},
         {"names": ["", *said["names"][1:]]},
         {"names": ["\ud800", *said["names"][1:]]},
+        {"names": ["\x1b[2J", *said["names"][1:]]},
+        {"names": ["\u2066", *said["names"][1:]]},
         {"names": 4},
         {"rule": "grid:3"},
         {"rule": 2},

@@ -55,3 +55,10 @@ def test_a_cell_that_could_be_a_formula_begins_with_an_apostrophe(first):
     assert spreadsheet_safe(f"{first}1") == f"'{first}1"
     assert spreadsheet_safe(f"1{first}") == f"1{first}"
     assert spreadsheet_safe("") == ""
+
+
+def test_there_are_as_many_as_in_the_client_for_browsers():
+    """web/client/tests/characters.test.ts counts the same."""
+    every = [chr(code_point) for code_point in range(sys.maxunicode + 1)]
+    assert sum(map(has_forbidden, every)) == 139_779
+    assert sum(map(has_blanks, every)) == 16

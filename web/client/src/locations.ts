@@ -1,5 +1,6 @@
 /** The public set of locations: ids, coordinates, content hash, and what is near what. */
 
+import { hasForbidden } from "./characters.js";
 import { DomainError } from "./errors.js";
 import { distanceKm, type LatLng, type Place, placeAt, unitVector } from "./geometry.js";
 import { SearchTree } from "./nearest.js";
@@ -35,6 +36,13 @@ export class LocationSet {
     }
     if (this.#rows.some(({ id }) => typeof id !== "string" || id === "")) {
       throw new DomainError("location ids must be non-empty strings, and some are not");
+    }
+    const hidden = this.#rows.filter(({ id }) => hasForbidden(id)).length;
+    if (hidden) {
+      throw new DomainError(
+        "location ids must not contain control, format or private-use characters, got " +
+          `${hidden} that do among ${count}; rename them`,
+      );
     }
     const repeated = count - new Set(this.#rows.map(({ id }) => id)).size;
     if (repeated) {

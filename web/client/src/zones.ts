@@ -1,5 +1,6 @@
 /** Public zones: a partition of the location set, which a device is handed. */
 
+import { hasForbidden } from "./characters.js";
 import { DomainError } from "./errors.js";
 import type { LocationSet } from "./locations.js";
 
@@ -28,6 +29,13 @@ export class Zones {
     }
     if (new Set(names).size < names.length || names.includes("")) {
       throw new DomainError("every zone must have a name of its own, and some have not");
+    }
+    const hidden = names.filter(hasForbidden).length;
+    if (hidden) {
+      throw new DomainError(
+        "every zone must have a name without control, format or private-use characters, got " +
+          `${hidden} with them among ${names.length}; rename them`,
+      );
     }
     this.#of = Int32Array.from(zone);
     this.names = Object.freeze([...names]);

@@ -1,6 +1,7 @@
 /** Every line that a task must keep to: what a device checks before it takes part. */
 
 import { asEpsilon } from "../budget.js";
+import { hasBlanks, hasForbidden } from "../characters.js";
 import { TaskRefused } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { QUESTIONS, type QuestionName, WHEN, type When } from "../questions.js";
@@ -30,8 +31,6 @@ const NUMBERS = [
 ];
 const HASH = /^[0-9a-f]{64}$/;
 const RULE = /^(?:(?:grid|h3):(?:0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64})$/;
-/** Python's `isprintable`: the blank is the only separator. */
-const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/u;
 
 /** All that a task says, checked. */
 export interface TaskFacts {
@@ -143,7 +142,8 @@ function checkTexts(said: JsonObject, book: string): void {
   const purpose = said["purpose"] as string;
   const characters = [...purpose].length;
   const edged = purpose.startsWith(" ") || purpose.endsWith(" ");
-  if (characters < 1 || characters > most.PURPOSE_MAX || UNPRINTABLE.test(purpose) || edged) {
+  const hidden = hasForbidden(purpose) || hasBlanks(purpose);
+  if (characters < 1 || characters > most.PURPOSE_MAX || hidden || edged) {
     throw new TaskRefused(
       `purpose must be a sentence of up to ${most.PURPOSE_MAX} printable characters that ` +
         `neither begins nor ends with a blank, got ${characters}`,

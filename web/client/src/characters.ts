@@ -1,0 +1,30 @@
+/** Characters that public text must not hold; the same list as Python's `nomadp.characters`. */
+
+/**
+ * Control and format characters that hide text or turn its direction, line separators,
+ * surrogates, private use and noncharacters. Listed, not looked up: whether a task is valid must
+ * not depend on which version of Unicode its reader knows.
+ */
+const FORBIDDEN = new RegExp(
+  "[\\u{0}-\\u{1f}\\u{7f}-\\u{9f}\\u{ad}\\u{61c}\\u{180e}\\u{200b}-\\u{200f}" +
+    "\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{d800}-\\u{f8ff}\\u{fdd0}-\\u{fdef}\\u{feff}" +
+    "\\u{fff9}-\\u{fffb}\\u{fffe}\\u{ffff}\\u{e0001}\\u{e0020}-\\u{e007f}" +
+    "\\u{efffe}-\\u{10ffff}" +
+    Array.from({ length: 13 }, (_, k) => (k + 1).toString(16))
+      .map((plane) => `\\u{${plane}fffe}\\u{${plane}ffff}`)
+      .join("") +
+    "]",
+  "u",
+);
+
+/** The spaces other than U+0020: a task's purpose has none of them, an id or a name may. */
+const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
+
+export function hasForbidden(text: string): boolean {
+  return FORBIDDEN.test(text);
+}
+
+/** Whether it has a space other than U+0020. */
+export function hasBlanks(text: string): boolean {
+  return BLANKS.test(text);
+}
