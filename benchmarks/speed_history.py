@@ -23,8 +23,8 @@ __all__ = [
 HISTORY = Path(__file__).with_name("history.jsonl")
 REGRESSION = 0.25
 """A case whose relative time grew by more than this share is called a regression."""
-SAME = ("mechanism", "set", "numba", "trajectories")
-"""What must be equal for two figures to be compared: fewer trajectories share less work."""
+SAME = ("mechanism", "set", "numba", "cpus")
+"""What must be equal for one record to replace another; the newest of them is compared with."""
 OF_THE_RUN = ("date", "version", "commit", "cpus", "python", "numba")
 OF_THE_CASE = ("mechanism", "set", "trajectories", "us", "ratio", "speed_up", "peak_mib")
 OF_A_COLLECTOR = ("mechanism", "set", "trajectories", "row", "said", "met", "probe", "goal")
@@ -63,19 +63,22 @@ def rounded(value: Any) -> Any:
 
 
 def changes(report: Facts, history: list[Facts]) -> list[Facts]:
-    """How the relative time of each case changed since it was last recorded, as a share."""
-    last = {tuple(entry[name] for name in SAME): entry for entry in history}
+    """How the relative time of each case changed since it was last recorded, as a share.
+
+    Fewer trajectories share less work. So if the newest record is of another number of them,
+    there is none to compare with: an older one of this number is older than other changes.
+    """
+    last = {tuple(entry.get(name) for name in SAME): entry for entry in history}
     found = []
     for entry in entries(report):
+        case = {name: entry[name] for name in ("mechanism", "set", "us")}
         known = last.get(tuple(entry[name] for name in SAME))
-        if known is None:
+        if known is None or known["trajectories"] != entry["trajectories"]:
+            found.append(case | {"since": None, "regression": False})
             continue
         change = known["ratio"] / entry["ratio"] - 1
-        found.append(
-            {"mechanism": entry["mechanism"], "set": entry["set"], "since": known["date"]}
-            | {"was_us": known["us"], "us": entry["us"], "change": rounded(change)}
-            | {"regression": change > REGRESSION}
-        )
+        case |= {"since": known["date"], "was_us": known["us"], "change": rounded(change)}
+        found.append(case | {"regression": change > REGRESSION})
     return found
 
 

@@ -117,13 +117,14 @@ def start_up_table(report: Facts) -> str:
 
 
 def change_lines(report: Facts) -> list[str]:
-    """Against the last recorded run: regressions one by one, the others in a line each."""
-    if not report["changes"]:
-        return ["Nothing of this is in the history yet (--record adds it)"]
-    lines = ["Time relative to the reference, against the last recorded run"]
+    """Against the newest record of each case: one line each."""
+    lines = ["Time relative to the reference, against the newest record of the same case"]
     for change in report["changes"]:
-        flag = "  REGRESSION" if change["regression"] else ""
         case = f"{change['mechanism']} on {change['set']}"
+        if change["since"] is None:
+            lines.append(f"  {case}: no record of this case (--record adds one)")
+            continue
+        flag = "  REGRESSION" if change["regression"] else ""
         lines.append(f"  {case}: {change['change']:+.0%} since {change['since']}{flag}")
     return lines
 

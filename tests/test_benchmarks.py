@@ -183,22 +183,44 @@ def test_a_slower_case_is_a_regression_and_a_faster_one_is_not(tmp_path: Path) -
         ("exp", True),
         ("tp", False),
         ("atp", False),
+        ("atlas", False),
     ]
     lines = script("speed_tables").change_lines({"changes": found})
     assert [line for line in lines if "REGRESSION" in line] == [
         "  exp on city-1000: +27% since 2026-01-02  REGRESSION"
     ]
+    assert "  atlas on city-1000: no record of this case (--record adds one)" in lines
 
 
 def test_only_like_is_compared_with_like(tmp_path: Path) -> None:
     history = script("speed_history")
     path = tmp_path / "history.jsonl"
     history.record(report(exp=10.0), path)
-    without = report(exp=1.0) | {"run": RUN | {"numba": False}}
-    assert history.changes(without, history.read_history(path)) == []
-    fewer = report(exp=1.0)
-    fewer["cases"][0]["trajectories"] = 1
-    assert history.changes(fewer, history.read_history(path)) == []
+    elsewhere = [{"numba": False}, {"cpus": 64}]
+    others = [report(exp=1.0) | {"run": RUN | facts} for facts in elsewhere]
+    for other in (*others, of_more(report(exp=1.0))):
+        (change,) = history.changes(other, history.read_history(path))
+        assert (change["since"], change["regression"]) == (None, False)
+
+
+def of_more(made: dict[str, Any]) -> dict[str, Any]:
+    """As a faster machine measures it, which gets further in the same time."""
+    for case in made["cases"]:
+        case["trajectories"] *= 8
+    return made
+
+
+def test_a_record_that_a_newer_one_of_other_trajectories_replaced_is_not_gone_back_to(
+    tmp_path: Path,
+) -> None:
+    history = script("speed_history")
+    path = tmp_path / "history.jsonl"
+    history.record(of_more(report(atp=50.0)), path)  # old: faster since for other reasons
+    history.record(report(atp=10.0), path)
+    (change,) = history.changes(of_more(report(atp=10.0)), history.read_history(path))
+    assert (change["since"], change["regression"]) == (None, False)
+    (change,) = history.changes(report(atp=9.0), history.read_history(path))
+    assert (change["since"], change["change"]) == ("2026-01-02", pytest.approx(0.1111, 1e-3))
 
 
 def test_the_committed_history_names_no_machine() -> None:

@@ -2,7 +2,7 @@
 
 `dp_accounting` computes the loss of two laws by its own arithmetic; `privacy_estimates` bounds
 the loss from below by how well an attack tells two journeys apart, from reports alone: to it a
-mechanism is a black box. LDP-Auditor and dp-recorder are not run: no index that was tried offers
+mechanism is a black box. LDP-Auditor and dp-recorder are not run: no index we tried offers
 them. None is needed to use NomaDP: `python3 dev.py outside` makes an environment for them.
 """
 
