@@ -1,5 +1,6 @@
 """Rows of the collector's figures: killed again and again, what is lost, doubled, overspent."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,7 +58,9 @@ def postgres_kills(*, quick: bool) -> list[Row]:
         found = tally(place, kit, load.acknowledged)
     finally:
         server.end()
-    return [_killed("kill -9 of PostgreSQL", times, found, max(ready_s), 50)]
+    row = _killed("kill -9 of PostgreSQL", times, found, max(ready_s), 50)
+    said, figures = f"{row.said}, data {server.medium}", {"medium": server.medium}
+    return [replace(row, said=said, figures=row.figures | figures)]
 
 
 def device_kills(*, quick: bool) -> list[Row]:

@@ -1,9 +1,14 @@
-"""A PostgreSQL of the tests' own: in a temporary folder, as an ordinary user, on loopback."""
+"""A PostgreSQL of the tests' own: in a temporary folder, as an ordinary user, on loopback.
+
+The folder is on a disk, where a flush costs what it costs people. `IN_MEMORY` set to 1 puts it
+into memory instead, for speed; what is measured there says so.
+"""
 
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,6 +21,10 @@ from processes import children, wait_until
 
 PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 TRIES, WAIT_S = 5, 60
+IN_MEMORY = "NOMADP_POSTGRES_IN_MEMORY"
+DISK, MEMORY = "on a disk", "in memory"
+SHARED, FURTHER = Path("/dev/shm"), Path("/var/tmp")  # the latter outlasts a restart
+MOUNTS = Path("/proc/self/mounts")
 
 
 def program(name: str) -> str | None:
@@ -24,18 +33,35 @@ def program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(beside))
 
 
-def _memory() -> str | None:
-    """Where there is room in memory: after a kill, a disk would be flushed file by file."""
-    shared = Path("/dev/shm")
-    has_room = shared.is_dir() and shutil.disk_usage(shared).free > 2**30
-    return str(shared) if has_room else None
+def medium_of(folder: Path) -> str:
+    """What a folder is on: memory where the file system it is mounted from has no disk."""
+    if not MOUNTS.is_file():
+        return DISK
+    kinds = {}
+    for line in MOUNTS.read_text(encoding="utf-8").splitlines():
+        _, where, kind, *_ = line.split()
+        kinds[where] = kind
+    real = folder.resolve()
+    nearest = next(each for each in (real, *real.parents) if str(each) in kinds)
+    return MEMORY if kinds[str(nearest)] in ("tmpfs", "ramfs") else DISK
+
+
+def parent_folder() -> Path:
+    """Where a server's data go: to a disk where there is one, unless memory is asked for."""
+    temporary = Path(tempfile.gettempdir())
+    if os.environ.get(IN_MEMORY) == "1" and SHARED.is_dir():
+        return SHARED
+    disks = [each for each in (temporary, FURTHER) if medium_of(each) == DISK]
+    return next((each for each in disks if os.access(each, os.W_OK)), temporary)
 
 
 class Postgres:
     """One server; `database` gives a place without tables each time it is called."""
 
     def __init__(self, encoding: str = "UTF8") -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="nomadp-postgres-", dir=_memory()))
+        self._folder = Path(tempfile.mkdtemp(prefix="nomadp-postgres-", dir=parent_folder()))
+        self.medium = medium_of(self._folder)
+        sys.stderr.write(f"a PostgreSQL whose data are {self.medium}\n")
         self._user: dict[str, Any] = {}
         if os.geteuid() == 0:  # which it refuses to run as
             self._user = {"user": "nobody", "group": "nogroup", "extra_groups": []}

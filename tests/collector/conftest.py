@@ -1,6 +1,6 @@
 """Stores of both kinds, and a collector on each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +25,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
+def postgres(record_testsuite_property: Callable[[str, object], None]) -> Iterator[Postgres]:
     if program("initdb") is None or program("postgres") is None:
         pytest.skip("PostgreSQL is not installed here; Debian's package is postgresql")
     server = Postgres()
     try:
         server.start()
+        record_testsuite_property("PostgreSQL's data are", server.medium)
         yield server
     finally:
         server.end()
