@@ -117,6 +117,19 @@ class Postgres:
             connection.execute(f"CREATE SCHEMA test{self._count}".encode())
         return f"{address}?options=-csearch_path%3Dtest{self._count}"
 
+    def damage(self, place: str, table: str) -> None:
+        """Overwrite the first page of a table, and start again: nothing is in memory then."""
+        import psycopg
+
+        with psycopg.connect(place, autocommit=True) as connection:
+            found = connection.execute("SELECT pg_relation_filepath(%s)", (table,)).fetchone()
+            connection.execute("CHECKPOINT")
+        assert found is not None
+        self.kill()
+        with (Path(self._data) / found[0]).open("r+b") as file:
+            file.write(os.urandom(8192))
+        self.start()
+
     @contextmanager
     def told(self, setting: str) -> Iterator[None]:
         """With a setting of the whole server, as long as this lasts."""

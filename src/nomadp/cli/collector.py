@@ -23,6 +23,7 @@ COMMANDS = {
     "restore": "A backup into a new store.",
     "migrate": "One store into another, say a file into PostgreSQL.",
     "clock": "Whether the clock can be believed, and that it is right.",
+    "check": "Whether a store is whole, and what to do if it is not.",
     "tokens": "A new token for the analyst or the operator.",
 }
 """Each is here, or in the module nomadp.cli.collector_NAME with a command of its name."""

@@ -164,9 +164,9 @@ class PostgresConnection(Connection):
                 columns = [list(each) for each in zip(*cells, strict=True)]
                 self.raw.execute(_CELLS, (self._part, *columns))
 
-    def damage(self, *, quick: bool = False) -> list[str]:
+    def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
         """The server itself finds damaged pages whenever it reads them."""
-        return [] if quick else _damage(self)
+        return ([], []) if quick else _damage(self)
 
     def interrupt(self) -> None:
         self.raw.cancel()
@@ -175,22 +175,23 @@ class PostgresConnection(Connection):
         self.raw.close()
 
 
-def _damage(connection: PostgresConnection) -> list[str]:
+def _damage(connection: PostgresConnection) -> tuple[list[str], list[str]]:
     """Every row of every table is read, and with amcheck every index is compared with them."""
-    found = []
+    found, notes = [], []
     names = sorted(row[0] for row in connection.rows(_TABLES))
-    has_amcheck = bool(connection.rows("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'"))
     asked = [(name, f"SELECT COUNT(t.*::text) FROM {name} AS t") for name in names]
-    if has_amcheck:
-        indexes = [row[0] for row in connection.rows(_INDEXES)]
+    if connection.rows("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'"):
         checked = "SELECT bt_index_check('{}'::regclass, true)"
+        indexes = [row[0] for row in connection.rows(_INDEXES)]
         asked += [(name, checked.format(name)) for name in indexes]
+    else:
+        notes.append("indexes were not compared with their tables: CREATE EXTENSION amcheck")
     for name, sql in asked:
         try:
             connection.rows(sql)
         except StoreCorrupt as error:
             found.append(f"{name}: {error.reason}")
-    return found
+    return found, notes
 
 
 def _numbered(sql: str) -> Any:

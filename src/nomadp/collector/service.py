@@ -131,8 +131,10 @@ class Service:
         with closing(self.store.connect()) as connection:
             self._checking = connection
             try:
-                found = [] if self._is_over.is_set() else connection.damage(quick=True)
+                if self._is_over.is_set():
+                    return
+                damage, _ = connection.damage(quick=True)
             finally:
                 self._checking = None
-        if found:
-            raise StoreCorrupt(found[0])
+        if damage:
+            raise StoreCorrupt(damage[0])

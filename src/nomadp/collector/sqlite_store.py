@@ -118,8 +118,12 @@ class SqliteConnection(Connection):
     def __init__(self, path: Path) -> None:
         with _explained():
             self.raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            for pragma in PRAGMAS:
-                self.raw.execute(f"PRAGMA {pragma}").fetchall()
+            try:
+                for pragma in PRAGMAS:
+                    self.raw.execute(f"PRAGMA {pragma}").fetchall()
+            except sqlite3.Error:
+                self.raw.close()
+                raise
 
     def prepare(self) -> None:
         with self.transaction():
@@ -210,10 +214,10 @@ class SqliteConnection(Connection):
         if cells:
             self.run(_CELLS, json.dumps(cells))
 
-    def damage(self, *, quick: bool = False) -> list[str]:
+    def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
         kind = "quick_check" if quick else "integrity_check"
         said = [str(row[0]) for row in self.rows(f"PRAGMA {kind}({FINDINGS_MAX})")]
-        return [] if said == ["ok"] else said
+        return ([] if said == ["ok"] else said), []
 
     def interrupt(self) -> None:
         self.raw.interrupt()

@@ -121,8 +121,11 @@ class Connection(ABC):
     def add_cells(self, cells: Sequence[Cell]) -> None: ...
 
     @abstractmethod
-    def damage(self, *, quick: bool = False) -> list[str]:
-        """What the database itself finds wrong; ``quick`` looks at less, in less time."""
+    def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
+        """What the database itself finds wrong, and what it was not asked.
+
+        ``quick`` looks at less, in less time.
+        """
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -1,0 +1,152 @@
+"""Whether a store is whole: its database, its tasks, and its counts against its reports."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomadp.collector.held import HeldTask, read_task, task_rows
+from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, cells_of
+from nomadp.errors import NomadpError
+
+__all__ = ["Checked", "checked"]
+
+AT_ONCE = 20_000
+Progress = Callable[[int], object]
+
+
+@dataclass
+class Checked:
+    """What was found wrong, and how much was looked at."""
+
+    damage: list[str] = field(default_factory=list)
+    """What the database says of itself."""
+    differences: list[str] = field(default_factory=list)
+    """What does not fit together although the database can be read."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be looked at."""
+    tasks: int = 0
+    reports: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.damage and not self.differences
+
+
+def checked(store: Store, progress: Progress = lambda count: None) -> Checked:
+    """Reads all of it, as of one moment; it may be in use meanwhile."""
+    found = Checked()
+    with closing(store.connect()) as connection:
+        try:
+            damage, found.notes = connection.damage()
+            found.damage += damage
+            with connection.snapshot():
+                found.differences += _strays(connection)
+                for row in task_rows(connection):
+                    found.tasks += 1
+                    _check_task(connection, row.id, found, progress)
+        except StoreCorrupt as error:
+            if error.reason not in found.damage:
+                found.damage.append(error.reason)
+    return found
+
+
+def _strays(connection: Connection) -> Iterator[str]:
+    """Rows of no task: none is ever deleted."""
+    for table in ("report", "cell", "outline", "job"):
+        sql = f"SELECT COUNT(*) FROM {table} WHERE task NOT IN (SELECT number FROM task)"
+        ((count,),) = connection.rows(sql)
+        if count:
+            yield f"{count} rows of {table} are of no task"
+
+
+def _check_task(
+    connection: Connection, task_id: str, found: Checked, progress: Progress
+) -> None:
+    try:
+        held = read_task(connection, task_id)
+    except StoreCorrupt:
+        raise
+    except NomadpError:  # its text may quote what is stored
+        held = None
+    if held is None:
+        found.differences.append(f"task {task_id}: it or its files are not what its id names")
+        return
+    recount = _Recount(held)
+    for rows in _pieces(connection, held.number):
+        recount.add(rows)
+        found.reports += len(rows)
+        progress(len(rows))
+    sql = "SELECT epoch, value, SUM(n) FROM cell WHERE task = ? GROUP BY epoch, value"
+    stored = {(epoch, value): int(n) for epoch, value, n in connection.rows(sql, held.number)}
+    found.differences += [f"task {task_id}: {each}" for each in recount.differences(stored)]
+
+
+def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]]:
+    last = b""
+    while True:
+        rows = connection.rows(
+            "SELECT id, epoch, value FROM report WHERE task = ? AND id > ? ORDER BY id LIMIT ?",
+            task,
+            last,
+            AT_ONCE,
+        )
+        if not rows:
+            return
+        last = bytes(rows[-1][0])
+        yield rows
+
+
+class _Recount:
+    """The counts of one task, from its reports."""
+
+    def __init__(self, held: HeldTask) -> None:
+        self._held = held
+        self._reports: Counter[int] = Counter()
+        self._values: Counter[int] = Counter()
+        self._cells: Counter[tuple[int, int]] = Counter()
+        self._bad = 0
+
+    def add(self, rows: list[tuple[Any, ...]]) -> None:
+        self._reports.update(epoch for _, epoch, _ in rows)
+        kept = [
+            (bytes(name), epoch, bytes(value))
+            for name, epoch, value in rows
+            if value is not None
+        ]
+        if not kept:
+            return
+        names, epochs, values = zip(*kept, strict=True)
+        numbers, good = self._held.code.numbers(list(values))
+        self._bad += int((~good).sum())
+        self._values.update(epochs)
+        arrivals = Arrivals(self._held.number, names, epochs, values, numbers)
+        wrong = {
+            name for name, is_good in zip(names, good.tolist(), strict=True) if not is_good
+        }
+        for _, epoch, value, n in cells_of(arrivals, dict.fromkeys(wrong)):
+            self._cells[epoch, value] += n
+
+    def differences(self, stored: dict[tuple[int, int], int]) -> Iterator[str]:
+        if self._bad:
+            yield f"{self._bad} reports have values that its mechanism cannot release"
+        totals: Counter[int] = Counter()
+        for (epoch, _), n in stored.items():
+            totals[epoch] += n
+        for epoch in sorted(self._reports.keys() | totals.keys()):
+            if not self._fits(epoch, totals[epoch], stored):
+                count = self._reports[epoch]
+                yield f"counts of epoch {epoch} are not those of its {count} reports"
+
+    def _fits(self, epoch: int, total: int, stored: dict[tuple[int, int], int]) -> bool:
+        reports, entries = self._reports[epoch], self._held.code.entries
+        if self._values[epoch] == reports:
+            keys = {key for key in (*self._cells, *stored) if key[0] == epoch}
+            return all(self._cells[key] == stored.get(key, 0) for key in keys)
+        # Some or all of the values are deleted: counts stay, or go when all of them are.
+        if total == 0:
+            return self._values[epoch] == 0
+        return total == reports * entries and all(
+            n <= stored.get(key, 0) for key, n in self._cells.items() if key[0] == epoch
+        )

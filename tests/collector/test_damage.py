@@ -1,0 +1,213 @@
+"""A store that is damaged is noticed, takes nothing more, and is told what is wrong with it."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from collecting import (
+    DAY_S,
+    Address,
+    Process,
+    collector,
+    kit_of,
+    new_id,
+    prepared,
+    report,
+    today,
+)
+from damage import overwrite_pages
+from postgres import Postgres
+from processes import wait_until
+
+from nomadp.cli import main
+from nomadp.collector.held import read_task
+from nomadp.collector.messages import report_id_bytes
+from nomadp.collector.opened import opened
+from nomadp.collector.postgres_store import PostgresStore
+from nomadp.collector.retention import deletions
+from nomadp.collector.service import Service
+from nomadp.collector.store import Arrivals, Store
+from nomadp.protocol.kit import Kit
+
+COUNT = 4000
+
+
+def fill(store: Store, kit: Kit, count: int = COUNT) -> list[bytes]:
+    """Many reports that a collector has acknowledged; their ids, sorted."""
+    prepared(store, kit)
+    ids = sorted(report_id_bytes(new_id()) for _ in range(count))
+    numbers = np.arange(count)[:, None] % kit.code.size
+    values = [kit.code.raw((int(n),)) for n in numbers[:, 0]]
+    with closing(store.connect(writes=True)) as connection:
+        connection.write([Arrivals(1, ids, [today()] * count, values, numbers)], lambda _: {})
+    return ids
+
+
+@pytest.fixture
+def damaged(tmp_path: Path, kit: Kit) -> str:
+    """Three of its pages are overwritten."""
+    path = tmp_path / "collector.sqlite"
+    ids = fill(opened(str(path)), kit)
+    overwrite_pages(path, [ids[200], ids[2000], ids[3900]])
+    return str(path)
+
+
+def metrics(address: Address) -> dict[str, str]:
+    said = address.ask("GET", "/metrics").body.decode().splitlines()
+    return dict(line.rsplit(" ", 1) for line in said if not line.startswith("#"))
+
+
+def check(place: str) -> tuple[int, Any]:
+    said = CliRunner().invoke(main, ["collector", "check", "--store", place, "--json"])
+    return said.exit_code, json.loads(said.stdout)
+
+
+def assert_takes_nothing(address: Address, kit: Kit, capfd: pytest.CaptureFixture[str]) -> None:
+    for _ in range(20):
+        refused = address.send(kit, report(kit))
+        assert (refused.status, refused.problem) == (503, "store_corrupt")
+        assert int(refused.headers["retry-after"]) > 0
+    ready = address.ask("GET", "/readyz")
+    assert (ready.status, ready.problem) == (503, "store_corrupt")
+    found = metrics(address)
+    assert (found["nomadp_ready"], found["nomadp_store_corrupt"]) == ("0", "1")
+    events = [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()]
+    assert len([each for each in events if each.startswith("the store is corrupt")]) == 1
+
+
+def test_the_first_upload_that_meets_a_damaged_page_ends_the_intake(
+    damaged: str, kit: Kit, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Service, "_check", lambda self: None)  # the uploads alone find it
+    kept = []
+    with collector(opened(damaged)) as address:
+        while True:
+            sent = report(kit)
+            reply = address.send(kit, sent)
+            if reply.status != 200:
+                break
+            kept.append(report_id_bytes(sent["report_id"]))
+        assert (reply.status, reply.problem) == (503, "store_corrupt")
+        assert_takes_nothing(address, kit, capfd)
+    with closing(opened(damaged).connect()) as connection:
+        assert set(connection.known(1, kept)) == set(kept)  # nothing acknowledged is lost
+
+
+def test_a_damaged_page_that_nobody_asks_for_is_found_after_a_start(
+    damaged: str, kit: Kit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with collector(opened(damaged)) as address:
+        assert wait_until(lambda: address.ask("GET", "/readyz").status == 503, 60)
+        assert_takes_nothing(address, kit, capfd)
+
+
+class Damaged(Process):
+    """Whose store is: that it says so is all that can be waited for."""
+
+    def is_ready(self) -> bool:
+        return "the store is corrupt" in self.log.read_text()
+
+
+def test_a_collector_on_a_damaged_store_ends_as_any_other(damaged: str, tmp_path: Path) -> None:
+    with Damaged(damaged, tmp_path) as running:
+        assert running.end() == 143  # not by a crash of a thread that still reads
+
+
+def test_a_damaged_database_takes_nothing_more(
+    postgres: Postgres, kit: Kit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = Postgres()  # of its own: it is stopped and damaged
+    try:
+        server.start()
+        place = server.database()
+        fill(opened(place), kit, 40)  # all in the page that is overwritten
+        server.damage(place, "report")
+        with collector(opened(place)) as address:
+            assert address.send(kit, report(kit)).problem == "store_corrupt"
+            assert_takes_nothing(address, kit, capfd)
+        code, found = check(place)
+        assert code == 1
+        assert any(each.startswith("report: ") for each in found["damage"])
+    finally:
+        server.end()
+
+
+def test_a_whole_store_passes(place: str, kit: Kit, question: Kit) -> None:
+    with collector(opened(place), kit, question) as address:
+        for each in (kit, question):
+            assert address.send(each, *[report(each, k) for k in range(20)]).body == b""
+        code, found = check(place)  # while it is in use
+    assert code == 0, found
+    assert (found["is_whole"], found["tasks"], found["reports"]) == (True, 2, 40)
+    assert found["damage"] == found["differences"] == found["advice"] == []
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_store_whose_values_were_deleted_is_whole(place: str, deletes: bool) -> None:
+    more: dict[str, Any] = {"delete_counts": True} if deletes else {}
+    kit = kit_of(start=today() - 2, end=today() + 1, retention=4, **more)
+    store = opened(place)
+    with collector(store, kit) as address:
+        old = [report(kit, k, time=today() - 1) for k in range(5)]
+        assert address.send(kit, *old, *[report(kit, k) for k in range(5)]).body == b""
+    with closing(store.connect()) as connection:
+        held = read_task(connection, kit.task.id)
+    assert held is not None
+    last = None
+    for days in (3, 4):
+        assert sum(deletions(store, held, (today() + days) * DAY_S + 600)) == 5
+        code, last = check(place)
+        assert code == 0, last
+    assert last is not None
+
+
+def test_with_amcheck_the_indexes_of_a_database_are_compared(
+    postgres: Postgres, kit: Kit
+) -> None:
+    place = postgres.database()
+    fill(opened(place), kit, 50)
+    assert any("amcheck" in each for each in check(place)[1]["notes"])
+    with closing(PostgresStore(place).connect()) as connection:
+        connection.run("CREATE EXTENSION amcheck")
+        try:
+            code, found = check(place)
+            assert (code, found["notes"]) == (0, [])
+        finally:
+            connection.run("DROP EXTENSION amcheck")
+
+
+ONE = "(SELECT id FROM report ORDER BY id LIMIT 1)"
+CHANGES = {
+    "a count too many": "UPDATE cell SET n = n + 1 WHERE value = 3",
+    "a count is gone": "DELETE FROM cell WHERE value = 3",
+    "a report is gone": f"DELETE FROM report WHERE id = {ONE}",
+    "a report of no task": f"UPDATE report SET task = 9 WHERE id = {ONE}",
+    "a task is another": "UPDATE task SET content = locations",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_does_not_fit_together_is_found(place: str, kit: Kit, change: str) -> None:
+    fill(opened(place), kit, 60)
+    assert check(place)[0] == 0
+    with closing(opened(place).connect()) as connection:
+        connection.run(change)
+    code, found = check(place)
+    assert code == 1
+    assert found["differences"]
+    assert any("export" in each for each in found["advice"])
+
+
+def test_damage_is_told_with_what_to_do(damaged: str, tmp_path: Path) -> None:
+    code, found = check(damaged)
+    assert code == 1
+    assert found["damage"]
+    assert any("collector restore" in each for each in found["advice"])
+    (tmp_path / "none.sqlite").write_bytes(b"not a store" * 1000)
+    code, found = check(str(tmp_path / "none.sqlite"))
+    assert code == 1
+    assert "SQLITE_NOTADB" in found["damage"][0]
