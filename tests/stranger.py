@@ -1,4 +1,4 @@
-"""A client written from docs/protocol.md and tests/vectors/README.md alone: nothing of ours.
+"""A client written from docs/protocol.md alone: nothing of ours.
 
 It exists to show that the page is enough. Plain Python, for journeys one at a time.
 """
@@ -177,11 +177,13 @@ class Law:
         o = p * g + (1 - p) * inside * (1 - g) / (every - inside)
         return (self.d * o * (1 - o) + (1 - p - o) * (p - o)) / (p - o) ** 2
 
-    def drawn(self, label, word):
+    def true_chance(self):
         inside = self.count if self.q is None else points_of(self.q, self.t - 1)
         every = self.d if self.q is None else points_of(self.q, self.t)
-        p = Fraction(inside * self.heavy, inside * self.heavy + (every - inside) * U)
-        is_true = word() < math.ceil(p * 2**64)
+        return Fraction(inside * self.heavy, inside * self.heavy + (every - inside) * U)
+
+    def drawn(self, label, word):
+        is_true = word() < math.ceil(self.true_chance() * 2**64)
         return (
             self.a_set(label, is_true, word)
             if self.q is None
@@ -207,9 +209,17 @@ class Law:
             tail = self.coordinates(words[0] * points_of(q, t - 1) >> 64, t - 1)
         else:
             tail = [each * q >> 64 for each in words]
-        digits = [label // q ** (t - 2 - k) % q for k in range(t - 1)]
-        head = (0 if is_true else 1) - sum(x * u for x, u in zip(digits, tail, strict=True))
+        ways = zip(self.digits(label), tail, strict=True)
+        head = (0 if is_true else 1) - sum(x * u for x, u in ways)
         return [self.number([head % q, *tail])]
+
+    def supports(self, label, number):
+        point = self.coordinates(number, self.t)
+        digits = [1, *self.digits(label)]
+        return sum(x * u for x, u in zip(digits, point, strict=True)) % self.q == 0
+
+    def digits(self, label):
+        return [label // self.q ** (self.t - 2 - k) % self.q for k in range(self.t - 1)]
 
     def coordinates(self, number, count):
         free = next(k for k in range(count) if number < points_of(self.q, k + 1))

@@ -2,12 +2,14 @@
 
 import json
 import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import pytest
 import stranger
-from known_answers import FOLDER, load
+import stranger_checks as checks
+from known_answers import FOLDER, load, readable, row
 from vector_rules import rules_of
 
 from nomadp.collector import guard
@@ -64,6 +66,131 @@ def test_a_stranger_brings_journeys_to_the_same_length():
             stranger.positions(**{"n": case["ask"]["count"], "length": case["ask"]["length"]})
             == case["answer"]
         )
+
+
+REFUSED = load("refused")
+
+
+def refusals(kind: str):
+    found = [case for case in REFUSED["cases"] if case["kind"] == kind]
+    return pytest.mark.parametrize("case", found, ids=range(len(found)))
+
+
+def content_of(asked):
+    return asked["text"].encode() if "text" in asked else bytes.fromhex(asked["hexadecimal"])
+
+
+def taken(world, **changed):
+    """The task of a world, and the number of its labels or codewords."""
+    task = checks.check_task(world["task"].encode())
+    files = {**world["files"], **changed}
+    content = {name: text.encode() for name, text in files.items() if text is not None}
+    return task, checks.check_files(task, content)
+
+
+@refusals("refused_canonical")
+def test_a_stranger_refuses_what_is_not_canonical(case):
+    with pytest.raises(ValueError):  # noqa: PT011 - of the standard library, too
+        checks.canonical_object(content_of(case["ask"]), 4096)
+
+
+@refusals("refused_task")
+def test_a_stranger_refuses_what_is_no_task(case):
+    with pytest.raises(ValueError):  # noqa: PT011
+        checks.check_task(content_of(case["ask"]), case["ask"].get("expected_id"))
+
+
+@refusals("refused_files")
+def test_a_stranger_refuses_files_of_no_task(case):
+    world = REFUSED["worlds"][case["ask"]["world"]]
+    with pytest.raises(ValueError):  # noqa: PT011
+        taken(world, **case["ask"]["files"])
+
+
+@refusals("refused_upload")
+def test_a_stranger_replies_to_uploads_alike(case):
+    asked, known = case["ask"], case["answer"]
+    task, size = taken(REFUSED["worlds"][asked["world"]])
+    closed = asked.get("closed", False)
+    status, failed = checks.replied(task, size, content_of(asked), asked["now"], closed)
+    said = known.get("failures", [])
+    assert (status, len(failed)) == (known["status"], len(said))
+    for (name, errors), each in zip(failed, said, strict=True):
+        assert name == each["id"]
+        assert each["error"] in errors
+
+
+@pytest.mark.parametrize("name", FILE["worlds"])
+def test_a_stranger_takes_every_task(name):
+    task, size = taken(FILE["worlds"][name])
+    (known,) = (
+        case["answer"] for case in BY_KIND["value_size"] if case["ask"]["world"] == name
+    )
+    assert checks.value_kind(task, size) == (known["entries"], known["size"], known["bits"])
+
+
+def test_a_stranger_takes_tasks_at_every_bound():
+    for case in BY_KIND["task"]:
+        checks.check_task(case["answer"]["bytes"].encode(), case["answer"]["task_id"])
+
+
+def test_a_stranger_chooses_the_same_laws():
+    for case in load("labels")["cases"]:
+        if case["kind"] != "label_laws":
+            continue
+        for size, laws in zip(case["ask"]["sizes"], case["answer"], strict=True):
+            if size > ceilings.LABELS_MAX:
+                continue
+            for share, known in zip(case["ask"]["shares"], laws, strict=True):
+                law = stranger.Law(size, Fraction(share))
+                found = (law.count,) if law.q is None else (law.q, law.t)
+                names = ("count",) if law.q is None else ("order", "dimensions")
+                assert found == tuple(known[name] for name in names), (size, share)
+
+
+LABELS = load("labels")["cases"]
+
+
+def law_of(asked):
+    """A law whose parameters are given."""
+    law = stranger.Law.__new__(stranger.Law)
+    law.d, law.heavy = asked["size"], stranger.heaviest(stranger.U, Fraction(asked["share"]))
+    law.count, law.q, law.t = (asked.get(name) for name in ("count", "order", "dimensions"))
+    return law
+
+
+@pytest.mark.parametrize("case", [each for each in LABELS if each["kind"] == "label_law"])
+def test_a_stranger_draws_the_same_labels_with_as_many_words(case):
+    law = law_of(case["ask"])
+    width = 1 + law.count if law.q is None else law.t
+    for secret, known in zip(case["ask"]["secrets"], case["answer"]["draws"], strict=True):
+        for words, report in zip(case["ask"]["words"], known, strict=True):
+            stream = iter([int(word, 16) for word in words])
+            assert law.drawn(secret, lambda stream=stream: next(stream)) == report
+            assert len(list(stream)) == len(words) - width
+
+
+@pytest.mark.parametrize("case", [each for each in LABELS if each["kind"] == "supports"])
+def test_a_stranger_counts_the_same_support(case):
+    asked = case["ask"]
+    law = law_of(asked | {"share": "1"})
+    points = list(zip(asked["points"], asked["counts"], strict=True))
+    found = [
+        sum(count for point, count in points if law.supports(label, point))
+        for label in range(law.d)
+    ]
+    assert row(found) == case["answer"]
+
+
+def test_a_stranger_finds_the_same_weights():
+    (case,) = (each for each in load("laws")["cases"] if each["kind"] == "heaviest_weights")
+    shares = [Fraction(share) for share in case["ask"]["shares"]]
+    assert [str(stranger.lower_exp(share)) for share in shares] == case["answer"]["exp_lower"]
+    found = [
+        [readable(stranger.heaviest(unit, share)) for share in shares]
+        for unit in case["ask"]["units"]
+    ]
+    assert found == case["answer"]["heaviest"]
 
 
 @cache
