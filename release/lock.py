@@ -4,8 +4,8 @@
     dev.py lock [ARGS]    arguments go to uv
 
 requirements.lock is what .venv holds. The locks of the clusters and of dev.py outside hold only
-what they add to it, at versions that agree with it. What npm gets has its lock in web/, and the
-bill of materials follows that.
+what they add to it, at versions that agree with it. Those of a deployed collector and of its
+build are parts of it. What npm gets has its lock in web/, and the bill of materials follows.
 """
 
 import importlib
@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
+COLLECTOR = ("collector", "tables", "analysis")
+"""The extras of a deployed collector."""
 
 
 def main(args: list[str]) -> int:
@@ -36,6 +38,9 @@ def lock(dev: ModuleType, args: list[str]) -> int:
     for out, what in alone.items():
         if dev.run(resolve(uv, out, [*what, *args])) != 0:
             return 1
+    for out, what in parts(dev).items():
+        if dev.run(resolve(uv, out, [*what, "--constraint", dev.LOCK, *args])) != 0:
+            return 1
     known = entries(dev.LOCK.read_text())
     for out, more in additions(dev).items():
         agreed = [project, "--extra", "dev", *more, "--constraint", dev.LOCK]
@@ -45,6 +50,15 @@ def lock(dev: ModuleType, args: list[str]) -> int:
         out.write_text("".join(new))
     renew = [dev.BASE_PYTHON, dev.WEB_BUILD, "lock"]
     return dev.run(renew) or dev.run([dev.BASE_PYTHON, ROOT / "release" / "bom.py"])
+
+
+def parts(dev: ModuleType) -> dict[Path, list[object]]:
+    """The locks that hold a part of what .venv does, for examples/docker and its like."""
+    extras = [word for extra in COLLECTOR for word in ("--extra", extra)]
+    return {
+        dev.LOCK.with_name("requirements-collector.lock"): [dev.PYPROJECT, *extras],
+        dev.LOCK.with_name("requirements-build.lock"): ["--group", f"{dev.PYPROJECT}:build"],
+    }
 
 
 def additions(dev: ModuleType) -> dict[Path, list[str]]:

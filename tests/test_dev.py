@@ -268,6 +268,8 @@ def test_the_lock_covers_what_the_project_asks_for(extra: str) -> None:
     [
         "requirements.lock",
         "requirements-web.lock",
+        "requirements-collector.lock",
+        "requirements-build.lock",
         *(LOCKS[e][-1] for e in load_dev().CLUSTERS),
     ],
 )

@@ -217,7 +217,7 @@ def test_no_token_goes_over_http_to_another_machine(
 ) -> None:
     monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", "secret")
     monkeypatch.setenv("NOMADP_ANALYST_TOKEN", "secret")
-    asked = [part.replace("URL", "http" + "://collector.invalid") for part in command]
+    asked = [part.replace("URL", "http" + "://collector.example") for part in command]
     done = run(*asked)
     assert "http is for a collector on this machine only" in done.output
     done = run(*asked, "--insecure")
