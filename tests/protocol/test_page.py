@@ -13,6 +13,7 @@ from known_answers import FOLDER, load, readable, row
 from vector_rules import rules_of
 
 from nomadp.collector import guard
+from nomadp.mechanisms import kind_of
 from nomadp.protocol import ceilings
 from nomadp.protocol.canonical import INTEGER_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX
@@ -218,6 +219,11 @@ def test_whatever_a_client_computes_is_named_by_a_vector():
     stated = {head.lower().replace(" ", "-") for head in heads} | {"value"}
     named = {rule for name in FILES for case in load(name)["cases"] for rule in case["rules"]}
     assert {f"protocol.md#{each}" for each in stated - {"outlines"}} <= named
+
+
+@pytest.mark.parametrize("name", ["atlas", "trips", "starts", "ends", "visits"])
+def test_the_page_states_the_versions_of_the_code(name):
+    assert f"`{name}` {kind_of(name).version}" in PAGE
 
 
 LOW, HIGH = ceilings.PRECISION_RANGE_S
