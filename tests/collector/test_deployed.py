@@ -137,6 +137,13 @@ def test_browsers_are_told_to_come_back_over_tls() -> None:
         assert header in page.read_text(encoding="utf-8")
 
 
+def test_no_page_promises_an_encryption_that_no_device_has() -> None:
+    root = EXAMPLES.parent
+    pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md")]
+    assert len(pages) > 20
+    assert not [page.name for page in pages if "OHTTP" in page.read_text(encoding="utf-8")]
+
+
 def composed(path: Path) -> dict[str, Any]:
     yaml = pytest.importorskip("yaml")
     found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))

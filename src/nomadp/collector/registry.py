@@ -26,6 +26,7 @@ class Reading:
     ) -> None:
         self._connect, self._saw = connect, saw
         self._connection: Connection | None = None
+        self._is_closed = False
         self._lock = asyncio.Lock()
         # Of the thread, too: who asked may be cancelled while the question is still asked.
         self._in_use = threading.Lock()
@@ -37,6 +38,8 @@ class Reading:
     def _asked(self, ask: Callable[..., T], *arguments: object) -> T:
         with self._in_use:
             try:
+                if self._is_closed:
+                    raise StoreUnavailable("the collector ends")
                 if self._connection is None:
                     self._connection = self._connect()
                 return ask(self._connection, *arguments)
@@ -48,8 +51,12 @@ class Reading:
                 raise
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        """Waits for what is still asked: a connection that is closed beneath it may crash."""
+        with self._in_use:
+            self._is_closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
 
 class Registry:

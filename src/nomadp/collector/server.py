@@ -103,6 +103,7 @@ async def serve(
         waiting.cancel()
         for server in servers:
             server.should_exit = True
+        await asyncio.wait(running)  # both, though one may have failed
         await asyncio.gather(*running)
     finally:
         await service.stop()

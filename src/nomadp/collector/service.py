@@ -77,7 +77,7 @@ class Service:
         self.wrong_tokens.stop()
         await self.jobs.stop()
         await asyncio.to_thread(self.writer.stop)
-        self.reading.close()
+        await asyncio.to_thread(self.reading.close)
 
     async def refusal(self) -> str | None:
         """Why no report could be taken now, as the kind of a problem; None if one could."""

@@ -37,7 +37,7 @@ class Address:
         host = parts.hostname or ""
         if parts.scheme not in ("http", "https") or not host or " " in url:
             raise _refused("https://HOST/tasks/ID, or its base")
-        if parts.username or parts.password or "?" in url or "#" in url:
+        if any(mark in url for mark in "@?#"):
             raise _refused(
                 "without a name, password, question or fragment: it must be the same "
                 "for everybody"
