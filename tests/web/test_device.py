@@ -54,6 +54,17 @@ UNWRITTEN = """() => {
     return request;
   };
 }"""
+ASKED_DURABILITY = """() => {
+  window.asked = [];
+  const { transaction } = IDBDatabase.prototype;
+  IDBDatabase.prototype.transaction = function (stores, mode, options) {
+    window.asked.push(`${mode} ${options?.durability}`);
+    return transaction.call(this, stores, mode, options);
+  };
+}"""
+WITH_DURABILITY = """(durability) => {
+  Object.defineProperty(IDBTransaction.prototype, "durability", { get: () => durability });
+}"""
 IN_WORKER = """() => new Promise((answer) => {
   const source = `import { Client } from "${location.origin}/client/index.js";
     Client.open({ acceptEviction: true }).then(() => postMessage("opened"),
@@ -226,6 +237,25 @@ def test_a_browser_that_may_forget_is_refused_unless_that_is_accepted(device: De
     assert page.evaluate("() => navigator.storage.persist()") is False
     assert "must promise to keep" in page.evaluate(OPEN, {})
     assert page.evaluate(OPEN, {"acceptEviction": True}) == "opened"
+
+
+@pytest.mark.parametrize("durability", ["relaxed", "default", None])
+def test_a_ledger_that_is_not_flushed_at_every_step_is_refused(
+    device: Device, durability: str | None
+) -> None:
+    page = device.page()
+    page.evaluate(WITH_DURABILITY, durability)
+    refused = page.evaluate(OPEN, {"acceptEviction": True})
+    assert refused.startswith("LedgerRefused: a ledger needs strict durability")
+
+
+def test_every_step_of_a_ledger_asks_for_strict_durability(device: Device) -> None:
+    page = device.page()
+    page.evaluate(ASKED_DURABILITY)
+    assert page.evaluate(OPEN, {"acceptEviction": True}) == "opened"
+    asked = page.evaluate("window.asked")
+    assert asked
+    assert set(asked) == {"readwrite strict"}
 
 
 def test_a_worker_has_no_ledger(device: Device) -> None:

@@ -20,6 +20,9 @@ import { joined, JOURNEY, type Loopback, runningTask, SeenStore } from "./loopba
 
 const DAY_S = 86_400;
 
+/** The states of all charges, as the store has them. */
+const rows = ({ charges }: LedgerState) => [charges.map(({ state }) => state)] as const;
+
 /** Takes a while to write, one step after the other as a disk does, or fails to. */
 class Slow extends SeenStore {
   failing: string | undefined;
@@ -74,6 +77,28 @@ describe("a report", () => {
     ];
     expect((await client.report(JOURNEY)).state).toBe("accepted");
     expect(written).toEqual(["waiting"]);
+  });
+
+  test("is perturbed only after its charge was written", async () => {
+    store = new Slow();
+    const client = await begin({ reports_per_contributor: 1 });
+    const { mechanism } = client.kit();
+    const { perturb } = mechanism;
+    const charges: (readonly unknown[])[] = [];
+    let charged: readonly string[] = [];
+    vi.spyOn(store, "update").mockImplementation(async (step) => {
+      const found = await Slow.prototype.update.call(store, step);
+      charged = (await MemoryStore.prototype.update.call(store, rows)) as string[];
+      return found as never;
+    });
+    vi.spyOn(mechanism, "perturb").mockImplementation((...asked) => {
+      charges.push(charged);
+      return perturb.apply(mechanism, asked);
+    });
+    await client.report(JOURNEY);
+    expect(charges).toEqual([["charged"]]);
+    await expect(client.report(JOURNEY)).rejects.toThrow(LedgerRefused);
+    expect(charges.length).toBe(1);
   });
 
   test.each(["charged", "waiting"])("that cannot be kept as %s is not sent", async (state) => {

@@ -3,7 +3,9 @@
 import { describe, expect, test } from "vitest";
 
 import { asFraction } from "../src/budget.js";
+import { checkWords } from "../src/laws/law.js";
 import {
+  BudgetError,
   Channel,
   expLower,
   Fraction,
@@ -131,4 +133,20 @@ test.each([
 test("no kind of known answer about labels is left out", () => {
   const kinds = new Set(load("labels").cases.map(({ kind }) => kind));
   expect(kinds).toEqual(new Set(["label_laws", "label_law", "supports"]));
+});
+
+describe("weights that 64-bit words keep apart", () => {
+  const room = 2n ** 33n;
+
+  test("are at most 2^33 times the lightest together", () => {
+    for (const lightest of [1n, 3n, 2n ** 24n]) {
+      expect(() => checkWords(lightest, lightest * room)).not.toThrow();
+      expect(() => checkWords(lightest, lightest * room + 1n)).toThrow(BudgetError);
+    }
+  });
+
+  test("are below 2^63 together", () => {
+    expect(() => checkWords(2n ** 40n, 2n ** 63n - 1n)).not.toThrow();
+    expect(() => checkWords(2n ** 40n, 2n ** 63n)).toThrow(BudgetError);
+  });
 });
