@@ -266,7 +266,7 @@ def _print(summary: dict[str, Any]) -> None:
     if "flat" in summary:
         _print_flat(summary["flat"])
     if "no_intervals" in summary:
-        click.echo(f"no intervals and no significance: {summary['no_intervals']}")
+        say(f"no intervals and no significance: {summary['no_intervals']}")
     if "fakes" in summary:
         fakes = summary["fakes"]
         say(
