@@ -5,9 +5,10 @@ import json
 import pytest
 from worlds import scattered
 
+import nomadp
 from nomadp.errors import BudgetError, DomainError, NomadpError, SchemaError
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
-from nomadp.randomness import KeyedWords, SimulatedWords, new_key
+from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords, Words, new_key
 from nomadp.reports.header import BYTES_MAX, FORMAT, Header
 
 WORLD = scattered(9)
@@ -29,6 +30,49 @@ def test_a_header_survives_its_json_and_makes_its_mechanism_again(name, words):
     assert again == header
     assert again.mechanism_for(WORLD).identity == mechanism.identity
     assert header.private is (mechanism.private and not isinstance(words, SimulatedWords))
+
+
+class ConstantKey(KeyedWords):
+    """Somebody else's source, which says of itself whatever it likes."""
+
+    def __init__(self) -> None:
+        super().__init__(bytes(32))
+
+
+class ConstantSystem(SystemWords):
+    def bound_to(self, purpose):
+        return KeyedWords(bytes(32))
+
+
+class ConstantSource(Words):
+    def stream(self, index):
+        return self.bound_to("").stream(index)
+
+    def rows(self, indices, width):
+        return self.bound_to("").rows(indices, width)
+
+    def bound_to(self, purpose):
+        return KeyedWords(bytes(32))
+
+    def named(self, names):
+        return self.bound_to("").named(names)
+
+
+@pytest.mark.parametrize("source", [ConstantKey, ConstantSystem, ConstantSource])
+def test_a_foreign_source_of_words_is_not_the_systems(source):
+    header = Header.of(ATLAS, source())
+    assert (header.words, header.private) == ("unknown", False)
+    city = nomadp.synthetic_city(seed=1, places=50, trips=5)
+    exp = make_mechanism("exp", city.locations, 1)
+    found = nomadp.perturb_set(exp, city.trajectories, source())
+    assert isinstance(found, nomadp.SimulatedReports)
+
+
+def test_the_systems_words_and_a_key_are_what_they_are_called():
+    own = {"system": [None, SystemWords()], "keyed": [KeyedWords(bytes(32))]}
+    own["keyed"].append(own["keyed"][0].named(["a"]))
+    for name, sources in own.items():
+        assert {Header.of(ATLAS, source).words for source in sources} == {name}
 
 
 @pytest.mark.parametrize("key", sorted(NEEDED))

@@ -19,7 +19,7 @@ from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import PinnedAtlases
 from nomadp.mechanisms.base import MOST
 from nomadp.protocol.canonical import named_once
-from nomadp.randomness import KeyedWords, Words
+from nomadp.randomness import KeyedWords, SystemWords, Words
 
 __all__ = ["FORMAT", "Header", "check_locations", "parsed"]
 
@@ -73,11 +73,7 @@ class Header:
         cls, mechanism: Mechanism, words: Words | None, *, linked: bool = False, path: str = ""
     ) -> "Header":
         """For reports drawn here; no ``words`` stands for fresh ones of the system."""
-        simulated = words is not None and words.simulated
-        drawn = KEYED if isinstance(words, KeyedWords) else SYSTEM
-        return cls.made_by(
-            mechanism, words=SIMULATED if simulated else drawn, linked=linked, path=path
-        )
+        return cls.made_by(mechanism, words=_source(words), linked=linked, path=path)
 
     @classmethod
     def made_by(
@@ -174,6 +170,16 @@ class Header:
                 "reports must be read with the atlas they were made with, "
                 f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}"
             )
+
+
+def _source(words: Words | None) -> str:
+    """Somebody else's source is unknown, whatever it says: its words may be a constant."""
+    if words is None or type(words) is SystemWords:
+        return SYSTEM
+    if words.simulated:
+        return SIMULATED
+    is_ours = isinstance(words, KeyedWords) and type(words).__module__ == KeyedWords.__module__
+    return KEYED if is_ours else UNKNOWN
 
 
 def _of_its_kinds(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
