@@ -3,6 +3,8 @@
 from fractions import Fraction
 from functools import lru_cache
 
+from nomadp.errors import BudgetError
+from nomadp.laws.channel import UNIT, heaviest
 from nomadp.laws.labels import STEPS_MAX, LabelLaw
 from nomadp.laws.projective import best_space
 from nomadp.laws.selection import SubsetSelection, best_count
@@ -16,6 +18,12 @@ REPORT_BYTES_MAX = 2048
 def law_of_labels(size: int, share: Fraction) -> LabelLaw:
     """Over ``size`` labels: sets of them as long as one fits into 2 KB, as a bit for each label
     or as a list of its own, and words can pick it; else points of a projective space."""
+    if size > 1 and heaviest(UNIT, share) == UNIT:
+        raise BudgetError(
+            "the share of a frequency oracle must be at least 2^-23, so that in whole numbers "
+            f"the truth weighs more than anything else, got share={float(share):.2g}; use a "
+            "larger epsilon"
+        )
     count = best_count(size, share)
     listed = count * (2 if size <= 2**16 else 3)
     small = min(-(-size // 8), listed) <= REPORT_BYTES_MAX
