@@ -127,6 +127,24 @@ def test_only_a_report_of_a_person_has_numbers():
         code.released(made.simulate([0, 4, 8], seed=1))
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        make_mechanism("trips", NINE, 1, zones="grid:3"),
+        make_mechanism("starts", NINE, 2, zones="grid:3"),
+        make_mechanism("starts", NINE, 1, zones="grid:2"),
+        make_mechanism("starts", NINE, 1, zones="grid:3", when="weekday"),
+    ],
+    ids=lambda each: each.identity[:40],
+)
+def test_a_report_of_another_mechanism_has_no_numbers(other):
+    own = make_mechanism("starts", NINE, 1, zones="grid:3")
+    code = ValueCode.of(own, 1)
+    assert code.released(make_mechanism("starts", NINE, 1, zones="grid:3").report([0]))
+    with pytest.raises(ReportRefused, match="with its task's mechanism"):
+        code.released(other.report([0], 7))
+
+
 @pytest.mark.parametrize("name", ["exp", "tp", "brr"])
 def test_a_mechanism_whose_reports_tell_the_length_has_no_values(name):
     with pytest.raises(ReportRefused, match="atlas or of a direct question"):

@@ -33,6 +33,8 @@ class ValueCode:
     bits: bool = False
     law: LabelLaw | None = None
     """Which rows of numbers are reports, if not all."""
+    mechanism: Mechanism | None = None
+    """Whose reports are written; without one, none are."""
 
     @classmethod
     def of(cls, mechanism: Mechanism, length: int) -> "ValueCode":
@@ -41,11 +43,11 @@ class ValueCode:
             law = mechanism.channel
             listed = law.entries * _width(law.entry_size)
             bits = isinstance(law, SubsetSelection) and -(-law.size // 8) < listed
-            return cls(law.entries, law.entry_size, bits, law)
+            return cls(law.entries, law.entry_size, bits, law, mechanism)
         report_law = mechanism.report_law(length)
         if report_law is None or not report_law.whole:
             raise ReportRefused("reports must be of atlas or of a direct question to be sent")
-        return cls(1, len(report_law.channel.outputs))
+        return cls(1, len(report_law.channel.outputs), mechanism=mechanism)
 
     @property
     def byte_count(self) -> int:
@@ -63,7 +65,16 @@ class ValueCode:
                 "a report must be drawn by Mechanism.report to be sent, got "
                 f"{type(report).__name__}"
             )
+        if not self._is_of(report.mechanism):
+            raise ReportRefused(
+                "a report must be drawn with its task's mechanism to be sent, and another "
+                f"{report.mechanism.name} drew this one"
+            )
         return report.values if report.number is None else (report.number,)
+
+    def _is_of(self, mechanism: Mechanism) -> bool:
+        own = self.mechanism
+        return own is not None and (mechanism is own or mechanism.identity == own.identity)
 
     def text(self, numbers: tuple[int, ...]) -> str:
         """As it travels."""
