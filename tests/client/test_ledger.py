@@ -322,6 +322,39 @@ def test_the_lifetime_is_fixed_when_the_ledger_begins(tmp_path: Path) -> None:
         Client(tmp_path, lifetime=3)
 
 
+@pytest.mark.parametrize(
+    "lifetime", ["1_0", "\u0661", "0x5", "nan", "inf", True, "1e999999999"]
+)
+def test_a_lifetime_is_a_number_in_our_digits(tmp_path: Path, lifetime: object) -> None:
+    with pytest.raises(LedgerRefused, match="above 0 and at most 100"):
+        Client(tmp_path, lifetime=lifetime)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "epsilon", "fitting"),
+    [
+        ("1", "500000000000000000000001/1000000000000000000000000", 1),  # in floats, two fit
+        ("3/10", "1/10", 3),  # in floats, three tenths are more than .3
+        ("999999999999999999999999/1000000000000000000000000", "1/2", 1),
+    ],
+)
+def test_the_cap_is_compared_in_exact_fractions(
+    tmp_path: Path, lifetime: str, epsilon: str, fitting: int
+) -> None:
+    opened = LedgerFile(tmp_path, Fraction(lifetime))
+    ledger = Ledger(opened)
+    task = atlas_kit("exact", epsilon=epsilon, length=1, reports_per_contributor=9).task
+    ledger.check(task, fitting)
+    with pytest.raises(LedgerRefused, match=NO_ROOM):
+        ledger.check(task, fitting + 1)
+    for _ in range(fitting):
+        ledger.charge(task, 7)
+    with pytest.raises(LedgerRefused, match=NO_ROOM):
+        ledger.charge(task, 7)
+    opened.close()
+
+
 def test_a_lowered_lifetime_stays_lowered(tmp_path: Path) -> None:
     Client(tmp_path, lifetime=5).close()
     Client(tmp_path, lifetime=4).close()

@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from nomadp.budget import as_fraction
 from nomadp.errors import LedgerRefused, OutputError
 from nomadp.formats.atomic import written_whole
 from nomadp.protocol.ceilings import EPSILON_LIFETIME_DEFAULT, EPSILON_LIFETIME_MAX
@@ -68,11 +69,8 @@ def fresh_id() -> str:
 
 def as_lifetime(value: Any) -> Fraction:
     """All that a device may ever spend, as an exact number."""
-    try:
-        cap = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        cap = Fraction(0)
-    if not 0 < cap <= EPSILON_LIFETIME_MAX:
+    cap = None if isinstance(value, bool) else as_fraction(value)
+    if cap is None or not 0 < cap <= EPSILON_LIFETIME_MAX:
         raise LedgerRefused(
             f"the lifetime epsilon of a device must be above 0 and at most "
             f"{EPSILON_LIFETIME_MAX}, got {str(value)[:40]}"
