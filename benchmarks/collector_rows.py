@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from collecting import Process, kit_of, prepared
+from collector_faults import clock, corruption
 from collector_kills import device_kills, kills, postgres_kills
 from collector_running import (
     HERE,
@@ -18,7 +19,9 @@ from collector_running import (
     Row,
     filled,
     folder,
+    listed,
     loaded,
+    normal_again_s,
     running,
     started,
     task_kit,
@@ -146,17 +149,6 @@ def slow(*, quick: bool) -> list[Row]:
     ]
 
 
-def _normal_again_s(process: Process) -> float:
-    """How long until a single report is taken in a tenth of a second."""
-    began_s = time.monotonic()
-    while True:
-        found = loaded(process, batch=1, connections=4, seconds=0.5)
-        if set(found["statuses"]) == {"200"} and found["p99_ms"] < 100:
-            return time.monotonic() - began_s
-        if time.monotonic() - began_s > 60:
-            return float("inf")
-
-
 def overload(*, quick: bool) -> list[Row]:
     """Three times as much as it takes, sent however many are answered."""
     seconds = 4 if quick else 60
@@ -164,7 +156,7 @@ def overload(*, quick: bool) -> list[Row]:
         taken = loaded(process, batch=50, connections=8, seconds=seconds / 4)
         how = {"batch": 50, "connections": 1500, "pause_s": 1.0}
         found = loaded(process, **how, seconds=seconds, per_s=3 * taken["per_s"])
-        again_s = _normal_again_s(process)
+        again_s = normal_again_s(process)
         lost = _lost(where, taken["acknowledged"] + found["acknowledged"])
     statuses = found["statuses"]
     is_calm = set(statuses) <= {"200", "429", "503", "507"} and again_s <= 10
@@ -174,7 +166,7 @@ def overload(*, quick: bool) -> list[Row]:
             "-",
             "only 429/503/507, 0 lost, normal in 10 s",
             f"{found['offered'] / seconds:,.0f}/s sent, {found['per_s']:,.0f}/s taken: "
-            f"{_listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
+            f"{listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
             is_calm and not lost,
             {**found, "capacity_per_s": taken["per_s"], "normal_s": again_s},
         )
@@ -186,10 +178,6 @@ def _lost(where: Path, acknowledged: int) -> int:
     ((stored,),) = connection.rows("SELECT COUNT(*) FROM report")
     connection.close()
     return max(0, acknowledged - int(stored))
-
-
-def _listed(statuses: dict[str, int]) -> str:
-    return ", ".join(f"{n:,} x {status}" for status, n in sorted(statuses.items()))
 
 
 @contextmanager
@@ -216,7 +204,7 @@ def disk_full(*, quick: bool) -> list[Row]:
             time.sleep(1)
             full = loaded(process, batch=10, connections=16, seconds=seconds)
             ballast.unlink()
-            again_s = _normal_again_s(process)
+            again_s = normal_again_s(process)
             lost = _lost(where, good["acknowledged"] + full["acknowledged"])
     except PermissionError as refusal:
         return [Row(what, "-", goal, str(refusal), is_met=False)]
@@ -226,7 +214,7 @@ def disk_full(*, quick: bool) -> list[Row]:
             what,
             "-",
             goal,
-            f"{_listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
+            f"{listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
             set(statuses) == {"507"} and not lost and again_s <= 10,
             {"normal_s": again_s, "statuses": statuses},
         )
@@ -268,5 +256,7 @@ ROWS: dict[str, Callable[..., list[Row]]] = {
     "slow": slow,
     "overload": overload,
     "disk": disk_full,
+    "clock": clock,
+    "corruption": corruption,
     "hotspots": hotspots,
 }

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -157,3 +158,18 @@ def started(process: Process, **how: Any) -> "subprocess.Popen[bytes]":
             stdin=said,
             stdout=subprocess.PIPE,
         )
+
+
+def normal_again_s(process: Process) -> float:
+    """How long until a single report is taken in a tenth of a second."""
+    began_s = time.monotonic()
+    while True:
+        found = loaded(process, batch=1, connections=4, seconds=0.5)
+        if set(found["statuses"]) == {"200"} and found["p99_ms"] < 100:
+            return time.monotonic() - began_s
+        if time.monotonic() - began_s > 60:
+            return float("inf")
+
+
+def listed(statuses: dict[str, int]) -> str:
+    return ", ".join(f"{n:,} x {status}" for status, n in sorted(statuses.items()))

@@ -1,0 +1,139 @@
+"""Rows of the collector's figures: a clock that jumps, and a disk that damages the store."""
+
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from collecting import Process, prepared
+from collector_running import (
+    Row,
+    fill,
+    folder,
+    listed,
+    loaded,
+    normal_again_s,
+    task_kit,
+)
+from crashes import Load
+from damage import overwrite_pages
+from processes import wait_until
+
+from nomadp.collector.messages import report_id_bytes
+from nomadp.collector.opened import opened
+
+DAYS = 400
+# The collector as it is, by a clock that is ahead as long as a file says so.
+MOVED = f"""
+import os, time
+right = time.time
+time.time = lambda: right() + {DAYS} * 86400 * os.path.exists("ahead")
+from nomadp.cli import main
+main()
+"""
+
+
+class Alive(Process):
+    """Waited for until it answers at all: it may never be ready."""
+
+    def is_ready(self) -> bool:
+        try:
+            return self.address.ask("GET", "/healthz").status == 200
+        except OSError:
+            return False
+
+    def takes(self) -> bool:
+        return self.address.ask("GET", "/readyz").status == 200
+
+
+def clock(*, quick: bool) -> list[Row]:
+    """Ahead while the collector runs, and again while it is started."""
+    stored, seconds = (2_000, 1) if quick else (100_000, 10)
+    with folder() as where:
+        place, ahead = str(where / "collector.sqlite"), where / "ahead"
+        prepared(opened(place), task_kit())
+        fill(place, stored)
+        with Alive(place, where, program=(sys.executable, "-c", MOVED)) as process:
+            good = loaded(process, batch=10, connections=4, seconds=seconds)
+            ahead.touch()
+            refused = loaded(process, batch=10, connections=4, seconds=seconds)
+            process.end()
+            process.start()
+            time.sleep(seconds)  # the first sweep is at once
+            is_unready = not process.takes()
+            process.end()
+            values, counts = _kept(place)
+            ahead.unlink()
+            process.start()
+            again_s = normal_again_s(process)
+            process.end()
+    total = stored + good["acknowledged"]
+    gone, statuses = total - min(values, counts), refused["statuses"]
+    return [
+        Row(
+            f"clock {DAYS} days ahead, running and restarted",
+            "-",
+            "0 deleted, only 503, normal in 10 s when right",
+            f"{gone} of {total:,} reports and counts deleted; {listed(statuses)}; normal in "
+            f"{again_s:.1f} s",
+            not gone and is_unready and set(statuses) == {"503"} and again_s <= 10,
+            {"reports": total, "deleted": gone, "statuses": statuses, "normal_s": again_s},
+        )
+    ]
+
+
+def _kept(place: str) -> tuple[int, int]:
+    """Reports that have their values, and reports that are counted."""
+    with closing(opened(place).connect()) as connection:
+        sql = "SELECT COUNT(*) FROM report WHERE value IS NOT NULL"
+        ((values,),) = connection.rows(sql)
+        ((counts,),) = connection.rows("SELECT SUM(n) FROM cell")
+    return int(values), int(counts) // task_kit().code.entries
+
+
+def corruption(*, quick: bool) -> list[Row]:
+    """Three pages overwritten at rest; reports are sent from the start on."""
+    stored, kit = 20_000 if quick else 1_000_000, task_kit()
+    with folder() as where:
+        path = where / "collector.sqlite"
+        prepared(opened(str(path)), kit)
+        fill(str(path), stored)
+        overwrite_pages(path, _spread(str(path)))
+        with Alive(str(path), where) as process:
+            began_s = time.monotonic()
+            load = Load(process.address, kit)
+            with load:
+                is_seen = wait_until(lambda: not process.takes(), 60)
+                unready_s = time.monotonic() - began_s
+                time.sleep(0.2)  # what was being written is answered
+                before = len(load.acknowledged)
+                time.sleep(1 if quick else 10)
+            process.end()
+        after = len(load.acknowledged) - before
+        lost = len(load.acknowledged) - _found(path, list(load.acknowledged))
+    is_met = is_seen and unready_s <= 5 and not after + lost and load.statuses <= {200, 503}
+    return [
+        Row(
+            f"3 overwritten pages of {stored:,} reports",
+            "-",
+            "unready in 5 s, then only 503, 0 lost",
+            f"unready in {unready_s:.1f} s; {before:,} acknowledged before it, {after} after "
+            f"it, {lost} of them lost",
+            is_met,
+            {"unready_s": unready_s, "before": before, "after": after, "lost": lost},
+        )
+    ]
+
+
+def _spread(place: str) -> list[bytes]:
+    """Ids far from each other: each is in a page of its own."""
+    with closing(opened(place).connect()) as connection:
+        ids = [bytes(name) for (name,) in connection.rows("SELECT id FROM report ORDER BY id")]
+    return [ids[len(ids) * k // 4] for k in (1, 2, 3)]
+
+
+def _found(path: Path, names: list[str]) -> int:
+    ids = [report_id_bytes(name) for name in names]
+    with closing(opened(str(path)).connect()) as connection:
+        pieces = [ids[k : k + 1000] for k in range(0, len(ids), 1000)]
+        return sum(len(connection.known(1, piece)) for piece in pieces)
