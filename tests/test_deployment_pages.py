@@ -12,6 +12,8 @@ from tutorial_walk import Walk
 
 COLLECT = "docs/operate.md", "nomadp task create"
 KEEP = "docs/operate.md", "nomadp collector backup"
+CLOCK = "docs/operate.md", "nomadp collector clock"
+CHECK = "docs/operate.md", "nomadp collector check"
 REPORT = "docs/device.md", "nomadp report"
 
 pytestmark = pytest.mark.slow
@@ -50,6 +52,12 @@ def test_a_collection_leads_from_a_task_to_what_arrived(collected: str) -> None:
 def test_a_device_reports_waits_sends_and_says_what_it_spent(walk: Walk) -> None:
     said = typed(walk, block_of(*REPORT))
     assert "waits" in said or "waiting" in said, said
+
+
+@pytest.mark.usefixtures("collected")
+def test_the_clock_is_confirmed_and_the_store_checked_while_it_is_served(walk: Walk) -> None:
+    assert "confirmed" in typed(walk, block_of(*CLOCK))
+    assert "the store is whole" in typed(walk, block_of(*CHECK))
 
 
 @pytest.mark.usefixtures("collected")
