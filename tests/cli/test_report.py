@@ -286,6 +286,15 @@ def test_the_ledger_tells_what_was_spent(run: Run, report: Run) -> None:
     assert KIT.task.id in text
 
 
+def test_a_ledger_may_be_named_before_or_after_its_command(run: Run, report: Run) -> None:
+    report("--home", "mine")
+    for words in (["--home", "mine", "show"], ["show", "--home", "mine"]):
+        assert as_json(run("ledger", *words, "--json"))["spent"] == "3/2"
+    both = ["--home", "other", "show", "--home", "mine"]
+    assert as_json(run("ledger", *both, "--json"))["spent"] == "3/2"
+    assert as_json(run("ledger", "--home", "other", "show", "--json"))["spent"] == 0
+
+
 def test_looking_at_no_ledger_begins_none(run: Run, folder: Path) -> None:
     assert "nothing was spent" in run("ledger", "show").stdout
     assert as_json(run("ledger", "show", "--json"))["receipts"] == []

@@ -16,7 +16,9 @@ __all__ = ["ledger"]
 
 
 @click.group()
-def ledger() -> None:
+@home_option
+@click.pass_context
+def ledger(context: click.Context, home: Path | None) -> None:
     """What this device has spent, in exact numbers, and may still; nothing ever renews.
 
     The ledger is one file in your folder for data (NOMADP_HOME names another). Keep it: where
@@ -25,13 +27,16 @@ def ledger() -> None:
     \b
     Example:
       nomadp ledger show
+      nomadp ledger --home DIR show
     """
+    context.obj = home
 
 
 @ledger.command()
 @home_option
 @json_option
-def show(*, home: Path | None) -> Answer:
+@click.pass_obj
+def show(named: Path | None, *, home: Path | None) -> Answer:
     """Spent and left, task by task, and every receipt.
 
     \b
@@ -41,7 +46,7 @@ def show(*, home: Path | None) -> Answer:
     from nomadp.client import Client
     from nomadp.client.ledger_file import LEDGER, default_home, has_begun
 
-    folder = default_home() if home is None else home
+    folder = home or named or default_home()
     if not (folder / LEDGER).exists() and not has_begun(folder):
         nothing: dict[str, Any] = {"lifetime": None, "spent": 0, "left": None}
         text = f"there is no ledger in {folder} yet: nothing was spent"
