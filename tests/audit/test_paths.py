@@ -15,6 +15,7 @@ from worlds import scattered, small_map
 
 from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.bounds import differing_share, limits, p_value
+from nomadp.audit.compared import Comparison, compare
 from nomadp.audit.loss import final_laws
 from nomadp.audit.paths import (
     Sampling,
@@ -29,9 +30,10 @@ from nomadp.audit.sampler import ALPHA
 from nomadp.extras import EXTRAS
 from nomadp.mechanisms import MECHANISMS, make_mechanism
 from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.fast import limits as limits_of_memory
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables, tables_up_to
-from nomadp.mechanisms.paths import FAST, NUMBA, REFERENCE, fastest
+from nomadp.mechanisms.paths import FAST, NUMBA, REFERENCE, fastest, perturb_many
 from nomadp.mechanisms.points.exp import IndependentPoints
 
 FAST_NAMES = sorted(kind.name for kind in FAST)
@@ -115,6 +117,24 @@ def test_a_path_that_releases_some_truths_is_found(name, leak, monkeypatch):
         assert all(row.differing for row in found if row.seen == "compared")
     elif leak == "longer than 2":
         assert {row.length for row in found} == {3}
+
+
+def test_the_worlds_that_are_compared_are_small_and_large_and_have_every_law(monkeypatch):
+    seen = []
+
+    def note(mechanism, trajectories, words, path):
+        law, limit = type(mechanism.channel).__name__, limits_of_memory.ROWS_MOST
+        seen.append((len(mechanism.locations), law, limit, len({*trajectories.lengths})))
+        return perturb_many(mechanism, trajectories, words, path)
+
+    monkeypatch.setattr("nomadp.audit.compared.perturb_many", note)
+    like = make_mechanism("trips", small_map(3), 1)
+    assert compare(like, (1, 2, 3), 1000, seed=3) == Comparison(1000, 0)
+    sizes, laws, cuts, lengths = zip(*seen, strict=True)
+    assert min(sizes) < 1000 < limits_of_memory.TABLE_LIMIT < max(sizes)
+    assert {*laws} == {"SubsetSelection", "ProjectiveResponse"}
+    assert min(cuts) < 250 < max(cuts)
+    assert min(lengths) >= 3
 
 
 def test_a_path_that_strays_where_its_work_is_cut_is_found(monkeypatch):
