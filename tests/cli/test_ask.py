@@ -31,7 +31,7 @@ def crowd(folder: Path) -> None:
     for k in range(80):
         way = ("place-a", "place-i") if k < 60 else ("place-c", "place-c")
         hour = 7 if k < 60 else 20
-        lines += [f"t{k},{seq},{way[seq]},2024-05-06T{hour:02}:00:00Z" for seq in (0, 1)]
+        lines += [f"t{k},{seq},{way[seq]},2024-05-06T{hour:02}:00:00+02:00" for seq in (0, 1)]
     write(folder / "trips.csv", "tid,seq,location_id,datetime", *lines)
 
 

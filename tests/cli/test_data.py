@@ -145,8 +145,8 @@ def test_converts_a_file_and_reports_the_mapping(folder: Path, run: Run) -> None
     assert made["trajectories"] == 2
     assert (folder / "out.csv").read_text().splitlines() == [
         "uid,tid,datetime,lat,lng",
-        "zoe,1,2019-12-31T23:00:00Z,47.25,8.5",
-        "zoe,2,2020-01-01T04:00:00Z,47.5,8.6",
+        "zoe,1,2020-01-01T00:00:00+01:00,47.25,8.5",
+        "zoe,2,2020-01-01T05:00:00+01:00,47.5,8.6",
     ]
 
 
@@ -158,7 +158,7 @@ def test_columns_can_be_mapped_by_hand_and_a_time_zone_given(folder: Path, run: 
         *("--time-zone", "Europe/Paris", "--out", "even.csv"),
     )
     assert "who as uid, when as datetime" in made["notes"][0]
-    assert "2020-07-01T00:00:00Z" in (folder / "even.csv").read_text()
+    assert "2020-07-01T02:00:00+02:00" in (folder / "even.csv").read_text()
 
 
 def test_a_built_folder_and_a_file_by_place_names_get_coordinates(

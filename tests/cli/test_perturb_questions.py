@@ -7,7 +7,7 @@ import pytest
 
 from nomadp.formats.location_files import read_locations
 from nomadp.reports import read_reports
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, as_json, write
 
 
 @pytest.mark.parametrize("name", ["trips", "starts", "ends", "visits"])
@@ -16,7 +16,7 @@ def test_a_question_is_asked_of_every_trajectory(
     name: str, when: list[str], folder: Path, perturb: Run
 ) -> None:
     asked = ["--mechanism", name, "--zones", "grid:3", *when]
-    result = perturb(*asked)
+    result = perturb(*asked, "--time-zone", "America/New_York")
     assert result.exit_code == 0
     assert f"3 trajectories (7 points) perturbed by {name} at epsilon 4" in result.stdout
     with (folder / "reports.csv").open(newline="", encoding="utf-8") as file:
@@ -35,3 +35,36 @@ def test_answers_to_a_question_are_not_decoded(perturb: Run, run: Run) -> None:
     told = run("decode", "reports.csv", "--locations", "places.csv", "--out", "decoded.csv")
     assert told.exit_code == 2
     assert 'use "nomadp ask"' in told.stderr
+
+
+ABROAD = "--time-zone", "Asia/Tokyo"
+NAIVE = "2024-06-03T07:30:00", ABROAD
+OFFSET = "2024-06-03T07:30:00+09:00", ()
+
+
+@pytest.mark.parametrize(("moment", "zone"), [NAIVE, OFFSET], ids=["option", "offset"])
+@pytest.mark.parametrize("out", ["made.csv", "made.parquet", "made.geojson", "made"])
+def test_converted_files_are_counted_by_the_clock(
+    moment: str, zone: tuple[str, ...], out: str, folder: Path, run: Run
+) -> None:
+    rows = [f"t{k},{moment},40.0,-74.0" for k in range(40)]
+    write(folder / "morning.csv", "tid,datetime,lat,lng", *rows)
+    to = () if Path(out).suffix else ("--locations", "places.csv")
+    assert run("data", "convert", "morning.csv", *zone, *to, "--out", out).exit_code == 0
+    asked = ("--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
+    read = ("--locations", "places.csv", "--epsilon", "8", "--seed", "1")
+    done = run("perturb", out, *asked, *read, "--out", "reports.csv")
+    assert done.exit_code == 0, done.stderr
+    answer = ("--locations", "places.csv", "--json", "--out", "when.csv")
+    top = as_json(run("ask", "hotspots", "reports.csv", *answer))["top"]
+    share = {row["when"]: row["share"] for row in top}
+    assert share["6-12 h"] > 0.8  # in UTC it was 22.30 h
+
+
+def test_times_in_utc_only_are_refused_where_hours_matter(folder: Path, perturb: Run) -> None:
+    asked = ("--mechanism", "starts", "--zones", "grid:1")
+    assert perturb(*asked).exit_code == 0
+    refused = perturb(*asked, "--when", "day-part")
+    assert refused.exit_code == 2
+    assert "--time-zone" in refused.stderr
+    assert perturb(*asked, "--when", "day-part", "--time-zone", "UTC").exit_code == 0

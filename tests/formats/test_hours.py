@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.engine.batches import survey
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
 from nomadp.formats.columns import Wishes
 from nomadp.formats.nested_files import NestedFile, nest_file, read_nested
-from nomadp.formats.point_files import read_trajectories
+from nomadp.formats.point_files import read_points, read_trajectories, write_points
 from nomadp.formats.points import clock_at, hours_of
 from nomadp.formats.presets import Reading
+from nomadp.formats.thinning import Thinning
 from nomadp.locations import LocationSet
 
 WORLD = LocationSet.from_columns(["a", "b"], [1.0, 2.0], [3.0, 4.0])
@@ -56,12 +57,16 @@ def test_a_clock_set_to_an_hour_shows_it():
 def test_the_week_begins_on_monday_at_midnight_and_ends_on_sunday_at_its_last_microsecond(
     tmp_path,
 ):
-    moments = "2024-01-01T00:00:00Z", "2024-01-07T23:59:59.999999Z", "1969-12-29T00:00:00Z"
+    moments = (
+        "2024-01-01T00:00:00+00:00",
+        "2024-01-07T23:59:59.999999+00:00",
+        "1969-12-29T00:00:00+00:00",
+    )
     assert hours(table(tmp_path, *moments)) == [0, 167, 0]
 
 
 def test_a_time_with_an_offset_counts_by_its_own_clock(tmp_path):
-    same = "2024-01-07T23:30:00-05:00", "2024-01-08T04:30:00Z", "2024-01-08T10:00:00+05:30"
+    same = "2024-01-07T23:30:00-05:00", "2024-01-08T04:30:00+00:00", "2024-01-08T10:00:00+05:30"
     assert hours(table(tmp_path, *same)) == [SUNDAY + 23, 4, 10]
 
 
@@ -76,21 +81,21 @@ def test_the_clock_that_was_moved_in_summer_counts_as_it_was_read(tmp_path):
 
 
 def test_nobody_is_told_the_hours_who_did_not_ask(tmp_path):
-    path = table(tmp_path, "2024-01-01T00:00:00Z")
+    path = table(tmp_path, "2024-01-01T00:00:00+00:00")
     assert read_trajectories(path, WORLD)[0].hours is None
 
 
 def test_the_first_point_in_time_counts_and_not_the_first_row(tmp_path):
     path = tmp_path / "trips.csv"
     path.write_text(
-        "tid,datetime,location_id\nx,2024-01-01T09:00:00Z,a\nx,2024-01-01T07:00:00Z,b\n"
+        "tid,datetime,location_id\nx,2024-01-01T09:00:00+00:00,a\nx,2024-01-01T07:00:00+00:00,b\n"
     )
     assert hours(path) == [7]
 
 
 def test_the_first_seq_counts_where_there_is_one(tmp_path):
     path = tmp_path / "trips.csv"
-    rows = "x,1,2024-01-01T07:00:00Z,a", "x,0,2024-01-01T09:00:00Z,b"
+    rows = "x,1,2024-01-01T07:00:00+00:00,a", "x,0,2024-01-01T09:00:00+00:00,b"
     path.write_text("\n".join(["tid,seq,datetime,location_id", *rows]))
     assert hours(path) == [9]
 
@@ -106,7 +111,7 @@ def test_without_times_there_are_no_hours(tmp_path):
 
 def test_a_split_trajectory_begins_after_the_gap(tmp_path):
     path = tmp_path / "trips.csv"
-    rows = [f"x,2024-01-0{day}T05:00:00Z,a" for day in (1, 2)]
+    rows = [f"x,2024-01-0{day}T05:00:00+00:00,a" for day in (1, 2)]
     path.write_text("\n".join(["tid,datetime,location_id", *rows]))
     assert hours(path, split_hours=3) == [5, 29]
 
@@ -120,7 +125,7 @@ def test_raw_points_keep_their_hours_when_they_are_snapped(tmp_path):
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        (pa.array([1704639600], pa.timestamp("s", "UTC")), SUNDAY + 15),
+        (pa.array([1704639600], pa.timestamp("s", "UTC")), 0),  # midnight in Tokyo
         (pa.array([1704639600], pa.timestamp("s", "America/New_York")), SUNDAY + 10),
         (pa.array([1704639600_000], pa.timestamp("ms", "Asia/Kolkata")), SUNDAY + 20),
         (pa.array([datetime(2024, 1, 7, 23)], pa.timestamp("us")), SUNDAY + 23),
@@ -140,13 +145,13 @@ def test_gpx_porto_geolife_and_gowalla_are_read_with_their_hours(tmp_path):
     assert hours(gpx) == [SATURDAY + 5]
     porto = tmp_path / "train.csv"
     porto.write_text('TAXI_ID,TIMESTAMP,POLYLINE\n1,1704639600,"[[3,1]]"\n')
-    assert hours(porto, preset="porto") == [SUNDAY + 15]
+    assert hours(porto, preset="porto", zone="Europe/Lisbon") == [SUNDAY + 15]
     plt = tmp_path / "one.plt"
     plt.write_text("\n" * 6 + "1,3,0,0,0,2024-01-07,15:00:00\n")
-    assert hours(plt, preset="geolife") == [SUNDAY + 15]
+    assert hours(plt, preset="geolife", zone="Asia/Shanghai") == [SUNDAY + 23]
     gowalla = tmp_path / "checkins.txt"
     gowalla.write_text("0\t2024-01-07T15:00:00Z\t1.0\t3.0\t77\n")
-    assert hours(gowalla, preset="gowalla") == [SUNDAY + 15]
+    assert hours(gowalla, preset="gowalla", zone="America/New_York") == [SUNDAY + 10]
 
 
 @pytest.mark.parametrize(
@@ -159,12 +164,12 @@ def test_gpx_porto_geolife_and_gowalla_are_read_with_their_hours(tmp_path):
 )
 def test_geojson_is_read_with_its_hours(tmp_path, place, properties, expected):
     path = tmp_path / "walk.geojson"
-    properties = properties.replace('"x"', '"2024-01-08T02:10:00Z"')
+    properties = properties.replace('"x"', '"2024-01-08T02:10:00+00:00"')
     path.write_text(
         '{"type": "Feature", "geometry": {"type": "LineString", "coordinates": '
         f'{place}}}, "properties": {{{properties}}}}}'
     )
-    assert hours(path) == (None if expected is None else [expected])
+    assert hours(path, zone="UTC") == (None if expected is None else [expected])
 
 
 def nested(path: Path, **more: Any) -> Path:
@@ -173,7 +178,7 @@ def nested(path: Path, **more: Any) -> Path:
     return path
 
 
-WEEKEND = ["2024-01-06T05:00:00+02:00", "2024-01-07T23:00:00", "2024-01-08T00:00:00Z"]
+WEEKEND = ["2024-01-06T05:00:00+02:00", "2024-01-07T23:00:00", "2024-01-08T00:00:00+00:00"]
 
 
 def test_a_row_to_a_trajectory_says_when_it_begins(tmp_path, monkeypatch):
@@ -218,3 +223,75 @@ def test_nesting_keeps_when_a_trajectory_begins(tmp_path):
     pq.write_table(pa.table({**column, "datetime": WEEKEND}), flat)
     nest_file(flat, tmp_path / "trips.parquet")
     assert hours(tmp_path / "trips.parquet") == [SATURDAY + 5, 0]
+
+
+UTC_ONLY = {
+    "trips.csv": "tid,datetime,lat,lng\nx,2024-07-07T23:30:00Z,1,3\n",
+    "walk.gpx": '<gpx><trk><trkseg><trkpt lat="1" lon="3"><time>2024-07-07T23:30:00Z</time>'
+    "</trkpt></trkseg></trk></gpx>",
+    "line.geojson": '{"type": "Feature", "properties": {}, "geometry": {"type": "LineString", '
+    '"coordinates": [[3, 1, 0, 1720395000], [4, 2, 0, 1720395100]]}}',
+    "Records.json": '{"locations": [{"latitudeE7": 10000000, "longitudeE7": 30000000, '
+    '"timestamp": "2024-07-07T23:30:00Z"}]}',
+}
+
+
+@pytest.mark.parametrize("name", UTC_ONLY)
+def test_times_in_utc_need_a_zone_to_tell_hours(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(UTC_ONLY[name])
+    with pytest.raises(DomainError, match="--time-zone"):
+        hours(path)
+    assert hours(path, zone="Europe/Paris") == [1]  # Monday, in summer
+    assert hours(path, zone="UTC") == [SUNDAY + 23]
+    assert read_trajectories(path, WORLD, max_snap_km=20_000)[0].hours is None
+
+
+def test_a_column_of_timestamps_in_utc_needs_a_zone_to_tell_hours(tmp_path):
+    path = tmp_path / "trips.parquet"
+    stamps = pa.array([1704639600], pa.timestamp("s", "UTC"))
+    pq.write_table(pa.table({"tid": ["x"], "datetime": stamps, "location_id": ["a"]}), path)
+    with pytest.raises(DomainError, match="--time-zone"):
+        hours(path)
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [[*WEEKEND[:2], "2024-01-08T00:00:00Z"], pa.array([1] * 3, pa.timestamp("s", "UTC"))],
+)
+def test_rows_of_trajectories_in_utc_tell_no_hours(tmp_path, clock):
+    with pytest.raises(SchemaError, match="UTC"):
+        hours(nested(tmp_path / "trips.parquet", datetime=clock))
+
+
+DAY = ["2024-06-03T07:15:00+02:00", "2024-06-03T23:45:00+02:00"]
+YEAR = ["2024-01-01T07:15:00+01:00", "2024-07-01T07:15:00+02:00"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson"])
+@pytest.mark.parametrize("moments", [DAY, YEAR], ids=["one offset", "two offsets"])
+def test_a_converted_file_keeps_the_hours(tmp_path, suffix, moments):
+    path, out = table(tmp_path, *moments), tmp_path / f"out{suffix}"
+    read = Reading(wishes=Wishes(hours=True))
+    write_points(out, read_points(path, read, WORLD))
+    assert hours(out) == hours(path)
+    found, was = read_points(out, read, WORLD), read_points(path, read, WORLD)
+    assert np.array_equal(found.moment_us, was.moment_us)
+    assert np.array_equal(found.local_us, was.local_us)
+
+
+def test_a_converted_file_in_utc_still_tells_no_hours(tmp_path):
+    path, out = table(tmp_path, "2024-01-01T07:15:00Z"), tmp_path / "out.csv"
+    write_points(out, read_points(path, Reading(wishes=Wishes(hours=True)), WORLD))
+    assert "2024-01-01T07:15:00Z" in out.read_text()
+    with pytest.raises(DomainError, match="--time-zone"):
+        hours(out)
+
+
+def test_points_along_the_way_keep_the_clock_of_the_one_before(tmp_path):
+    path = tmp_path / "trips.csv"
+    rows = ["x,2024-06-03T07:00:00+02:00,1,3", "x,2024-06-03T09:00:00+02:00,1,4"]
+    path.write_text("\n".join(["tid,datetime,lat,lng", *rows]))
+    read = Reading(wishes=Wishes(hours=True), thinning=Thinning(points=3))
+    found = read_points(path, read)
+    assert ((found.local_us - found.moment_us) == 2 * 3_600_000_000).all()

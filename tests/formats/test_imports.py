@@ -5,6 +5,7 @@ import logging
 import re
 import subprocess
 import sys
+from datetime import UTC
 from itertools import pairwise
 
 import numpy as np
@@ -115,12 +116,11 @@ def test_hours_are_those_of_the_clock_where_it_was():
     hours = Reading(wishes=Wishes(hours=True))
     # 2024-05-06 was a Monday; the Android file is three hours behind UTC.
     assert read_points(FOLDER / "timeline-android.json", hours).hours().tolist() == [8]
+    hours = Reading(wishes=Wishes(UTC, hours=True))  # the other is written in UTC
     assert read_points(FOLDER / "timeline-ios.json", hours).hours().tolist() == [11]
 
 
 def test_times_without_a_zone_are_read_where_somebody_says_it():
-    from datetime import UTC
-
     found = read_points(FOLDER / "naive.kml", Reading(wishes=Wishes(UTC)))
     assert journeys(found) == plain(READ["tracks.kml"]["journeys"])
 

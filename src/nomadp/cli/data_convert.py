@@ -54,7 +54,8 @@ def convert(**options: Any) -> Answer:
     suffix is the same points in another format. Any other OUT is a folder: the points snapped
     to a location set, to a grid or to H3 cells. Cells cover a box that you give, all of it:
     cells chosen from the data would tell where people were. The output is as private as the
-    input, and only you can read it. Times must have a time zone, and become UTC.
+    input, and only you can read it. Times must have a time zone. They keep their offset from
+    UTC, or get that of --time-zone, so that a question that asks when counts local hours.
 
     \b
     Example:
@@ -96,7 +97,9 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
     locations = None if options["locations"] is None else read_locations(options["locations"])
     to = None if into_file else _snap_to(options, locations)
     with progress_bar(f"reading {sources[0].name}") as bar:
-        points = read_points(sources, reading_of(options, bar.reach), locations)
+        reading = reading_of(options, bar.reach)
+        clocks = replace(reading.wishes, hours=True)  # a later question may ask when
+        points = read_points(sources, replace(reading, wishes=clocks), locations)
     if to is not None:
         return _snapped(options, points, to)
     write_points(out, points, preset=options["to_preset"], shape=options["shape"])

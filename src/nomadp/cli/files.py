@@ -161,7 +161,9 @@ READING: tuple[Callable[[Any], Any], ...] = (
         help="Split at gaps longer than this; exports of phones after 3 by default.",
     ),
     click.option(
-        "--time-zone", metavar="ZONE", help="Of times that name none: UTC, Europe/Paris."
+        "--time-zone",
+        metavar="ZONE",
+        help="Where the clock stood, for times without a zone or in UTC: Europe/Paris, UTC.",
     ),
     click.option(
         "--columns",

@@ -17,7 +17,7 @@ import numpy as np
 import nomadp
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import moment_texts
+from nomadp.formats.columns import offset_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, point_columns, read_locations
 from nomadp.formats.measured_file import AnyPath, file_sha256
@@ -55,6 +55,8 @@ class BuiltData:
     trajectories: TrajectorySet
     recipe: dict[str, Any]
     moment_us: Indices | None = None  # (n_points,), UTC; None where nobody kept a clock
+    local_us: Indices | None = None
+    """What the clock showed at each point, as `Points` has it."""
     districts: Zones | None = None  # public areas with names, for questions about them
 
     def __post_init__(self) -> None:
@@ -145,7 +147,9 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
     clock, points = built.moment_us, point_columns(built.trajectories, built.locations)
-    points["datetime"] = [""] * len(points["seq"]) if clock is None else moment_texts(clock)
+    points["datetime"] = [""] * len(points["seq"])
+    if clock is not None:
+        points["datetime"] = offset_texts(clock, built.local_us)
 
     places = location_columns(built.locations)
     files: dict[str, Write] = {

@@ -52,7 +52,7 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
         kept = replace(kept, location_ids=None)
     # Inside the box a cell is near by its size, which may be any.
     limit_km = math.inf if to.box is not None and to.outside != "nearest" else to.max_km
-    trajectories, summary = placed(kept, to.locations, limit_km)
+    trajectories, summary = placed(replace(kept, local_us=None), to.locations, limit_km)
     if summary is not None:
         counts["moved"] = asdict(summary)
     counts.update(
@@ -72,6 +72,7 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
         trajectories,
         made("snapped", VERSION, parameters, counts, inputs),
         kept.moment_us,
+        kept.local_us,
     )
 
 

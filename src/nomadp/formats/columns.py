@@ -29,6 +29,7 @@ __all__ = [
     "Growing",
     "Kind",
     "Moments",
+    "UNKNOWN_CLOCK",
     "Table",
     "Text",
     "TextCoder",
@@ -36,9 +37,11 @@ __all__ = [
     "Wishes",
     "carried",
     "check",
+    "clocks",
     "decimals",
     "degrees",
     "moment_texts",
+    "offset_texts",
     "points",
     "wholes",
 ]
@@ -79,7 +82,7 @@ class Times:
     values: Indices
     are_positions: bool
     local_us: Indices | None = None
-    """What the clocks showed, where it was asked for."""
+    """What the clocks showed, where it was asked for; `UNKNOWN_CLOCK` where nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Wishes:
     """How to read, where the file leaves a choice."""
 
     zone: tzinfo | None = None
-    """What a moment without a time zone means; None refuses it."""
+    """What a moment without a time zone means, and what clocks showed at one in UTC; None
+    refuses the one, and does not know the other."""
     progress: Callable[[int, int], None] | None = None
     """Told how many bytes were read, of how many."""
     hours: bool = False
@@ -216,7 +220,10 @@ class Moments:
         found = np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
         if self._wishes.hours:
             ahead = [each.utcoffset() // microsecond for each in moments]
-            self._local_us.append(found + np.array(ahead, dtype=np.int64))
+            in_utc = np.array([value.strip()[-1:] in "Zz" for value in values], dtype=np.bool_)
+            shown = clocks(found, self._wishes)
+            offset = found + np.array(ahead, dtype=np.int64)
+            self._local_us.append(np.where(in_utc, shown, offset))
         return found
 
     def _readable(self, values: Sequence[str]) -> Indices:
@@ -307,7 +314,10 @@ def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
 def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
     """In UTC, and as a clock showed it."""
     found = datetime.fromisoformat(value)
-    found = found.replace(tzinfo=zone) if found.tzinfo is None else found
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=zone)
+    elif value.strip()[-1:] in "Zz":
+        found = found.astimezone(zone)
     microsecond = timedelta(microseconds=1)
     moment_us = (found - _EPOCH) // microsecond
     return moment_us, moment_us + (found.utcoffset() or timedelta()) // microsecond
@@ -344,12 +354,48 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 UNREADABLE = -(2**63)
 """For a whole number or moment that a lenient reader cannot read."""
+UNKNOWN_CLOCK = UNREADABLE
+"""What a clock showed at a moment that is known in UTC only: no hour of any day."""
 PUBLIC_CLOCK_US = (PUBLIC_HOUR - 3 * 24) * 3_600_000_000
 """What a clock shows at the public hour of some week."""
 
+QUARTER_US = 900_000_000
 EARLIEST_US = -62_135_596_800_000_000
 LATEST_US = 253_402_300_799_999_999
 """The first microsecond of the year 1 and the last of the year 9999."""
+
+
+def clocks(moment_us: Indices, wishes: Wishes) -> Indices:
+    """What clocks showed at moments that a file has in UTC (RFC 9557: Z names no zone).
+
+    Nobody knows where no zone is given; on a person's device, which never refuses, UTC.
+    """
+    if wishes.zone is None:
+        return moment_us if wishes.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
+    # Offsets change at whole quarters of an hour only.
+    quarter, at = np.unique(moment_us // QUARTER_US, return_inverse=True)
+    ahead_us = [_ahead_us(each, wishes.zone) for each in quarter.tolist()]
+    found: Indices = moment_us + np.array(ahead_us, dtype=np.int64)[at]
+    return found
+
+
+def _ahead_us(quarter: int, zone: tzinfo) -> int:
+    found = (_EPOCH + timedelta(microseconds=quarter * QUARTER_US)).astimezone(zone)
+    return (found.utcoffset() or timedelta()) // timedelta(microseconds=1)
+
+
+def offset_texts(moment_us: Indices, local_us: Indices | None) -> list[str]:
+    """As `moment_texts`, but by the clock where one is known: 2012-04-03T20:00:09+02:00."""
+    texts = moment_texts(moment_us)
+    if local_us is None:
+        return texts
+    known = np.flatnonzero(local_us != UNKNOWN_CLOCK)
+    shown = moment_texts(local_us[known])
+    minutes = (local_us[known] - moment_us[known]) // 60_000_000
+    for k, text, ahead in zip(known.tolist(), shown, minutes.tolist(), strict=True):
+        hours, rest = divmod(abs(ahead), 60)
+        texts[k] = f"{text[:-1]}{'-' if ahead < 0 else '+'}{hours:02}:{rest:02}"
+    return texts
 
 
 def moment_texts(moment_us: NDArray[np.int64]) -> list[str]:

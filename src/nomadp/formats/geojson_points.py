@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from nomadp.formats.archives import ByteSource
-from nomadp.formats.columns import BadValue, Growing, Moments, Table, Times, moment_texts
+from nomadp.formats.columns import (
+    BadValue,
+    Growing,
+    Moments,
+    Table,
+    Times,
+    clocks,
+    offset_texts,
+)
 from nomadp.formats.json_files import feature, features, write_features
 from nomadp.formats.points import Points, chained, numbers
 from nomadp.formats.presets import KINDS, Reading
@@ -154,7 +162,7 @@ def _times(
         if np.abs(seconds).max() > LATEST_S:
             raise BadValue(row, "the fourth number of a position must be seconds since 1970")
         moment_us = np.round(seconds * 1e6).astype(np.int64)
-        local_us = moment_us if reading.wishes.hours else None
+        local_us = clocks(moment_us, reading.wishes) if reading.wishes.hours else None
         return Times(moment_us, are_positions=False, local_us=local_us)
     listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
@@ -205,7 +213,9 @@ def write_geojson_points(path: Path, points: Points, shape: str = "lines") -> No
 
 
 def _lines(points: Points) -> Iterator[Feature]:
-    moments = None if points.moment_us is None else moment_texts(points.moment_us)
+    moments = (
+        None if points.moment_us is None else offset_texts(points.moment_us, points.local_us)
+    )
     place = np.stack([points.lng, points.lat], axis=1).tolist()
     for k in range(len(points.tids)):
         start, end = int(points.offsets[k]), int(points.offsets[k + 1])
@@ -222,7 +232,9 @@ def _lines(points: Points) -> Iterator[Feature]:
 
 
 def _single_points(points: Points) -> Iterator[Feature]:
-    moments = None if points.moment_us is None else moment_texts(points.moment_us)
+    moments = (
+        None if points.moment_us is None else offset_texts(points.moment_us, points.local_us)
+    )
     lat, lng, seq = points.lat.tolist(), points.lng.tolist(), points.seq.tolist()
     for k, owner in enumerate(points.owner.tolist()):
         yield feature(

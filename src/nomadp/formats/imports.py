@@ -5,9 +5,13 @@ Each kind gives one history in order of time, or tracks; whoever asked splits it
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
+import numpy as np
+
 from nomadp.formats.archives import ByteSource
+from nomadp.formats.columns import Wishes, clocks
 from nomadp.formats.fixes import Fix, history
 from nomadp.formats.json_stream import JsonStream
 from nomadp.formats.kml import kml_points
@@ -45,11 +49,22 @@ def read_import(source: ByteSource, kind: str, how: Reading) -> Points:
         points, reason = None, bad.reason
     if points is None:
         raise Unreadable(source, reason)
+    if how.wishes.hours:
+        points = _clocked(points, how.wishes)
     log.info(
         f"{source} is {IMPORTS[kind]}: {len(points)} points; {left_out} entries without a "
         "place or a time that is understood are left out"
     )
     return points
+
+
+def _clocked(points: Points, wishes: Wishes) -> Points:
+    """Times in UTC are by no clock. An offset of 0 may be one, and exports mean UTC by it."""
+    if points.local_us is None or points.moment_us is None:
+        return points
+    in_utc = points.local_us == points.moment_us
+    shown = clocks(points.moment_us, wishes)
+    return replace(points, local_us=np.where(in_utc, shown, points.local_us))
 
 
 def _points(stream: BinaryIO, kind: str, how: Reading) -> tuple[Points | None, int]:

@@ -30,11 +30,13 @@ from nomadp.formats.columns import (
     Times,
     Wishes,
     carried,
+    clocks,
 )
 from nomadp.formats.unreadable import BadRows
 from nomadp.geometry import Floats
 
 __all__ = [
+    "UTC_NAMES",
     "damaged",
     "from_wkb",
     "moments_of",
@@ -46,6 +48,8 @@ __all__ = [
 ]
 
 METADATA_KEY = b"nomadp"
+UTC_NAMES = ("UTC", "Z", "Etc/UTC")
+"""Of a column of timestamps: they say when, and not what the clock showed."""
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
 LITTLE_ENDIAN, POINT_KIND = 1, 1
 POINT_KINDS = {1, 1001, 2001, 3001}
@@ -208,7 +212,9 @@ def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
     kind = chunks.type
     if pa.types.is_timestamp(kind):
         local_us = None
-        if wishes.hours:
+        if wishes.hours and kind.tz in UTC_NAMES:
+            local_us = clocks(_microseconds(chunks.cast(pa.timestamp("us", "UTC"))), wishes)
+        elif wishes.hours:
             shown = chunks if kind.tz is None else pc.local_timestamp(chunks)
             local_us = _microseconds(shown.cast(pa.timestamp("us"), safe=False))
         if kind.tz is None:

@@ -16,7 +16,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.archives import ByteSource, file_source, inside, is_zip, unpacked
 from nomadp.formats.arrow_objects import ArrowObject, Frame, Source, framed
 from nomadp.formats.checkin_files import LAYOUTS, read_checkins
-from nomadp.formats.columns import Table, Text, Times
+from nomadp.formats.columns import Table, Text, Times, clocks
 from nomadp.formats.detection import detected
 from nomadp.formats.files import READABLE as TABLES
 from nomadp.formats.frame_points import read_frame_points, read_nested_points
@@ -268,7 +268,7 @@ def _checkins(path: Path, reading: Reading) -> Points:
         "datetime": Times(
             read.moment_us,
             are_positions=False,
-            local_us=read.moment_us if reading.wishes.hours else None,
+            local_us=clocks(read.moment_us, reading.wishes) if reading.wishes.hours else None,
         ),
         "lat": read.lat,
         "lng": read.lng,

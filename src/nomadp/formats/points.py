@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
+from nomadp.formats.columns import UNKNOWN_CLOCK
 from nomadp.geometry import Floats, haversine_km
 from nomadp.sequences import Indices, Pieces
 from nomadp.trajectory import HOURS
@@ -65,7 +66,7 @@ class Points(Pieces):
     location_ids: tuple[str, ...] | None = None
     """Of each point, where the source names places."""
     local_us: Indices | None = None
-    """What the clock showed where a point was; None where nobody asked or knew."""
+    """What the clock showed where a point was, or `UNKNOWN_CLOCK`; None if nobody asked."""
 
     def __post_init__(self) -> None:
         each = (self.lat, self.lng, self.moment_us, self.location_ids, self.local_us)
@@ -105,7 +106,16 @@ class Points(Pieces):
 
     def hours(self) -> Indices | None:
         """Of the week, local, when each trajectory begins: 0 is Monday from 0 to 1 h."""
-        return None if self.local_us is None else hours_of(self.local_us[self.offsets[:-1]])
+        if self.local_us is None:
+            return None
+        begin_us = self.local_us[self.offsets[:-1]]
+        if unknown := int(np.count_nonzero(begin_us == UNKNOWN_CLOCK)):
+            raise DomainError(
+                "trajectories must have a time zone to tell the hours at which they begin, and "
+                f"{unknown} of {len(begin_us)} have times in UTC only; say with --time-zone "
+                "where the clock stood, UTC included"
+            )
+        return hours_of(begin_us)
 
     @property
     def people(self) -> People | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import Frame, is_wgs84
-from nomadp.formats.columns import Kind, Table, Times, check, moment_texts
+from nomadp.formats.columns import UNKNOWN_CLOCK, Kind, Table, Times, check, offset_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates, usable_coordinates
 from nomadp.formats.points import Points, grouped, numbers
@@ -111,17 +111,31 @@ def _columns(points: Points, *, text: bool) -> dict[str, Any]:
     column["tid"] = [points.tids[k] for k in owner]
     column["seq"] = points.seq
     if points.moment_us is not None:
-        column["datetime"] = moment_texts(points.moment_us) if text else _stamps(points)
+        column["datetime"] = _texts(points) if text else _stamps(points)
     column |= {"lat": points.lat, "lng": points.lng}
     if points.location_ids is not None:
         column["location_id"] = list(points.location_ids)
     return column
 
 
+def _texts(points: Points) -> list[str]:
+    moment_us: Any = points.moment_us
+    return offset_texts(moment_us, points.local_us)
+
+
 def _stamps(points: Points) -> Any:
+    """Timestamps of one zone if all clocks had one offset; text where they had several."""
     import pyarrow as pa
 
-    return pa.array(points.moment_us, pa.int64()).cast(pa.timestamp("us", "UTC"))
+    stamps = pa.array(points.moment_us, pa.int64())
+    offsets_us = np.zeros(0, dtype=np.int64)
+    if points.local_us is not None and points.moment_us is not None:
+        known = points.local_us != UNKNOWN_CLOCK
+        offsets_us = np.unique((points.local_us - points.moment_us)[known])
+        if len(offsets_us) > 1 or not (known.all() or not known.any()):
+            return pa.array(_texts(points))
+    zone = "UTC" if not len(offsets_us) else _texts(points)[0][-6:]
+    return stamps.cast(pa.timestamp("us", zone))
 
 
 def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.formats.columns import UNKNOWN_CLOCK
 from nomadp.formats.points import Points
 from nomadp.formats.stops import StopRule, stops
 
@@ -120,7 +121,7 @@ def along(points: Points, count: int) -> Points:
         points.uids,
         _moments(points.moment_us, before, after, part),
         None,
-        _moments(points.local_us, before, after, part),
+        _clocks(points, before, after, part),
     )
 
 
@@ -134,6 +135,16 @@ def _turned(lng: Any, before: Any, after: Any, part: Any) -> Any:
     turn = turn - 360.0 * np.round(turn / 360.0)
     found = lng[before] + turn * part
     return np.where(np.abs(found) > 180.0, found - 360.0 * np.sign(found), found)
+
+
+def _clocks(points: Points, before: Any, after: Any, part: Any) -> Any:
+    """By the clock of the point before; by none where that has none."""
+    if points.moment_us is None or points.local_us is None:
+        return None
+    moment_us = _moments(points.moment_us, before, after, part)
+    shown = points.local_us[before]
+    ahead_us = shown - points.moment_us[before]
+    return np.where(shown == UNKNOWN_CLOCK, UNKNOWN_CLOCK, moment_us + ahead_us)
 
 
 def _moments(column: Any, before: Any, after: Any, part: Any) -> Any:

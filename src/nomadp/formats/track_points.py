@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 from nomadp.formats.archives import ByteSource
-from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, degrees
+from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, clocks, degrees
 from nomadp.formats.files import columns_or_refusal, read_table
 from nomadp.formats.points import Points, numbers
 from nomadp.formats.unreadable import REASONS, BadContent, BadRows
@@ -133,7 +133,7 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     uid = table.column["TAXI_ID"].at(kept)
     moment_us = start_us + seq * STEP_US
     found = Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
-    return replace(found, local_us=moment_us) if wishes.hours else found
+    return replace(found, local_us=clocks(moment_us, wishes)) if wishes.hours else found
 
 
 def _polylines(table: Table) -> list[list[Any]]:
@@ -187,7 +187,7 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
         tuple(_user(file) for file in found),
         moment_us,
     )
-    return replace(points, local_us=moment_us) if wishes.hours else points
+    return replace(points, local_us=clocks(moment_us, wishes)) if wishes.hours else points
 
 
 def _user(file: Path) -> str:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.columns import BadValue, Wishes
-from nomadp.formats.parquet_files import moments_of
+from nomadp.formats.parquet_files import UTC_NAMES, moments_of
 from nomadp.formats.points import hours_of
 from nomadp.locations import LocationSet
 from nomadp.sequences import Indices
@@ -56,6 +56,11 @@ def _hours(batch: pa.RecordBatch) -> Indices | None:
     """None where nobody kept a clock, or only positions."""
     if WHEN not in batch.schema.names or batch.column(WHEN).null_count == batch.num_rows:
         return None
+    if _is_in_utc(batch.column(WHEN)):
+        raise SchemaError(
+            f"{WHEN} must be what the clock showed where a trajectory begins, with its offset "
+            "or zone or with neither, and is in UTC (Z) only; write +00:00 if clocks show UTC"
+        )
     try:
         # No zone is asked for: a clock that does not say where it stood was there.
         times = moments_of(pa.chunked_array([_column(batch, WHEN)]), Wishes(UTC, hours=True))
@@ -65,6 +70,14 @@ def _hours(batch: pa.RecordBatch) -> Indices | None:
         return hours_of(times.local_us) if times and times.local_us is not None else None
     # Raised outside the handler: the original may quote the batch.
     raise SchemaError(f"{WHEN} {rule}")
+
+
+def _is_in_utc(column: Any) -> bool:
+    """Whether a moment says when, but not by which clock."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return bool(pc.any(pc.match_substring_regex(column, r"[Zz]\s*$")).as_py())
+    return bool(pa.types.is_timestamp(kind) and kind.tz in UTC_NAMES)
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Any:
