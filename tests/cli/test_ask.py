@@ -336,6 +336,8 @@ def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run
             found = list(csv.DictReader(file))
         assert list(found[0]) == columns
         assert told["rows"] == len(found)
+        is_private = (folder / "shares.csv").stat().st_mode & 0o777 == 0o600
+        assert is_private is (question == "journeys")
     assert told["synthetic"] is True
     refused = ask("lengths")
     assert refused.exit_code == 2

@@ -117,3 +117,11 @@ def test_the_file_is_geojson_that_other_tools_read(kit):
     assert said["type"] == "FeatureCollection"
     assert [each["properties"]["name"] for each in said["features"]] == ["West", "East"]
     assert said["features"][0]["geometry"]["type"] == "Polygon"
+
+
+def test_outlines_that_say_something_twice_are_refused(kit: Kit) -> None:
+    content = outlines_bytes(kit)
+    assert content is not None
+    assert with_outlines(kit, content)
+    with pytest.raises(TaskRefused, match="every name once"):
+        with_outlines(kit, b'{"features": [], ' + content[1:])

@@ -120,7 +120,13 @@ class Table:
         if flowmap:
             written_whole(flowmap_writes(path, self))
         else:
-            written_whole(table_writes(path, self, geometry=geometry))
+            writes = table_writes(path, self, geometry=geometry)
+            written_whole(writes, writes if self.is_per_report else ())
+
+    @property
+    def is_per_report(self) -> bool:
+        """Whether rows are of single reports; a file of them is for its owner alone."""
+        return self.kind == "journeys"
 
     @classmethod
     def read(cls, path: AnyPath, like: "Table | None" = None) -> "Table":

@@ -197,7 +197,8 @@ def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> Non
     rows = flowmap_writes if options["flowmap"] else table_writes
     written = rows(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
     drawn = picture_writes(table, world, map=options["map"], png=options["png"])
-    written_whole({**drawn, **written})
+    writes = {**drawn, **written}
+    written_whole(writes, writes if table.is_per_report else ())
 
 
 def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.formats.archives import ByteSource
 from nomadp.formats.zone_files import polygons_bytes, polygons_in
+from nomadp.protocol.canonical import unique_object
 from nomadp.protocol.kit import Kit
 from nomadp.zones import Zones, polygon_zones
 
@@ -60,6 +61,12 @@ def with_outlines(kit: Kit, content: bytes) -> Kit:
         raise TaskRefused(f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none")
     if len(content) > OUTLINES_BYTES_MAX:
         raise TaskRefused(f"{OUTLINES_FILE} must have at most {OUTLINES_BYTES_MAX} bytes")
+    try:
+        unique_object(content)
+    except ValueError:
+        raise TaskRefused(
+            f"{OUTLINES_FILE} must be a JSON object with every name once, and is not"
+        ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
     try:
         made = polygon_zones(kit.locations, *polygons_in(source))
