@@ -117,8 +117,8 @@ class Postgres:
             connection.execute(f"CREATE SCHEMA test{self._count}".encode())
         return f"{address}?options=-csearch_path%3Dtest{self._count}"
 
-    def damage(self, place: str, table: str) -> None:
-        """Overwrite the first page of a table, and start again: nothing is in memory then."""
+    def damage(self, place: str, table: str, *, lose: bool = False) -> None:
+        """Overwrite the first page of a table, or lose its file; nothing is in memory then."""
         import psycopg
 
         with psycopg.connect(place, autocommit=True) as connection:
@@ -126,8 +126,11 @@ class Postgres:
             connection.execute("CHECKPOINT")
         assert found is not None
         self.kill()
-        with (Path(self._data) / found[0]).open("r+b") as file:
-            file.write(os.urandom(8192))
+        file = Path(self._data) / found[0]
+        if lose:
+            file.unlink()
+        else:
+            file.write_bytes(os.urandom(8192) + file.read_bytes()[8192:])
         self.start()
 
     @contextmanager

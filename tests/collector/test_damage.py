@@ -75,7 +75,8 @@ def assert_takes_nothing(address: Address, kit: Kit, capfd: pytest.CaptureFixtur
     assert (ready.status, ready.problem) == (503, "store_corrupt")
     found = metrics(address)
     assert (found["nomadp_ready"], found["nomadp_store_corrupt"]) == ("0", "1")
-    events = [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()]
+    logged = [line for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    events = [json.loads(line)["event"] for line in logged]
     assert len([each for each in events if each.startswith("the store is corrupt")]) == 1
 
 
@@ -132,6 +133,21 @@ def test_a_damaged_database_takes_nothing_more(
         code, found = check(place)
         assert code == 1
         assert any(each.startswith("report: ") for each in found["damage"])
+    finally:
+        server.end()
+
+
+def test_a_database_that_misses_a_file_takes_nothing_more(
+    postgres: Postgres, kit: Kit, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = Postgres()
+    try:
+        server.start()
+        place = server.database()
+        fill(opened(place), kit, 40)
+        server.damage(place, "report", lose=True)
+        with collector(opened(place)) as address:
+            assert_takes_nothing(address, kit, capfd)
     finally:
         server.end()
 

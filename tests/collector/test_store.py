@@ -13,6 +13,7 @@ import pytest
 from collecting import Address, collector, kit_of, prepared, report, today
 from crashes import Load, tally
 from postgres import Postgres
+from processes import wait_until
 
 import nomadp
 from nomadp.answers import ask
@@ -345,7 +346,9 @@ def state(store: Store) -> dict[str, list[tuple[str, ...]]]:
         "cell": "SELECT task, epoch, value, SUM(n) FROM cell GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         "counter": "SELECT task, reason, SUM(n) FROM counter GROUP BY 1, 2 ORDER BY 1, 2",
         "report": "SELECT task, id, epoch, value FROM report ORDER BY task, id",
-        "task": "SELECT number, id, content, locations, book, closed FROM task ORDER BY 1",
+        "task": "SELECT number, id, content, locations, book, closed, swept FROM task "
+        "ORDER BY 1",
+        "clock": "SELECT name, seconds FROM clock",
         "token": "SELECT role, sha256 FROM token ORDER BY 1",
     }
     found = {
@@ -361,6 +364,9 @@ def test_a_backup_holds_everything_and_can_be_restored(
     store: Store, kit: Kit, question: Kit, tmp_path: Path
 ) -> None:
     filled(store, kit, question)
+    with closing(store.connect()) as connection:
+        connection.run("UPDATE task SET swept = 7")
+    assert state(store)["clock"]
     backed_up(store, tmp_path / "backup.sqlite")
     assert not list(tmp_path.glob("backup.sqlite-*"))
     backup = opened(str(tmp_path / "backup.sqlite"), new=False)
@@ -464,6 +470,7 @@ def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(
     with connection.transaction():
         connection.add_counters({(0, "unrecognized_task"): 5})
     connection.close()
+    assert wait_until(lambda: not target.is_in_use(), 60)  # PostgreSQL notices a bit later
     copied(source, target)
     assert state(target) == state(source)
 

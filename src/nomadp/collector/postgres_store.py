@@ -27,6 +27,9 @@ LOCK_SPACE = 0x6E6F6D61
 PARTS_MAX = 1024
 CONNECT_S = 10
 
+# A file of the database's own that is gone is damage, too.
+_DAMAGE = (errors.DataCorrupted, errors.IndexCorrupted, errors.UndefinedFile)
+
 _ADD = """
     INSERT INTO report (task, id, epoch, value)
     SELECT %s, t.id, t.epoch, t.value
@@ -221,7 +224,7 @@ def _refuse(error: psycopg.Error) -> NoReturn:
     # Without the original's text: it may quote the address and the user.
     if isinstance(error, errors.DiskFull):
         raise StoreFull("the disk of the store must have room, and is full") from None
-    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+    if isinstance(error, _DAMAGE):
         raise StoreCorrupt(f"PostgreSQL says {error.sqlstate}") from None
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"

@@ -37,13 +37,14 @@ class Retention:
         now_s = self._clock()
         with closing(deletions(self._store, held, now_s)) as steps:
             for count in steps:
-                self.deleted += count
-                log(
-                    "values deleted after their retention",
-                    task=held.id,
-                    reports=count,
-                    clock=utc(now_s),
-                )
+                if count:
+                    self.deleted += count
+                    log(
+                        "values deleted after their retention",
+                        task=held.id,
+                        reports=count,
+                        clock=utc(now_s),
+                    )
                 if not self._may_go_on():
                     return
 
@@ -102,8 +103,7 @@ def _without_values(
                 after,
                 last,
             )
-        if count:
-            yield count
+        yield count
 
 
 def _end(connection: Connection, held: HeldTask, last: int) -> None:

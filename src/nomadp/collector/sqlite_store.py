@@ -242,8 +242,8 @@ def _refuse(error: sqlite3.Error) -> NoReturn:
         raise StoreUnavailable(
             f"the store must be free and readable, and is not ({name})"
         ) from error
-    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or "malformed" in str(error):
-        raise StoreCorrupt(f"no SQLite file in order, {name or 'malformed'}") from error
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        raise StoreCorrupt(f"no SQLite file in order, {name}") from error
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         raise StoreRefused(
             f"a store must be an SQLite file that can be written, and is not ({name})"
