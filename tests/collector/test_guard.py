@@ -4,7 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 from collecting import Address, collector, kit_of, report
@@ -93,6 +93,21 @@ def test_headers_of_any_number_are_not_read(running: Address, count: int) -> Non
     assert found.startswith(b"HTTP/1.1 431 ")
     assert found.count(b"HTTP/1.1") == 1
     assert b"urn:nomadp:error:headers_too_large" in found
+
+
+@pytest.mark.parametrize("pieces", [1, 50])
+@pytest.mark.parametrize(("size", "status"), [(174, b" 200 "), (180, b" 431 ")])
+def test_headers_have_one_limit_however_they_arrive(
+    running: Address, pieces: int, size: int, status: bytes
+) -> None:
+    head = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
+    head += b"".join(b"%02d: %s\r\n" % (k, b"y" * size) for k in range(90)) + b"\r\n"
+    with connected(running) as connection:
+        step = len(head) // pieces + 1
+        for k in range(0, len(head), step):
+            with suppress(ConnectionError):  # what is refused need not be sent to its end
+                connection.sendall(head[k : k + step])
+        assert status in answer(connection)[:16]
 
 
 def test_as_many_headers_as_programs_send_are_read(running: Address) -> None:

@@ -72,7 +72,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Trailers, too."""
         super().on_header(name, value)
-        self._count_head(len(name) + len(value))
+        self._count_head(len(name) + len(value) + len(": \r\n"))
 
     def on_headers_complete(self) -> None:
         hosts = sum(name == b"host" for name, _ in self.headers)
