@@ -38,6 +38,12 @@ def test_every_public_name_exists(name: str) -> None:
     assert name in dir(nomadp)
 
 
+def test_only_public_names_are_listed() -> None:
+    assert dir(nomadp) == sorted(nomadp.__all__)
+    assert nomadp.synthetic_city is not None  # what was used is cached, and still not listed twice
+    assert dir(nomadp) == sorted(nomadp.__all__)
+
+
 def test_the_two_lists_of_names_agree() -> None:
     assert names_for_the_type_checker() == nomadp.HOMES
 
