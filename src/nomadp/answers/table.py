@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nomadp.answers.columns import Column, as_columns
 from nomadp.answers.description import as_about
 from nomadp.answers.frames import from_arrow, to_arrow, to_geopandas, to_pandas, to_polars
+from nomadp.answers.geometry import value_column
 from nomadp.answers.numbers import decimals_of
 from nomadp.answers.shapes import Shapes
 from nomadp.answers.table_files import flowmap_writes, read, table_writes
@@ -132,6 +135,17 @@ class Table:
     def read(cls, path: AnyPath, like: "Table | None" = None) -> "Table":
         """What `write` wrote, but for flow maps; ``like`` as in `from_arrow`."""
         return cls(*read(path, like))
+
+    def ranked(self) -> "Table":
+        """The largest share first; all times together come before each time."""
+        value = value_column(self.columns)
+        if ("rank" not in self.columns and "origin" not in self.columns) or not len(self):
+            return self
+        when = self.columns.get("when", ("",) * len(self))
+        groups = {name: k for k, name in enumerate(dict.fromkeys(when))}
+        group = np.array([groups[name] for name in when])
+        order = np.lexsort((-np.asarray(self[value]), group))
+        return self.rows(order.tolist())
 
     def rows(self, at: Sequence[int]) -> "Table":
         """Some of the rows, in this order."""

@@ -165,7 +165,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         question,
         learned=learned,
         **vars(found.terms),
-    )
+    ).ranked()
     facts = {**table.about, "refused": dict(found.refused), "rows": len(table)}
     _write(replace(table, about=facts), world, options)
     return {"out": str(options["out"]), **facts, "top": _top(table)}

@@ -28,7 +28,7 @@ class Asking:
         checked_question(question)  # before anything is learned for it
         mechanism, task = self.kit.mechanism, self.kit.task
         terms = {"min_batch_size": task.min_batch_size, "task": task.id}
-        found = ask(mechanism, self.counts, question, learned=self.learned, **terms)
+        found = ask(mechanism, self.counts, question, learned=self.learned, **terms).ranked()
         columns = {name: plain(column) for name, column in found.columns.items()}
         drawn = drawing_of(found, self.kit.locations)
         about = dict(found.about)
