@@ -170,3 +170,7 @@ def test_every_exported_name_is_one_of_the_types_that_were_built() -> None:
     methods = set(re.findall(r"^    (?:static )?(\w+)\(", client, re.MULTILINE))
     assert "report" in methods
     assert {name for name in methods if f"{name}(" not in told["Client"]} <= {"constructor"}
+
+
+def test_no_help_names_a_range_without_ends() -> None:
+    assert "None]" not in (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")

@@ -259,3 +259,8 @@ def test_names_that_could_steer_a_terminal_are_refused_unquoted(hidden):
     with pytest.raises(DomainError, match="got 1 with them among 2") as refusal:
         Zones(scattered(2), np.arange(2), ("a", f"b{hidden}"), "grid:2")
     assert hidden not in str(refusal.value)
+
+
+def test_why_single_locations_are_no_zones_is_said() -> None:
+    with pytest.raises(DomainError, match="frequency oracle reports zones"):
+        zones_of(LATTICE, "locations")

@@ -208,6 +208,11 @@ def _polygons_are_given(rule: str) -> str:
     """How, to somebody who has a file, a hash of one, or neither."""
     if rule.endswith((".geojson", ".json")):
         return "in Python, read the file with nomadp.formats.zone_files.read_zones first"
+    if rule == "locations":
+        return (
+            "single locations are areas for queries of whole trajectories only (nomadp ask "
+            "--areas locations): a frequency oracle reports zones, so choose a finer grid"
+        )
     if rule.startswith("polygons:"):
         return "reports about polygons are asked with their file: --zones FILE.geojson"
     return "polygons are given by a .geojson file"

@@ -395,3 +395,12 @@ def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
     more = ("--out", "nested.parquet", "--overwrite", "--json")
     again = as_json(run("data", "nest", "points.parquet", *more))
     assert again == {"trajectories": 3, "out": "nested.parquet"}
+
+
+def test_a_file_of_an_unknown_format_is_called_that(folder: Path, run: Run) -> None:
+    (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(100))
+    refused = run("data", "convert", "photo.jpg", "--out", "out.csv")
+    assert refused.exit_code == 2
+    assert "photo.jpg" in refused.stderr
+    assert "format is not recognised" in refused.stderr
+    assert "XML" not in refused.stderr

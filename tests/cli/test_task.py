@@ -86,6 +86,12 @@ def test_what_no_device_would_join_is_not_written(
     assert not (folder / "made").exists()
 
 
+def test_single_locations_as_zones_are_refused_with_the_reason(create: Run) -> None:
+    done = create("--mechanism", "trips", "--zones", "locations")
+    assert done.exit_code == 2
+    assert "a frequency oracle reports zones" in done.stderr
+
+
 def test_verify_says_what_a_contributor_should_know(create: Run, run: Run) -> None:
     made = as_json(create("--length", "3", "--json"))
     done = run("task", "verify", "made", "--id", made["task_id"])

@@ -48,7 +48,7 @@ folder_option = out_option("The folder to write.", or_folder=True)
 
 def seed_option(what: str) -> Callable[[Decorated], Decorated]:
     return click.option(
-        "--seed", type=Whole(), default=1, show_default=True, metavar="N", help=what
+        "--seed", type=Whole(0), default=1, show_default=True, metavar="N", help=what
     )
 
 

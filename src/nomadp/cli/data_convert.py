@@ -37,7 +37,9 @@ __all__ = ["convert"]
 )
 @file_option("--locations", "The location set to snap to or to join.")
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
-@click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Snap to all H3 cells.")
+@click.option(
+    "--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Snap to all H3 cells."
+)
 @click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
 @click.option(
     "--outside",

@@ -28,7 +28,9 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
 @click.option("--box", metavar="W,S,E,N", help="The public area, in degrees.")
 @click.option("--grid", type=Whole(2, 1024), metavar="N", help="Centres of N by N cells.")
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Centres of cells this wide.")
-@click.option("--h3", "h3_resolution", type=Whole(), metavar="R", help="Centres of H3 cells.")
+@click.option(
+    "--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Centres of H3 cells."
+)
 @file_option("--zones", "GeoJSON polygons: their centroids.")
 @file_option("--pois", "A public file of points: CSV, Parquet or GeoJSON.")
 @click.option("--name", metavar="PROPERTY", help="--zones: what they are called by.")

@@ -47,7 +47,7 @@ WORTH_PROCESSES = 2_000
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
 @out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @click.option(
-    "--seed", type=Whole(), metavar="N", help="Simulate: repeatable, hence not private."
+    "--seed", type=Whole(0), metavar="N", help="Simulate: repeatable, hence not private."
 )
 @file_option(
     "--key-file", "Draw with this secret key of 32 bytes: one key for one set of trajectories."

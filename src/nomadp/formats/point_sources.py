@@ -246,8 +246,8 @@ def _archived(path: Path, how: Reading) -> Points | None:
 def _table(found: Path, how: Reading, locations: LocationSet | None) -> Points:
     if not found.name.endswith(TABLES):
         raise SchemaError(
-            f"{found} must be an export of journeys, or end in {', '.join(READABLE)}, or be "
-            "read with a preset of its own, to say what it is"
+            f"{found} must be an export of journeys or end in {', '.join(READABLE)}, and its "
+            "format is not recognised; name the preset of its program with --from"
         )
     if (whole := read_nested_points(found, how, locations)) is None:
         return read_table_points(found, how, locations)

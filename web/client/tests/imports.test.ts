@@ -267,3 +267,8 @@ test("what is none of these is refused", async () => {
 test("a large Timeline is read as it streams by", async () => {
   await readLarge(5_000);
 });
+
+test("a picture is of an unknown format, and no damaged XML", async () => {
+  const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1);
+  expect((await refusal(new Blob([jpeg]))).reason).toBe("unknown");
+});

@@ -50,7 +50,9 @@ export async function detected(source: Source): Promise<ImportKind | null> {
       await stream.close();
     }
   }
-  if (text.startsWith("<") || head[0] === 0xfe || head[0] === 0xff) return xmlKind(source);
+  // XML in UTF-16 says so in its first two bytes; one of them alone may begin a picture.
+  const isWide = startsWith(head, 0xfe, 0xff) || startsWith(head, 0xff, 0xfe);
+  if (text.startsWith("<") || isWide) return xmlKind(source);
   const { names } = headerOf(text.split(/\r?\n/, 1)[0]!);
   return knownColumns(names) === null ? null : "csv";
 }
