@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("any") / "any.csv"
 
 
+def reported(file: Path, how: Reading) -> list[int]:
+    """How many points of each trajectory are of use; each is a report of both tasks."""
+    points = read_any_points(file, how)
+    if points is None:
+        return []
+    counts = []
+    for k, (start, end) in enumerate(pairwise(points.offsets.tolist())):
+        ids = points.location_ids and points.location_ids[start:end]
+        steps = Steps.placed(points.lat[start:end], points.lng[start:end], ids)
+        hour = points.hour(k)
+        assert len(PrivateJourney.of(steps, ATLAS, hour).locations) == ATLAS.task.length
+        assert PrivateJourney.of(steps, WHEN, hour).hour in range(168)
+        counts.append(len(steps))
+    return counts
+
+
 @settings(max_examples=150)
 @given(tables, st.sampled_from(RULES), st.sampled_from([None, 3.0]))
 def test_a_table_of_any_values_is_a_report(
@@ -235,13 +252,60 @@ def test_a_table_of_any_values_is_a_report(
     if rule.by_place and "lat" not in header and "geometry" not in header:
         rule = Thinning()
     place.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
-    points = read_any_points(place, Reading(thinning=rule, split_hours=split_hours))
-    count = 0 if points is None else len(points.tids)
-    for k in range(count):
-        rows_of = slice(int(points.offsets[k]), int(points.offsets[k + 1]))  # type: ignore[union-attr]
-        ids = points.location_ids and points.location_ids[rows_of]  # type: ignore[union-attr]
-        steps = Steps.placed(points.lat[rows_of], points.lng[rows_of], ids)  # type: ignore[union-attr]
-        hours = points.hours()  # type: ignore[union-attr]
-        hour = None if hours is None else int(hours[k])
-        assert len(PrivateJourney.of(steps, ATLAS, hour).locations) == ATLAS.task.length
-        assert 0 <= (PrivateJourney.of(steps, WHEN, hour).hour or 0) < 168
+    reported(place, Reading(thinning=rule, split_hours=split_hours))
+
+
+values = st.recursive(
+    st.one_of(
+        st.sampled_from([None, True, "", "x", "2020-01-06T08:00:00Z", 10**400]),
+        st.floats(allow_nan=False, allow_infinity=False),
+    ),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(st.just("times"), some),
+    max_leaves=4,
+)
+positions = st.lists(st.lists(st.floats(-400, 400), min_size=2, max_size=4), max_size=4)
+geometries = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["Point", "LineString", "Polygon"]),
+        "coordinates": st.one_of(positions, values),
+    }
+)
+properties = st.dictionaries(
+    st.sampled_from(["times", "coordTimes", "datetime", "seq", "location_ids"]), values
+).map(lambda found: {"tid": "a"} | found)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.tuples(geometries, properties), max_size=4), st.sampled_from(RULES))
+def test_geojson_of_any_values_is_a_report(
+    place: Path, features: list[tuple[Any, Any]], rule: Thinning
+) -> None:
+    listed = [
+        {"type": "Feature", "geometry": geometry, "properties": found}
+        for geometry, found in features
+    ]
+    file = place.with_suffix(".geojson")
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": listed}))
+    reported(file, Reading(thinning=rule))
+
+
+def test_columns_with_missing_values_are_reports(place: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    moments = pa.array([1_578_300_000_000_000, None, 0, 0], pa.timestamp("us"))
+    columns = {
+        "tid": ["a", "a", "b", None],
+        "seq": pa.array([None, 1, 0, 0], pa.int32()),
+        "datetime": moments,
+        "lat": [40.0, None, float("nan"), 40.0],
+        "lng": [286.0, -74.0, 1.0, -74.0],
+        "location_id": ["p1", "", None, "p2"],
+    }
+    file = place.with_suffix(".parquet")
+    parquet.write_table(pa.table(columns), file)
+    assert reported(file, Reading()) == [1, 0]
+    assert reported(file, Reading(thinning=Thinning(StopRule()))) == [2, 0]
+    names = ("tid", "seq", "location_id")
+    wkb = {name: columns[name] for name in names} | {"geometry": [b"", None, b"x", b"y"]}
+    parquet.write_table(pa.table(wkb), file)
+    assert reported(file, Reading()) == [1, 0]

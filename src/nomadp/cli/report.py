@@ -143,9 +143,8 @@ def _journey(points: "Points | None", k: int) -> Chosen:
     k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
     ids = None if points.location_ids is None else points.location_ids[rows]
-    hours = points.hours()
     steps = Steps.placed(points.lat[rows], points.lng[rows], ids)
-    return Chosen(steps, None if hours is None else int(hours[k]))
+    return Chosen(steps, points.hour(k))
 
 
 def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str]) -> None:

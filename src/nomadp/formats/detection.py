@@ -91,11 +91,14 @@ def _array_kind(content: JsonStream) -> str:
 
 def _locations_kind(content: JsonStream) -> str:
     """The first entries may lack what others have."""
+    k = -1
     for k, element in enumerate(content.elements()):
         if kind := _location_kind(element):
             return kind
         if k >= 1000:
             break
+    if k < 0:
+        return "records"  # an empty one
     raise BadContent("unknown-json")
 
 

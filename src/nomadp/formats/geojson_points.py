@@ -67,14 +67,14 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
 
 
 def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> Points:
-    header = list(listed[0]["properties"])
+    header = _header(listed, reading)
     found = reading.mapping(path.label, header, where=[set()])
     for ours in ("lat", "lng", "geometry"):
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
         growing = Growing(KINDS[ours], reading.wishes)
-        growing.add(_texts(listed, theirs))
+        growing.add(_texts(listed, theirs, reading))
         column[ours] = growing.column()
     lenient = reading.wishes.lenient
     read = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
@@ -86,11 +86,12 @@ def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> 
 
 def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> Points:
     known = reading.theirs()
-    reading.check_columns(path.label, list(listed[0]["properties"]))
+    header = _header(listed, reading)
+    reading.check_columns(path.label, header)
     lenient = reading.wishes.lenient
     place = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
     tid, uid = (
-        _texts(listed, known[name]) if known.get(name) in listed[0]["properties"] else None
+        _texts(listed, known[name], reading) if known.get(name) in header else None
         for name in ("tid", "uid")
     )
     named = "its number" if tid is None else f"its {known['tid']}"
@@ -115,15 +116,28 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
     )
 
 
-def _texts(listed: Sequence[Feature], name: str) -> tuple[str, ...]:
+def _header(listed: Sequence[Feature], reading: Reading) -> list[str]:
+    """The properties' names: of the first feature, or of any where the reader is lenient."""
+    some = listed if reading.wishes.lenient else listed[:1]
+    return list(dict.fromkeys(name for feature in some for name in feature["properties"]))
+
+
+def _texts(listed: Sequence[Feature], name: str, reading: Reading) -> tuple[str, ...]:
     """A property of all features."""
+    if reading.wishes.lenient:
+        every = [feature["properties"].get(name) for feature in listed]
+        return tuple(str(each) if _is_text(each) else "" for each in every)
     return tuple(_text(k, f["properties"].get(name), name) for k, f in enumerate(listed))
 
 
 def _text(row: int, value: Any, name: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+    if not _is_text(value):
         raise BadValue(row, f"{name} must be a text or a whole number")
     return str(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def _positions(row: int, feature: Feature, *, lenient: bool) -> list[list[float]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.columns import UNKNOWN_CLOCK
-from nomadp.geometry import Floats, haversine_km
+from nomadp.geometry import Floats, haversine_km, usable_degrees
 from nomadp.sequences import Indices, Pieces
 from nomadp.trajectory import HOURS
 
@@ -117,6 +117,13 @@ class Points(Pieces):
             )
         return hours_of(begin_us)
 
+    def hour(self, k: int) -> int | None:
+        """At which trajectory ``k`` begins; None where nobody knows."""
+        begin_us = None if self.local_us is None else self.local_us[self.offsets[k : k + 1]]
+        if begin_us is None or begin_us[0] == UNKNOWN_CLOCK:
+            return None
+        return int(hours_of(begin_us)[0])
+
     @property
     def people(self) -> People | None:
         """None where nobody says whose the trajectories are."""
@@ -157,12 +164,13 @@ class Points(Pieces):
         Of one without any usable point, the first stays, and is nowhere (NaN). A point that
         only names its place is of use unless rules are to be followed ``by_place``.
         """
-        keep = ~np.isnan(self.lat)
+        lat, lng = usable_degrees(self.lat, self.lng)
+        keep = ~np.isnan(lat)
         if self.location_ids is not None and not by_place:
             keep |= np.array([each != "" for each in self.location_ids], dtype=np.bool_)
         kept = np.bincount(self.owner[keep], minlength=len(self.tids))
         keep[self.offsets[:-1][kept == 0]] = True
-        return self.kept(keep)
+        return replace(self, lat=lat, lng=lng).kept(keep)
 
     def split(self, gap_hours: float) -> "Points":
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""
