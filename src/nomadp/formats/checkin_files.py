@@ -18,6 +18,7 @@ from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress, file_sha256
+from nomadp.formats.unreadable import BadRows
 from nomadp.geometry import Floats
 from nomadp.sequences import Indices
 
@@ -245,7 +246,8 @@ class _Reading:
         lines = np.sort(np.concatenate([torn, _lines(broken, torn)]))
         rows = self._rows + len(torn)
         if len(lines) == rows:
-            raise SchemaError(
+            refusal = BadRows if self._rows else SchemaError
+            raise refusal(
                 f"{path} must be a {source} file of {len(self._layout.columns)} columns "
                 f"separated by tabs, and none of its {rows} lines is"
             )

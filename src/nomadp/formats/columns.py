@@ -196,11 +196,13 @@ class Moments:
         return None if self._absent else Times(values, bool(self._positions), local_us)
 
     def add(self, values: Sequence[str]) -> Indices:
-        if self._absent is None and values:
+        if not values:
+            return np.empty(0, dtype=np.int64)
+        if self._absent is None:
             self._absent = not values[0]
         if self._absent:
             return _nothing(values)
-        if self._positions is None and values:
+        if self._positions is None:
             self._positions = values[0].strip().lstrip("+-").isdigit()
         if self._positions:
             return wholes(values, lenient=self._lenient)

@@ -14,7 +14,7 @@ from nomadp.extras import require
 from nomadp.formats.arrow_objects import Frame, Source, called, framed
 from nomadp.formats.atomic import Write, written_whole
 from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
-from nomadp.formats.measured_file import AnyPath, MeasuredFile, Progress
+from nomadp.formats.measured_file import AnyPath, MeasuredFile
 from nomadp.formats.unreadable import BadRows
 
 __all__ = [
@@ -158,21 +158,33 @@ def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
 
 
 @contextmanager
-def _records(path: Path, progress: Progress | None = None) -> Iterator[Any]:
-    with MeasuredFile(path, progress) as file:
+def _records(path: Path, wishes: Wishes | None = None) -> Iterator[Any]:
+    """Where the reader is lenient, up to a field that never ends, and with what is no UTF-8."""
+    how = wishes or Wishes()
+    with MeasuredFile(path, how.progress) as file:
         content = file.decoded(gzipped=path.suffix == ".gz")
-        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
-        yield csv.reader(text, strict=True)
+        errors = "replace" if how.lenient else "strict"
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors=errors, newline="")
+        yield csv.reader(text, strict=not how.lenient)
+
+
+def _rows(records: Iterator[list[str]], wishes: Wishes) -> Iterator[list[str]]:
+    try:
+        yield from records
+    except csv.Error:
+        if not wishes.lenient:
+            raise
 
 
 def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
     done = 0
-    with _records(path, wishes.progress) as records:
+    with _records(path, wishes) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(f"{path} is empty; its first line must name the columns")
         growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
-        while piece := list(islice(records, PIECE_ROWS)):
+        following = _rows(records, wishes)
+        while piece := list(islice(following, PIECE_ROWS)):
             rows = [row for row in piece if row and _is_kept(row, len(header), wishes)]
             try:
                 _grow(growing, header, rows)

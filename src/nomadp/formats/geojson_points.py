@@ -78,7 +78,7 @@ def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> 
         column[ours] = growing.column()
     lenient = reading.wishes.lenient
     read = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
-    place = np.array([positions[0][:2] for positions in read])
+    place = np.array([positions[0][:2] for positions in read], dtype=np.float64)
     column["lng"], column["lat"] = place.T
     table = Table(str(path), len(listed), column, lambda row: f"feature {row + 1}")
     return points_of(table, lenient=lenient)
@@ -97,7 +97,8 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
     named = "its number" if tid is None else f"its {known['tid']}"
     users = "no users" if uid is None else f"users by {known['uid']}"
     log.info(f"{path}: each feature is a trajectory, named by {named}; {users}")
-    flat = np.array([position[:2] for positions in place for position in positions])
+    every = [position[:2] for positions in place for position in positions]
+    flat = np.array(every, dtype=np.float64)
     lengths = [len(positions) for positions in place]
     outside = (np.abs(flat) > (180, 90)).any(axis=1)
     if outside.any() and not lenient:

@@ -31,6 +31,8 @@ from nomadp.formats.columns import (
     Wishes,
     carried,
     clocks,
+    decimals,
+    wholes,
 )
 from nomadp.formats.unreadable import BadRows
 from nomadp.geometry import Floats
@@ -132,6 +134,7 @@ def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
 
 def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     """As `columns` reads text leniently: what is missing or odd stands out, or is carried."""
+    chunks = _typed(chunks, kind)
     if kind is Kind.DECIMAL:
         _check_type(chunks, _is_number, "numbers")
         return chunks.cast(pa.float64(), safe=False).to_numpy()
@@ -150,6 +153,25 @@ def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     shown = times.local_us
     local_us = None if shown is None else np.where(missing, PUBLIC_CLOCK_US, shown)
     return replace(times, values=moment_us, local_us=local_us)
+
+
+def _typed(chunks: Any, kind: Kind) -> Any:
+    """As if no value were missing or odd: a writer may have inferred another type for those."""
+    found = chunks.type
+    if pa.types.is_null(found):
+        empty = {Kind.DECIMAL: pa.float64(), Kind.WHOLE: pa.int64(), Kind.POINT: pa.binary()}
+        return chunks.cast(empty.get(kind, pa.string()))
+    if pa.types.is_floating(found) and kind not in (Kind.DECIMAL, Kind.POINT):
+        values = chunks.to_numpy().astype(np.float64)
+        is_whole = (np.abs(values) < 2**53) & (values == np.rint(values))
+        whole = np.where(is_whole, values, 0).astype(np.int64)
+        return pa.chunked_array([pa.array(whole, mask=~is_whole)])
+    is_text = pa.types.is_string(found) or pa.types.is_large_string(found)
+    if is_text and kind in (Kind.DECIMAL, Kind.WHOLE):
+        texts = [each or "" for each in chunks.to_pylist()]
+        read: Any = decimals if kind is Kind.DECIMAL else wholes
+        return pa.chunked_array([pa.array(read(texts, lenient=True))])
+    return chunks
 
 
 def _filled(chunks: Any) -> Any:

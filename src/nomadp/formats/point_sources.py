@@ -50,8 +50,8 @@ READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
 """A history of months is no journey: gaps longer than this split it, by default."""
-VALUES = ("no-places", "raw-only")
-"""Of a file of a known form, what only its values decide."""
+VALUES = ("no-places", "raw-only", "too-large")
+"""Of a file of a known form, what only its values decide: what they are, or how many."""
 FATAL = ("bomb", "damaged-archive", "locked-archive")
 """Of a file inside an archive, what is not passed over."""
 
@@ -91,7 +91,8 @@ def _read_all(paths: Paths, how: Reading, locations: LocationSet | None) -> Poin
     files = [file for source in listed for file in _framed_or_files(source, how)]
     if not files:
         raise SchemaError("at least one file must be named to be read, got none")
-    return _joined([_lenient(how, _read, file, how, locations) for file in files])
+    parts = [_lenient(how, _read, file, how, locations) for file in files]
+    return _joined(parts, lenient=how.wishes.lenient)
 
 
 def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> Points | None:
@@ -106,9 +107,20 @@ def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> P
     return None
 
 
-def _joined(parts: Sequence[Points | None]) -> Points | None:
+def _joined(parts: Sequence[Points | None], *, lenient: bool) -> Points | None:
     found = [part for part in parts if part is not None]
-    return Points.joined(found) if found else None
+    return Points.joined(_alike(found) if lenient else found) if found else None
+
+
+def _alike(parts: Sequence[Points]) -> list[Points]:
+    """A device reads files together whichever of them has columns that others have not."""
+    is_named = any(part.location_ids is not None for part in parts)
+    return [
+        replace(part, uids=None, location_ids=part.location_ids or ("",) * len(part))
+        if is_named
+        else replace(part, uids=None)
+        for part in parts
+    ]
 
 
 def _framed_or_files(source: Source, how: Reading) -> list[Any]:
@@ -240,7 +252,8 @@ def _archived(path: Path, how: Reading) -> Points | None:
         # The months of an archive tell the same journeys once more.
         kinds = {source: kind for source, kind in kinds.items() if kind != "month"}
     log.info(f"{path}: {len(kinds)} of {len(listed)} files inside are read")
-    return _joined([_lenient(how, _known, *each, how) for each in kinds.items()])
+    parts = [_lenient(how, _known, *each, how) for each in kinds.items()]
+    return _joined(parts, lenient=how.wishes.lenient)
 
 
 def _table(found: Path, how: Reading, locations: LocationSet | None) -> Points:

@@ -38,7 +38,7 @@ LAT, LNG, DATE, TIME = 0, 1, 5, 6
 
 def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
     """Tracks only; segments are numbered, since the names of tracks are private."""
-    track = _Track()
+    track = _Track(lenient=wishes.lenient)
     try:
         with source.open() as file:
             for _ in track.feed(file):
@@ -55,8 +55,9 @@ def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
 class _Track(XmlStream):
     """What was seen so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lenient: bool) -> None:
         super().__init__()
+        self._lenient = lenient
         self.lat: list[str] = []
         self.lng: list[str] = []
         self.times: list[str] = []
@@ -76,11 +77,14 @@ class _Track(XmlStream):
         return name == "time" and self.open[-1] == "trkpt"
 
     def _point(self, attributes: dict[str, str]) -> None:
-        if not self.lengths or "lat" not in attributes or "lon" not in attributes:
+        is_whole = bool(self.lengths) and {"lat", "lon"} <= attributes.keys()
+        if not (is_whole or self._lenient):
             raise BadValue(self.line, "a trkpt must be in a trkseg and have lat and lon")
+        if not self.lengths:
+            self.lengths.append(0)
         self.lengths[-1] += 1
-        self.lat.append(attributes["lat"])
-        self.lng.append(attributes["lon"])
+        self.lat.append(attributes.get("lat", ""))
+        self.lng.append(attributes.get("lon", ""))
         self.times.append("")
         self.lines.append(self.line)
 
