@@ -164,7 +164,7 @@ def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )
-    if any(farthest_km(each.steps, kit.locations) > FAR_KM for each in chosen):
+    if any(farthest_km(each.steps, kit) > FAR_KM for each in chosen):
         say(
             f"Some points are more than {FAR_KM:g} km from every location of this task, and "
             "would be reported as if they were at the nearest.",

@@ -5,7 +5,9 @@ where somebody was. `Steps` are prepared before a task is asked for; what is lef
 takes as many operations for every journey.
 """
 
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,12 +75,15 @@ class Steps:
     def at(self, rows: list[int], locations: LocationSet) -> Ints:
         """The locations at these rows: as many operations whatever the points are."""
         known = self._known(rows, locations)
-        lat, lng = self.lat[rows], self.lng[rows]
-        nowhere = np.isnan(lat)
-        public = locations.lat[PUBLIC_LOCATION], locations.lng[PUBLIC_LOCATION]
-        degrees = np.where(nowhere[:, None], public, np.stack([lat, lng], axis=1))
-        nearest = np.where(nowhere, PUBLIC_LOCATION, _nearest(degrees, locations))
+        found = _nearest(self.degrees(rows, locations), locations)
+        nearest = np.where(np.isnan(self.lat[rows]), PUBLIC_LOCATION, found)
         return np.where(known == _UNKNOWN, nearest, known)
+
+    def degrees(self, rows: list[int], locations: LocationSet) -> Floats:
+        """Latitudes and longitudes at these rows, those of the public answer where none are."""
+        lat, lng = self.lat[rows], self.lng[rows]
+        public = locations.lat[PUBLIC_LOCATION], locations.lng[PUBLIC_LOCATION]
+        return np.where(np.isnan(lat)[:, None], public, np.stack([lat, lng], axis=1))
 
     def _known(self, rows: list[int], locations: LocationSet) -> Ints:
         """Locations that are named, or `_UNKNOWN`."""
@@ -102,14 +107,9 @@ class PrivateJourney:
     @classmethod
     def of(cls, journey: Any, kit: Kit, hour: int | None) -> "PrivateJourney":
         """From `Steps`, or from what they are made of."""
-        steps = Steps.of(journey)
-        if not len(steps):
-            nowhere = np.full(1, np.nan)
-            steps = Steps(nowhere, nowhere)
-        length = _points_read(kit)
-        is_free = length == POINTS_MAX and kit.task.length is None
-        count = min(len(steps), length) if is_free else length
-        rows = brought_to_length(range(len(steps)), length)
+        steps, rows = _read(Steps.of(journey), kit)
+        is_free = len(rows) == POINTS_MAX and kit.task.length is None
+        count = min(len(steps), len(rows)) if is_free else len(rows)
         found = steps.at(rows, kit.locations)[:count]
         return cls(found, _hour(hour, is_asked=kit.mechanism.timed))
 
@@ -123,23 +123,31 @@ def _points_read(kit: Kit) -> int:
     return POINTS_MAX if kit.task.mechanism == "visits" else ENDS
 
 
-def farthest_km(steps: Steps, locations: LocationSet) -> float:
-    """How far the farthest point is from every location: private, for its owner's eyes."""
-    degrees = np.stack([steps.lat, steps.lng], axis=1)[~np.isnan(steps.lat)]
-    return max(
-        (float(row.min(axis=1).max()) for row in _rows_km(degrees, locations)), default=0
-    )
+def _read(steps: Steps, kit: Kit) -> tuple[Steps, list[int]]:
+    """What is read of a journey, in as many rows for every journey."""
+    if not len(steps):
+        nowhere = np.full(1, np.nan)
+        steps = Steps(nowhere, nowhere)
+    return steps, brought_to_length(range(len(steps)), _points_read(kit))
+
+
+def farthest_km(steps: Steps, kit: Kit) -> float:
+    """From every location, of the points that are read: private, for its owner's eyes."""
+    steps, rows = _read(steps, kit)
+    degrees = steps.degrees(rows, kit.locations)
+    return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, kit.locations))
 
 
 def _numbers(journey: Any) -> Any:
     """(n,) indices or (n, 2) degrees. No refusal says what was wrong where, or how many."""
     try:
-        found = np.asarray(journey if isinstance(journey, np.ndarray) else list(journey))
+        rows = journey if isinstance(journey, np.ndarray) else list(journey)
+        found = _as_numbers(rows)
     except (TypeError, ValueError, OverflowError):
         found = np.array(None)
     if found.ndim and not found.size:
         return np.empty((0, 2))
-    is_named = found.ndim == 1 and found.dtype.kind in "iu"
+    is_named = _is_named(found)
     is_placed = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iuf"
     if not (is_named or is_placed):
         raise DomainError(
@@ -147,6 +155,39 @@ def _numbers(journey: Any) -> Any:
             "points are withheld because they are private"
         )
     return found if is_named else found.astype(np.float64)
+
+
+def _is_named(found: Any) -> bool:
+    return bool(found.ndim == 1 and found.dtype.kind in "iu")
+
+
+def _as_numbers(rows: Any) -> Any:
+    """None, and what no number of 64 bits can hold, is a value that cannot be used."""
+    with suppress(ValueError, OverflowError):
+        found = np.asarray(rows)
+        if _is_named(found) or (found.ndim > 1 and found.dtype != object):
+            return found
+    listed = list(rows)
+    if all(each is None or _is_whole(each) for each in listed):
+        kept = [each is not None and -(2**63) <= each < 2**63 for each in listed]
+        return np.array([e if k else _UNKNOWN for e, k in zip(listed, kept, strict=True)])
+    pairs = [(None, None) if each is None else tuple(each) for each in listed]
+    return np.array([[_as_number(each) for each in pair] for pair in pairs])
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _as_number(value: Any) -> float:
+    if value is None:
+        return math.nan
+    if not (_is_whole(value) or isinstance(value, float | np.floating)):
+        raise TypeError
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _nearest(degrees: Floats, locations: LocationSet) -> Ints:
