@@ -186,6 +186,36 @@ def test_density_opens_on_the_coarsest_areas_where_these_tell_nothing(
 
 
 @pytest.mark.slow
+def test_without_intervals_nothing_is_called_certain(
+    chromium: "Browser", collection: Collection
+) -> None:
+    reason = "the codebook has 8 codewords"
+
+    def withheld(route: "Route") -> None:
+        reply = route.fetch()
+        said = reply.json() if reply.status == 200 else {}
+        if "areas" in (about := said.get("answer", {}).get("about", {})):
+            about.pop("flat", None)
+            about["no_intervals"] = reason
+            said["answer"]["drawn"]["has_intervals"] = False
+        route.fulfill(response=reply, json=said)
+
+    with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", withheld)
+        sign_in(page, ATLAS)
+        open_tab(page, "Density")
+        page.get_by_text(
+            "Areas: 4 by 4; how fine reports tell something is not known"
+        ).wait_for()
+        legend = page.locator(".legend")
+        expect(legend).to_contain_text("no interval known")
+        expect(legend).not_to_contain_text("less certain")
+        open_tab(page, "Flows")
+        expect(legend).to_contain_text("Wider is more trips")
+        expect(legend).not_to_contain_text("Fainter")
+
+
+@pytest.mark.slow
 def test_it_says_what_fakes_could_do_what_was_refused_and_what_was_promised(
     chromium: "Browser", collection: Collection
 ) -> None:
