@@ -5,6 +5,7 @@
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
     python3 dev.py check           format, lint, types, layers, documentation
     python3 dev.py docs [ARGS]     build the site of docs/, or show it: --serve
+    python3 dev.py wording [ARGS]  write anew what people read: tests/wording, docs/reference
     python3 dev.py web             build the client and the pages, if their sources changed
     python3 dev.py screenshots     the pictures of the README, by the system's Chromium
     python3 dev.py cluster [ARGS]  the tests of Spark and of Sail, in an environment each
@@ -117,6 +118,16 @@ def check(args: list[str]) -> int:
 def docs(args: list[str]) -> int:
     """Build the site; docs/build.py says what it takes."""
     return run([MAIN.python, DOCS_BUILD, *args])
+
+
+def wording(args: list[str]) -> int:
+    """Write the snapshots of wording anew, by the tests that compare them; review the diff."""
+    prepare_web()
+    os.environ["NOMADP_WORDING"] = "write"
+    # The last -m wins; one process, because it writes whole files.
+    tests = [MAIN.python, "-m", "pytest", "-q", "-m", "wording", *args]
+    commands: dict[str, list[object]] = {"tests": tests, "reference": [MAIN.python, DOCS_CHECK]}
+    return run_all("wording", commands)
 
 
 def web(args: list[str]) -> int:
@@ -272,6 +283,7 @@ COMMANDS = {
     "test": test,
     "check": check,
     "docs": docs,
+    "wording": wording,
     "web": web,
     "screenshots": screenshots,
     "cluster": cluster,

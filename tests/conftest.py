@@ -3,11 +3,12 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import wording as kept_wording
 from browsers import FLAGS
 from hypothesis import settings
 
@@ -38,6 +39,19 @@ def paper_data() -> Path:
     if chosen:
         pytest.fail("NOMADP_DATA must name a folder that holds nyc/locations.csv")
     pytest.skip("the paper's data sets are not here; set NOMADP_DATA to their folder")
+
+
+@pytest.fixture(scope="session")
+def wording() -> Callable[..., None]:
+    """Compares a text that people read with the one that is kept: see tests/wording.py."""
+    return kept_wording.compare
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if kept_wording.WRITING and exitstatus == 0:
+        option = session.config.option
+        all_ran = option.markexpr == "wording" and not option.keyword
+        kept_wording.write(all_ran=all_ran and session.config.args == ["tests"])
 
 
 @pytest.fixture(scope="module")  # longer, and its event loop would be in others' way
@@ -74,6 +88,8 @@ LONG_TO_MAKE = frozenset({"browser", "paper", "web"})
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         wanted = getattr(item, "fixturenames", ())
+        if "wording" in wanted:
+            item.add_marker("wording")
         if "paper_data" in wanted:
             item.add_marker("data")
         if not LONG_TO_MAKE.isdisjoint(wanted):

@@ -40,7 +40,9 @@ def test_every_public_name_exists(name: str) -> None:
 
 def test_only_public_names_are_listed() -> None:
     assert dir(nomadp) == sorted(nomadp.__all__)
-    assert nomadp.synthetic_city is not None  # what was used is cached, and still not listed twice
+    assert (
+        nomadp.synthetic_city is not None
+    )  # what was used is cached, and still not listed twice
     assert dir(nomadp) == sorted(nomadp.__all__)
 
 
@@ -70,4 +72,4 @@ def test_every_error_is_ours_and_a_built_in_too() -> None:
     assert all(issubclass(error, nomadp.NomadpError) for error in errors)
     specific = [error for error in errors if error is not nomadp.NomadpError]
     assert all(issubclass(error, (ValueError, RuntimeError)) for error in specific)
-    assert len({error.code for error in errors}) == len(errors)
+    assert len({error.kind for error in errors}) == len(errors)

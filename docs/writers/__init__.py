@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
-from writers import cli, http, python, settings, typescript, vectors
+from writers import cli, errors, http, python, settings, typescript, vectors
 
 PAGES: dict[str, Callable[[], str]] = {
     "reference/cli.md": cli.page,
     "reference/python.md": python.page,
     "reference/http.md": http.page,
     "reference/typescript.md": typescript.page,
+    "reference/errors.md": errors.page,
     "reference/settings.md": settings.page,
     "reference/vectors.md": vectors.page,
 }

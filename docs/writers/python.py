@@ -210,7 +210,7 @@ def of_name(name: str) -> str:
         text.append(f"```python\n{shown}\n```\n")
     elif issubclass(found, Exception):
         bases = " and ".join(f"`{base.__name__}`" for base in found.__bases__)
-        text.append(f"An exception, also {bases}; its `code` is `{found.code}`.\n")
+        text.append(f"An exception, also {bases}; its `kind` is `{found.kind}`.\n")
     text.append(prose(str(inspect.getdoc(found))))
     if inspect.isclass(found) and not issubclass(found, Exception):
         text.append(of_class(found))

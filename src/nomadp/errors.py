@@ -12,8 +12,16 @@ NomadpError
  +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
  +-- OutputError            (also RuntimeError)  an output cannot be written
  +-- ExtraMissing           (also ImportError)   an optional package is not installed
+ +-- InvalidArgument        (also ValueError)    an argument of a function is out of range
+ +-- WrongType              (also TypeError)     an argument of a function is of another type
+ +-- OutOfRange             (also IndexError)    an index is outside what it points into
 
 A message says what must hold, what came, and what to do; it never holds a private location.
+Programs read ``code`` and the facts beside it, not the message, whose wording may change:
+
+    raise DomainError("... got 3 unknown", code="unknown_locations", unknown=3)
+
+docs/reference/errors.md lists every code; it is written from these calls.
 """
 
 from typing import ClassVar
@@ -22,30 +30,43 @@ __all__ = [
     "BudgetError",
     "DomainError",
     "ExtraMissing",
+    "InvalidArgument",
     "LedgerRefused",
     "NomadpError",
     "NotPrivateError",
+    "OutOfRange",
     "OutputError",
     "RandomnessUnavailable",
     "ReportRefused",
     "SchemaError",
     "TaskRefused",
     "UploadFailed",
+    "WrongType",
 ]
 
 
 class NomadpError(Exception):
-    """Base of every refusal; ``code`` is stable across versions and appears in ``--json``.
+    """Base of every refusal.
+
+    ``code`` says what was refused. It is stable across versions and appears in ``--json``. The
+    facts behind the message are attributes, such as ``unknown`` or ``length``. ``kind`` is the
+    code of the class, which is also the code of an error that was raised without one.
 
     >>> import nomadp
     >>> try:
     ...     nomadp.as_epsilon(0)
     ... except nomadp.NomadpError as refusal:
-    ...     print(refusal.code)
+    ...     print(refusal.kind)
     budget
     """
 
-    code: ClassVar[str] = "refused"
+    kind: ClassVar[str] = "refused"
+    code: str
+
+    def __init__(self, message: str, *, code: str | None = None, **facts: object) -> None:
+        super().__init__(message)
+        # As attributes they survive the pickling between processes.
+        self.__dict__.update(facts, code=code or self.kind)
 
 
 class SchemaError(NomadpError, ValueError):
@@ -57,7 +78,7 @@ class SchemaError(NomadpError, ValueError):
     nomadp.errors.SchemaError: location ids must be unique, got 1 repeated among 2; drop them
     """
 
-    code = "schema"
+    kind = "schema"
 
 
 class DomainError(NomadpError, ValueError):
@@ -69,7 +90,7 @@ class DomainError(NomadpError, ValueError):
     nomadp.errors.DomainError: every location must be an index into the public set of 3, ...
     """
 
-    code = "domain"
+    kind = "domain"
 
 
 class BudgetError(NomadpError, ValueError):
@@ -81,31 +102,31 @@ class BudgetError(NomadpError, ValueError):
     nomadp.errors.BudgetError: epsilon must be a number above 0 and at most 20, ...
     """
 
-    code = "budget"
+    kind = "budget"
 
 
 class TaskRefused(NomadpError, ValueError):
     """A task is not what it may be, or its files are not what it names."""
 
-    code = "task"
+    kind = "task"
 
 
 class ReportRefused(NomadpError, ValueError):
     """A report is simulated, or none that its task's mechanism releases."""
 
-    code = "report"
+    kind = "report"
 
 
 class LedgerRefused(NomadpError, RuntimeError):
     """The ledger of a device is spent, missing, damaged or in use: nothing was perturbed."""
 
-    code = "ledger"
+    kind = "ledger"
 
 
 class UploadFailed(NomadpError, RuntimeError):
     """A collector could not be reached or did not take a report, which is kept."""
 
-    code = "upload"
+    kind = "upload"
 
 
 class RandomnessUnavailable(NomadpError, RuntimeError):
@@ -116,7 +137,7 @@ class RandomnessUnavailable(NomadpError, RuntimeError):
     True
     """
 
-    code = "randomness"
+    kind = "randomness"
 
 
 class NotPrivateError(NomadpError, RuntimeError):
@@ -129,16 +150,34 @@ class NotPrivateError(NomadpError, RuntimeError):
     nomadp.errors.NotPrivateError: a report must be private, and cgm is for experiments only...
     """
 
-    code = "not-private"
+    kind = "not_private"
 
 
 class ExtraMissing(NomadpError, ImportError):
     """A package that only some people need is not installed; see `nomadp.extras`."""
 
-    code = "extra"
+    kind = "extra"
 
 
 class OutputError(NomadpError, RuntimeError):
     """An output cannot be written: the disk is full or read-only, or the place not ours."""
 
-    code = "output"
+    kind = "output"
+
+
+class InvalidArgument(NomadpError, ValueError):
+    """An argument of a function has a value that it must not have."""
+
+    kind = "argument"
+
+
+class WrongType(NomadpError, TypeError):
+    """An argument of a function is of a type that it must not have."""
+
+    kind = "type"
+
+
+class OutOfRange(NomadpError, IndexError):
+    """An index is outside what it points into; a private one is not quoted."""
+
+    kind = "index"

@@ -411,7 +411,7 @@ def test_a_figure_without_matplotlib_is_refused_before_anything_is_read(
     files = ("reports.csv", "--locations", "nowhere.csv", "--out", "x.csv")
     refused = run("ask", "hotspots", *files, "--png", "x.png")
     assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1), refused.stderr
-    assert refused.stderr.endswith('run: pip install "nomadp[plot]"\n')
+    assert refused.stderr.endswith('run: pip install "nomadp[plot]" [extra]\n')
     assert not list(folder.glob("x.*"))
 
 

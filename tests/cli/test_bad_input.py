@@ -243,6 +243,6 @@ def test_a_name_that_is_no_text_can_be_written(folder: Path, run: Run) -> None:
 def test_json_says_the_same_on_stdout(perturb: Run) -> None:
     result = perturb("--epsilon", "0", "--json")
     sentence = "epsilon must be a number above 0 and at most 20, got epsilon=0"
-    assert result.stderr == f"nomadp: {sentence}\n"
+    assert result.stderr == f"nomadp: {sentence} [budget]\n"
     assert '"code": "budget"' in result.stdout
     assert sentence in result.stdout

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import printed_code
 
 from tests.cli.conftest import Run
 
@@ -103,7 +104,7 @@ def test_a_read_only_disk_is_exit_code_1_before_the_work(
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     result = run(*(WRITING | FOLDERS)[command].format("disk/out").split())
     assert result.exit_code == 1
-    assert result.stderr.endswith("cannot be written: read-only file system\n")
+    assert printed_code(result.stderr) == "output"
     assert result.stderr.count("\n") == 1
 
 
@@ -142,4 +143,4 @@ def test_a_full_standard_output_is_exit_code_1() -> None:
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == "nomadp: a file: no space left on device\n"
+    assert done.stderr == "nomadp: a file: no space left on device [file]\n"

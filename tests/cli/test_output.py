@@ -43,7 +43,7 @@ def test_cells_cannot_steer_a_terminal_or_add_a_row(capsys: pytest.CaptureFixtur
 
 def test_a_failure_is_one_line_whatever_was_replied(capsys: pytest.CaptureFixture[str]) -> None:
     report_failure(UploadFailed(f"it replied {STEERING}\nnomadp: done"), as_json=False)
-    assert capsys.readouterr().err == f"nomadp: it replied {ESCAPED}\\nnomadp: done\n"
+    assert capsys.readouterr().err == f"nomadp: it replied {ESCAPED}\\nnomadp: done [upload]\n"
 
 
 def test_whatever_a_command_says_is_escaped() -> None:

@@ -5,8 +5,9 @@
 2    bad input: a file, an option or a trajectory that cannot be used
 130  interrupted by Ctrl-C; 143 by SIGTERM, 129 by a closed terminal (128 and the signal)
 
-One sentence on stderr in every case. The message of an unexpected exception may quote a
-private location, so only its class and its place are shown unless NOMADP_DEBUG=1.
+One sentence on stderr in every case, and in brackets the stable code of what happened. The
+message of an unexpected exception may quote a private location, so only its class and its
+place are shown unless NOMADP_DEBUG=1.
 """
 
 import os
@@ -26,7 +27,7 @@ from nomadp.characters import printable
 from nomadp.cli.output import say
 from nomadp.errors import NomadpError
 
-__all__ = ["Stopped", "end_threads", "report_failure", "stopped_by_signals"]
+__all__ = ["BadUsage", "Stopped", "end_threads", "report_failure", "stopped_by_signals"]
 
 FAILED = 1
 BAD_INPUT = 2
@@ -35,6 +36,14 @@ GRACE_S = 3.0
 """A command that is told to stop and has not by then (a long compiled loop) is ended."""
 
 _UNUSABLE_PATH = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+
+
+class BadUsage(click.UsageError):
+    """Options or arguments that do not go together; ``code`` says which rule they break."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Stopped(BaseException):
@@ -56,7 +65,8 @@ def report_failure(error: BaseException, *, as_json: bool) -> int:
 
         traceback.print_exception(error)
     exit_code, name, sentence = _explained(error)
-    say(f"nomadp: {printable(sentence, lines=False)}", err=True)
+    shown = "" if isinstance(error, Stopped | click.Abort) else f" [{name}]"
+    say(f"nomadp: {printable(sentence, lines=False)}{shown}", err=True)
     if as_json:
         from nomadp.cli.output import print_json
 
@@ -77,7 +87,7 @@ def _explained(error: BaseException) -> tuple[int, str, str]:
     if isinstance(error, Stopped | click.Abort):
         return _stopped(error)
     if isinstance(error, click.ClickException):
-        return BAD_INPUT, "usage", _usage(error)
+        return BAD_INPUT, getattr(error, "code", "usage"), _usage(error)
     if isinstance(error, OSError) and error.strerror:
         unusable = isinstance(error, _UNUSABLE_PATH) or error.errno in (ELOOP, ENAMETOOLONG)
         code = BAD_INPUT if unusable else FAILED

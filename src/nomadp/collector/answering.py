@@ -34,7 +34,7 @@ def _answered(asking: Asking, question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"status": DONE, "answer": asking.answered(question)}
     except NomadpError as refusal:
-        return {"status": REFUSED, "code": refusal.code, "detail": str(refusal)[:500]}
+        return {"status": REFUSED, "code": refusal.kind, "detail": str(refusal)[:500]}
     except (TypeError, ValueError, LookupError, ArithmeticError) as refusal:
         return {"status": REFUSED, "code": "question", "detail": type(refusal).__name__}
 

@@ -38,7 +38,7 @@ Cell = tuple[int, int, int, int]
 class StoreRefused(NomadpError, RuntimeError):
     """A store cannot be opened, or is not what it must be."""
 
-    code = "store"
+    kind = "store"
 
 
 class StoreUnavailable(StoreRefused):

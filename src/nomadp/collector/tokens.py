@@ -48,7 +48,7 @@ _ALPHABETS = (
 class TokenRefused(NomadpError, ValueError):
     """A token that was chosen is too easy to guess, or serves two roles."""
 
-    code = "token"
+    kind = "token"
 
 
 class WrongTokens:
