@@ -5,7 +5,7 @@
  * book of few journeys, which the device is handed. A bad book costs utility, never privacy.
  */
 
-import { DomainError } from "./errors.js";
+import { DomainError, InvalidArgument } from "./errors.js";
 import type { Fraction } from "./fraction.js";
 import { checkWhole } from "./laws/law.js";
 import { Subset } from "./laws/subset.js";
@@ -44,6 +44,7 @@ export class Book {
       throw new DomainError(
         `a book must hold from 1 to ${SIZE_MOST} journeys of one length in the public set of ` +
           `${locations.size} locations, got ${size} journeys`,
+        { code: "codebook_invalid", size: locations.size, codewords: size },
       );
     }
     const distinct = new Set(rows.map(String)).size === size;
@@ -51,6 +52,7 @@ export class Book {
       throw new DomainError(
         "a book must hold journeys, all different, and from one to all of them count as near, " +
           `got ${nearCount} near of ${size} journeys`,
+        { code: "codewords_invalid", nearCount, codewords: size },
       );
     }
     this.#journeys = rows.map((row) => Int32Array.from(row));
@@ -62,14 +64,17 @@ export class Book {
 
   /** The journey of this number. */
   journey(number: number): number[] {
-    checkWhole("the number of a journey", number, 0, this.size - 1);
+    checkWhole("the number of a journey", number, 0, this.size - 1, "codeword_out_of_range");
     return [...this.#journeys[number]!];
   }
 
   /** Summed distances of all journeys to another one. */
   distancesKm(journey: Journey): Float64Array {
     if (journey.length !== this.length) {
-      throw new RangeError(`a journey must have the length of the book, ${this.length}`);
+      throw new InvalidArgument(`a journey must have the length of the book, ${this.length}`, {
+        code: "length_mismatch",
+        length: this.length,
+      });
     }
     const total = new Float64Array(this.size);
     for (let k = 0; k < this.length; k += 1) {
@@ -118,14 +123,21 @@ export class WholeJourney implements Mechanism {
   constructor({ epsilon, locations, books, nearCount, controlPoints }: WholeJourneyOptions) {
     this.epsilon = checkedEpsilon(epsilon);
     this.locations = locations;
-    if (nearCount !== undefined) checkWhole("nearCount", nearCount, 1, SIZE_MOST);
-    if (controlPoints !== undefined) checkWhole("controlPoints", controlPoints, 2, 256);
+    if (nearCount !== undefined)
+      checkWhole("nearCount", nearCount, 1, SIZE_MOST, "parameter_out_of_range");
+    if (controlPoints !== undefined)
+      checkWhole("controlPoints", controlPoints, 2, 256, "parameter_out_of_range");
     this.#nearCount = nearCount;
     this.#controlPoints = controlPoints;
     for (const book of books) {
-      if (book.locations !== locations || this.#laws.has(book.length)) {
+      const isOurs = book.locations === locations;
+      if (!isOurs || this.#laws.has(book.length)) {
         throw new DomainError(
           "there must be one book for each length, each over the mechanism's own locations",
+          {
+            code: isOurs ? "codebook_length_repeated" : "codebook_of_other_locations",
+            length: book.length,
+          },
         );
       }
       const near = Math.min(this.#nearCount ?? book.nearCount, book.size);
@@ -140,13 +152,14 @@ export class WholeJourney implements Mechanism {
 
   /** The law of the report of a journey of this length; refused if there is no book for it. */
   channel(length: number): JourneyResponse {
-    checkWhole("length", length, 1, LENGTH_MOST);
+    checkWhole("length", length, 1, LENGTH_MOST, "length_out_of_range");
     const seen = this.pointsSeen(length);
     const law = this.#laws.get(seen);
     if (law === undefined) {
       throw new DomainError(
         `there must be a book of journeys of length ${seen}, there are those of ` +
           `${[...this.#laws.keys()].join(", ")}`,
+        { code: "codebook_length_missing", length: seen, lengths: [...this.#laws.keys()] },
       );
     }
     return law;

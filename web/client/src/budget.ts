@@ -1,6 +1,6 @@
 /** Epsilon in exact rationals: 0.1 means one tenth, and e^epsilon is bounded from below. */
 
-import { BudgetError } from "./errors.js";
+import { BudgetError, InvalidArgument } from "./errors.js";
 import { Fraction } from "./fraction.js";
 
 /** Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway. */
@@ -31,11 +31,13 @@ export function asEpsilon(value: string | number | Fraction): Fraction {
   ) {
     throw new BudgetError(
       `epsilon must be a number above 0 and at most ${MAX_EPSILON}, got epsilon=${shown(value)}`,
+      { code: "epsilon_out_of_range", most: MAX_EPSILON },
     );
   }
   if (epsilon.denominator > 10n ** BigInt(DECIMALS_MAX)) {
     throw new BudgetError(
       `epsilon must have at most ${DECIMALS_MAX} decimals, got epsilon=${shown(value)}`,
+      { code: "epsilon_too_precise", decimals: DECIMALS_MAX },
     );
   }
   return epsilon;
@@ -62,7 +64,10 @@ export function asFraction(value: string | number | Fraction): Fraction | null {
 
 /** A rational lower bound of e^x for x >= 0, within a relative 2^-150. */
 export function expLower(x: Fraction): Fraction {
-  if (x.numerator < 0n) throw new RangeError(`expLower needs x >= 0, got x=${x}`);
+  if (x.numerator < 0n)
+    throw new InvalidArgument(`expLower needs x >= 0, got x=${x}`, {
+      code: "exponent_negative",
+    });
   let term = 1n << EXP_BITS;
   let total = term;
   // Every term of the series is positive and every division floors, so the sum stays below.

@@ -1,5 +1,7 @@
 /** Exact rationals: budgets, chances and bounds are never floats. */
 
+import { InvalidArgument } from "./errors.js";
+
 function gcd(a: bigint, b: bigint): bigint {
   while (b) [a, b] = [b, a % b];
   return a < 0n ? -a : a;
@@ -12,7 +14,10 @@ export class Fraction {
 
   constructor(numerator: bigint | number, denominator: bigint | number = 1n) {
     const [over, under] = [BigInt(numerator), BigInt(denominator)];
-    if (under === 0n) throw new RangeError("a fraction must not be divided by zero");
+    if (under === 0n)
+      throw new InvalidArgument("a fraction must not be divided by zero", {
+        code: "division_by_zero",
+      });
     const common = gcd(over, under) * (under < 0n ? -1n : 1n);
     this.numerator = over / common;
     this.denominator = under / common;

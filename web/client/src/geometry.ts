@@ -37,6 +37,7 @@ export function placeAt({ lat, lng }: LatLng): Place {
     throw new DomainError(
       "latitudes must be from -90 to 90 and longitudes from -180 to 180 degrees; their " +
         "values are withheld",
+      { code: "coordinates_out_of_range" },
     );
   }
   const turned = Math.abs(lat) === 90 ? 0 : lng === -180 ? 180 : lng;

@@ -1,7 +1,7 @@
 /** The public set of locations: ids, coordinates, content hash, and what is near what. */
 
 import { hasForbidden } from "./characters.js";
-import { DomainError } from "./errors.js";
+import { DomainError, OutOfRange } from "./errors.js";
 import { distanceKm, type LatLng, type Place, placeAt, unitVector } from "./geometry.js";
 import { SearchTree } from "./nearest.js";
 
@@ -32,22 +32,27 @@ export class LocationSet {
     if (count < 2 || count > LOCATIONS_MAX) {
       throw new DomainError(
         `a location set needs from 2 to ${LOCATIONS_MAX} locations, got ${count}`,
+        { code: count < 2 ? "too_few_locations" : "location_set_too_large", locations: count },
       );
     }
     if (this.#rows.some(({ id }) => typeof id !== "string" || id === "")) {
-      throw new DomainError("location ids must be non-empty strings, and some are not");
+      throw new DomainError("location ids must be non-empty strings, and some are not", {
+        code: "empty_location_ids",
+      });
     }
     const hidden = this.#rows.filter(({ id }) => hasForbidden(id)).length;
     if (hidden) {
       throw new DomainError(
         "location ids must not contain control, format or private-use characters, got " +
           `${hidden} that do among ${count}; rename them`,
+        { code: "location_id_characters", ids: hidden },
       );
     }
     const repeated = count - new Set(this.#rows.map(({ id }) => id)).size;
     if (repeated) {
       throw new DomainError(
         `location ids must be unique, got ${repeated} repeated among ${count}; drop them`,
+        { code: "location_ids_repeated", repeated },
       );
     }
     this.#places = this.#rows.map(placeAt);
@@ -88,13 +93,16 @@ export class LocationSet {
   /** Refuse what is no row of indices into this set; no value is shown. */
   checkJourney(journey: ArrayLike<number>): void {
     if (journey.length < 1) {
-      throw new DomainError("a trajectory must be a sequence of at least one location index");
+      throw new DomainError("a trajectory must be a sequence of at least one location index", {
+        code: "not_a_trajectory",
+      });
     }
     const known = Array.from(journey).every((index) => this.#holds(index));
     if (!known) {
       throw new DomainError(
         `every location must be in the public set of ${this.size}; the value is withheld ` +
           "because it is private",
+        { code: "location_index_out_of_range", size: this.size },
       );
     }
   }
@@ -118,7 +126,10 @@ export class LocationSet {
 
   #checked(index: number): number {
     if (!this.#holds(index)) {
-      throw new RangeError(`locations must be indices in [0, ${this.size}); values withheld`);
+      throw new OutOfRange(`locations must be indices in [0, ${this.size}); values withheld`, {
+        code: "location_out_of_range",
+        size: this.size,
+      });
     }
     return index;
   }

@@ -49,7 +49,9 @@ export function drawing(word: Word): Choose {
 export function checkedEpsilon(value: string | number | Fraction): Fraction {
   const epsilon = asEpsilon(value);
   if (epsilon.compare(MIN_EPSILON) < 0) {
-    throw new BudgetError(`epsilon must be a number from 1e-06 to 20, got epsilon=${epsilon}`);
+    throw new BudgetError(`epsilon must be a number from 1e-06 to 20, got epsilon=${epsilon}`, {
+      code: "epsilon_out_of_range",
+    });
   }
   return epsilon;
 }

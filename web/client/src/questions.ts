@@ -55,6 +55,7 @@ export abstract class Question implements Mechanism {
       throw new DomainError(
         `when must be ${Object.keys(WHEN).join(" or ")}, or left out, got ` +
           `when=${String(when).slice(0, 80)}`,
+        { code: "unknown_time_division", choices: Object.keys(WHEN) },
       );
     }
     this.epsilon = checkedEpsilon(epsilon);
@@ -133,12 +134,14 @@ export abstract class Question implements Mechanism {
       throw new DomainError(
         `a question of when (${this.when}) must be told the hour of every trajectory, and was ` +
           "told none; use data with times, or ask without when",
+        { code: "hour_missing" },
       );
     }
     if (!Number.isSafeInteger(hour) || hour < 0 || hour >= HOURS) {
       throw new DomainError(
         `an hour must be a whole number from 0 to ${HOURS - 1}, of the week from Monday on; ` +
           "its value is withheld because it is private",
+        { code: "hour_out_of_range" },
       );
     }
     const { hours, names } = WHEN[this.when];

@@ -23,7 +23,9 @@ export class Report implements Released {
     released: Released,
   ) {
     if (ours !== OURS) {
-      throw new NotPrivateError("a report must be drawn from a journey; use Report.draw");
+      throw new NotPrivateError("a report must be drawn from a journey; use Report.draw", {
+        code: "report_not_drawn",
+      });
     }
     this.#released = Object.freeze({
       values: Object.freeze([...released.values]),

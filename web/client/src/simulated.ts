@@ -5,6 +5,8 @@
  * with these words is a `SimulatedReport`, and the uploader takes none.
  */
 
+import { InvalidArgument } from "./errors.js";
+
 const WORD_BYTES = 8;
 
 /** The words of a seed: the same ones as Python's `SimulatedWords`. */
@@ -25,7 +27,11 @@ export class SimulatedWords {
   /** Of a key of 32 bytes that is known to somebody. */
   static ofKey(key: Uint8Array): SimulatedWords {
     if (key.length !== 32) {
-      throw new RangeError(`a key must have 32 bytes, got ${key.length}`);
+      throw new InvalidArgument(`a key must have 32 bytes, got ${key.length}`, {
+        code: "key_length_invalid",
+        length: key.length,
+        expected: 32,
+      });
     }
     return new SimulatedWords(Uint8Array.from(key));
   }
@@ -62,8 +68,9 @@ export class SimulatedStream {
   /** The next word; refused where all were taken. */
   next(): bigint {
     if (this.#used + WORD_BYTES > this.#block.byteLength) {
-      throw new RangeError(
+      throw new InvalidArgument(
         `a stream must be made with as many words as are drawn, got ${this.#used / WORD_BYTES}`,
+        { code: "words_exhausted", words: this.#used / WORD_BYTES },
       );
     }
     const word = this.#block.getBigUint64(this.#used, true);

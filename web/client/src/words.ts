@@ -49,7 +49,7 @@ export function systemBytes(count: number): DataView<ArrayBuffer> {
     throw new RandomnessUnavailable(
       "the system's randomness must be available to perturb anything, and it failed; " +
         "nothing was released",
-      { cause: error },
+      { code: "randomness_failed", cause: error },
     );
   }
   // Of 16 bytes or more, all are 0 once in 2^128 times, or where nothing was filled in.
@@ -57,6 +57,7 @@ export function systemBytes(count: number): DataView<ArrayBuffer> {
     throw new RandomnessUnavailable(
       "the system's randomness must fill what it is given, and left it empty; " +
         "nothing was released",
+      { code: "randomness_incomplete" },
     );
   }
   return new DataView(block.buffer);

@@ -1,7 +1,7 @@
 /** Public zones: a partition of the location set, which a device is handed. */
 
 import { hasForbidden } from "./characters.js";
-import { DomainError } from "./errors.js";
+import { DomainError, OutOfRange } from "./errors.js";
 import type { LocationSet } from "./locations.js";
 
 /** Location k is in zone `of(k)`, which is called `names[of(k)]`; none is without one. */
@@ -17,6 +17,7 @@ export class Zones {
     if (of.length !== locations.size) {
       throw new DomainError(
         `every location must be in one zone, got ${of.length} of ${locations.size}`,
+        { code: "not_a_partition", zones: of.length, locations: locations.size },
       );
     }
     const zone = Array.from(of);
@@ -25,16 +26,20 @@ export class Zones {
       throw new DomainError(
         `each of ${names.length} zones must hold a location, and every location must be in ` +
           "one of them; leave empty zones out",
+        { code: "not_a_partition", zones: names.length, locations: locations.size },
       );
     }
     if (new Set(names).size < names.length || names.includes("")) {
-      throw new DomainError("every zone must have a name of its own, and some have not");
+      throw new DomainError("every zone must have a name of its own, and some have not", {
+        code: "zone_name_repeated",
+      });
     }
     const hidden = names.filter(hasForbidden).length;
     if (hidden) {
       throw new DomainError(
         "every zone must have a name without control, format or private-use characters, got " +
           `${hidden} with them among ${names.length}; rename them`,
+        { code: "zone_name_characters", names: hidden },
       );
     }
     this.#of = Int32Array.from(zone);
@@ -49,7 +54,9 @@ export class Zones {
   of(location: number): number {
     const zone = this.#of[location];
     if (zone === undefined) {
-      throw new RangeError(`locations must be in the public set; the value is withheld`);
+      throw new OutOfRange(`locations must be in the public set; the value is withheld`, {
+        code: "location_out_of_range",
+      });
     }
     return zone;
   }

@@ -18,6 +18,7 @@ import {
 import { parseAddress } from "../src/device/address.js";
 import { outcomeOf } from "../src/device/sending.js";
 import type { ChargeRow } from "../src/device/store.js";
+import { refusal } from "./refusal.js";
 import { joined, JOURNEY, type Loopback, runningTask, SeenStore } from "./loopback.js";
 
 /** Writes down what is written to it, in order. */
@@ -129,7 +130,8 @@ describe("a report", () => {
   test("outside the time of its task is refused, and costs nothing", async () => {
     const today = Math.floor(Date.now() / 86_400_000);
     const client = await begin("atlas", { start: today + 1, end: today + 3 });
-    await expect(client.report(JOURNEY)).rejects.toThrow(ReportRefused);
+    const early = refusal(ReportRefused, "task_not_started");
+    await expect(client.report(JOURNEY)).rejects.toThrow(early);
     expect(store.written).toEqual([]);
   });
 });
@@ -218,7 +220,12 @@ describe("a ledger", () => {
     task = await runningTask("atlas", { reports_per_contributor: 25, epsilon: "1/3" });
     const ledger = await Ledger.open(store, "1");
     for (const _ of [1, 2, 3]) await ledger.charge(task, 1);
-    await expect(ledger.charge(task, 1)).rejects.toThrow(LedgerRefused);
+    const spent = refusal(LedgerRefused, "budget_exhausted", {
+      lifetime: "1",
+      spent: "1",
+      more: "1/3",
+    });
+    await expect(ledger.charge(task, 1)).rejects.toThrow(spent);
     expect(String((await ledger.spending()).spent)).toBe("1");
   });
 
@@ -226,8 +233,9 @@ describe("a ledger", () => {
     const client = await begin("atlas", { reports_per_contributor: 2 });
     await client.ledger.charge(task, 1); // and the device crashed
     await client.report(JOURNEY);
-    await expect(client.report(JOURNEY)).rejects.toThrow("at most 2 times");
-    await expect(client.check()).rejects.toThrow(LedgerRefused);
+    const used = refusal(LedgerRefused, "reports_exhausted", { limit: 2, reports: 2, more: 1 });
+    await expect(client.report(JOURNEY)).rejects.toThrow(used);
+    await expect(client.check()).rejects.toThrow(used);
     expect(server.posted.length).toBe(1);
   });
 
@@ -246,20 +254,23 @@ describe("a ledger", () => {
     const ledger = await Ledger.open(store);
     const charge = await ledger.charge(task, 1);
     await ledger.keep(charge, new Uint8Array([1]), 0);
-    await expect(ledger.keep(charge, new Uint8Array([2]), 0)).rejects.toThrow("one body only");
+    const used = refusal(LedgerRefused, "charge_already_used");
+    await expect(ledger.keep(charge, new Uint8Array([2]), 0)).rejects.toThrow(used);
   });
 
   test("that is gone where one began is refused", async () => {
     await Ledger.open(store);
     store.lose();
-    await expect(Ledger.open(store)).rejects.toThrow(LedgerRefused);
-    await expect(Client.open({ store, isTest: true })).rejects.toThrow("is gone or another");
+    const gone = refusal(LedgerRefused, "ledger_missing");
+    await expect(Ledger.open(store)).rejects.toThrow(gone);
+    await expect(Client.open({ store, isTest: true })).rejects.toThrow(gone);
   });
 
   test("that goes while it is open is refused", async () => {
     const client = await begin("atlas");
     store.lose();
-    await expect(client.report(JOURNEY)).rejects.toThrow(LedgerRefused);
+    const gone = refusal(LedgerRefused, "ledger_missing");
+    await expect(client.report(JOURNEY)).rejects.toThrow(gone);
     expect(server.posted.length).toBe(0);
   });
 
@@ -268,20 +279,23 @@ describe("a ledger", () => {
     task = await runningTask("atlas");
     await ledger.charge(task, 1);
     await store.update(({ charges }) => [0, { changed: { ...charges[0]!, epsilon: "-4" } }]);
-    await expect(ledger.spending()).rejects.toThrow("damaged");
+    await expect(ledger.spending()).rejects.toThrow(refusal(LedgerRefused, "ledger_damaged"));
   });
 
   test("can be lowered and never raised", async () => {
     await Ledger.open(store, 10);
     await Ledger.open(store, 8);
     expect(String((await (await Ledger.open(store)).spending()).lifetime)).toBe("8");
-    await expect(Ledger.open(store, 9)).rejects.toThrow("only be lowered");
+    await expect(Ledger.open(store, 9)).rejects.toThrow(
+      refusal(LedgerRefused, "lifetime_raised", { lifetime: "8" }),
+    );
   });
 
   test.each(["0", "-1", "101", "x", NaN, Infinity])(
     "has no lifetime of %s",
     async (lifetime) => {
-      await expect(Ledger.open(store, lifetime)).rejects.toThrow(LedgerRefused);
+      const refused = refusal(LedgerRefused, "lifetime_out_of_range", { limit: 100 });
+      await expect(Ledger.open(store, lifetime)).rejects.toThrow(refused);
     },
   );
 
@@ -291,12 +305,15 @@ describe("a ledger", () => {
   });
 
   test("that forgets is for tests alone", async () => {
-    await expect(Client.open({ store })).rejects.toThrow("must be durable");
+    await expect(Client.open({ store })).rejects.toThrow(
+      refusal(LedgerRefused, "ledger_not_durable"),
+    );
   });
 
   test("must be in a browser that can keep it", async () => {
-    await expect(Client.open()).rejects.toThrow(LedgerRefused); // Node has no IndexedDB
-    await expect(Client.open({ acceptEviction: true })).rejects.toThrow(LedgerRefused);
+    const refused = refusal(LedgerRefused, "ledger_not_durable", { needs: "localStorage" });
+    await expect(Client.open()).rejects.toThrow(refused); // Node has none
+    await expect(Client.open({ acceptEviction: true })).rejects.toThrow(refused);
   });
 });
 
@@ -305,9 +322,11 @@ describe("joining", () => {
     await begin("atlas");
     const client = await Client.open({ store, isTest: true });
     const other = (await runningTask("atlas", { salt: "_____________________w" })).id;
-    await expect(client.join(base)).rejects.toThrow(TaskRefused);
-    await expect(client.join(`${base}/tasks/${task.id}`, other)).rejects.toThrow(TaskRefused);
-    await expect(client.join(base, other)).rejects.toThrow(UploadFailed);
+    await expect(client.join(base)).rejects.toThrow(refusal(TaskRefused, "task_id_missing"));
+    const another = refusal(TaskRefused, "task_id_mismatch");
+    await expect(client.join(`${base}/tasks/${task.id}`, other)).rejects.toThrow(another);
+    const unknown = refusal(UploadFailed, "unexpected_status", { status: 404 });
+    await expect(client.join(base, other)).rejects.toThrow(unknown);
     await expect(client.join(base, other)).rejects.toMatchObject({ status: 404 });
     expect((await client.join(`${base}/`, task.id)).task.id).toBe(task.id);
   });
@@ -317,7 +336,9 @@ describe("joining", () => {
     const other = await runningTask("atlas", { salt: "_____________________w" });
     const client = await Client.open({ store, isTest: true });
     server.answers = [(response) => void response.end(task.bytes)];
-    await expect(client.join(base, other.id)).rejects.toThrow("the one that was expected");
+    await expect(client.join(base, other.id)).rejects.toThrow(
+      refusal(TaskRefused, "task_id_mismatch", { expected: other.id, taskId: task.id }),
+    );
   });
 
   test("of what was fetched before fetches nothing, and fetching keeps nothing", async () => {
@@ -352,13 +373,15 @@ describe("joining", () => {
     const client = await Client.open({ store, isTest: true });
     const { id } = await runningTask("atlas");
     const joined = client.join("http://127.0.0.1:9", id);
-    await expect(joined).rejects.toThrow(UploadFailed);
+    await expect(joined).rejects.toThrow(refusal(UploadFailed, "collector_unreachable"));
     await expect(joined).rejects.toMatchObject({ status: 0 });
   });
 
   test("is needed before anything is reported", async () => {
     const client = await Client.open({ store, isTest: true });
-    await expect(client.report(JOURNEY)).rejects.toThrow(TaskRefused);
+    await expect(client.report(JOURNEY)).rejects.toThrow(
+      refusal(TaskRefused, "no_task_joined"),
+    );
   });
 });
 
@@ -372,16 +395,16 @@ describe("an address", () => {
   });
 
   test.each([
-    "http://nowhere/",
-    "https://somebody@nowhere/",
-    "https://nowhere/?who=me",
-    "https://nowhere/#me",
-    "https://nowhere/%41",
-    "https://nowhere/ a",
-    "ftp://nowhere/",
-    "//nowhere",
-    `https://nowhere/${"a".repeat(1000)}`,
-  ])("is never %s", (text) => {
-    expect(() => parseAddress(text)).toThrow(TaskRefused);
+    ["http://nowhere/", "address_not_https"],
+    ["https://somebody@nowhere/", "address_not_public"],
+    ["https://nowhere/?who=me", "address_not_public"],
+    ["https://nowhere/#me", "address_not_public"],
+    ["https://nowhere/%41", "address_path_malformed"],
+    ["https://nowhere/ a", "address_not_plain_text"],
+    ["ftp://nowhere/", "address_not_https"],
+    ["//nowhere", "address_malformed"],
+    [`https://nowhere/${"a".repeat(1000)}`, "address_not_plain_text"],
+  ])("is never %s", (text, code) => {
+    expect(() => parseAddress(text)).toThrow(refusal(TaskRefused, code));
   });
 });

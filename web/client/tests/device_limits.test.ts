@@ -8,6 +8,7 @@ import {
   LedgerRefused,
   type LedgerChange,
   type LedgerState,
+  type NomadpError,
   ReportRefused,
   type Task,
   TaskRefused,
@@ -16,6 +17,7 @@ import {
 import { MemoryStore } from "../src/device/memory_store.js";
 import { outcomeOf } from "../src/device/sending.js";
 import type { ChargeRow } from "../src/device/store.js";
+import { refusal } from "./refusal.js";
 import { joined, JOURNEY, type Loopback, runningTask, SeenStore } from "./loopback.js";
 
 const DAY_S = 86_400;
@@ -97,7 +99,8 @@ describe("a report", () => {
     });
     await client.report(JOURNEY);
     expect(charges).toEqual([["charged"]]);
-    await expect(client.report(JOURNEY)).rejects.toThrow(LedgerRefused);
+    const used = refusal(LedgerRefused, "reports_exhausted", { limit: 1 });
+    await expect(client.report(JOURNEY)).rejects.toThrow(used);
     expect(charges.length).toBe(1);
   });
 
@@ -125,7 +128,8 @@ describe("a report", () => {
   test("in the moment in which its task ends is refused, and costs nothing", async () => {
     const today = Math.floor(Date.now() / 1000 / DAY_S);
     const client = await begin({ start: today - 2, end: today });
-    await expect(client.report(JOURNEY)).rejects.toThrow(ReportRefused);
+    const late = refusal(ReportRefused, "task_expired");
+    await expect(client.report(JOURNEY)).rejects.toThrow(late);
     expect(String((await client.spending()).spent)).toBe("0");
   });
 
@@ -134,12 +138,16 @@ describe("a report", () => {
     vi.spyOn(client.kit().mechanism, "perturb").mockImplementation(() => {
       throw new Error("41.801");
     });
-    const refusal: Error = await client.report(JOURNEY).then(
+    const failed: NomadpError = await client.report(JOURNEY).then(
       () => expect.unreachable(),
-      (error: Error) => error,
+      (error: NomadpError) => error,
     );
-    expect(refusal).toBeInstanceOf(ReportRefused);
-    expect(`${refusal.message} ${String(refusal.cause)}`).not.toContain("41");
+    expect([failed.name, failed.code, failed.facts]).toEqual([
+      "ReportRefused",
+      "report_failed",
+      {},
+    ]);
+    expect(`${failed.message} ${String(failed.cause)}`).not.toContain("41");
     expect(server!.posted).toEqual([]);
   });
 });
@@ -149,10 +157,14 @@ describe("a ledger", () => {
     task = await runningTask("atlas", { reports_per_contributor: 3, epsilon: "1/2" });
     const generous = await Ledger.open(store);
     await generous.check(task, 3);
-    await expect(generous.check(task, 4)).rejects.toThrow("at most 3 times");
+    await expect(generous.check(task, 4)).rejects.toThrow(
+      refusal(LedgerRefused, "reports_exhausted", { limit: 3, reports: 0, more: 4 }),
+    );
     const ledger = await Ledger.open(new MemoryStore(), 1);
     await ledger.check(task, 2);
-    await expect(ledger.check(task, 3)).rejects.toThrow("3/2 more is refused");
+    await expect(ledger.check(task, 3)).rejects.toThrow(
+      refusal(LedgerRefused, "budget_exhausted", { spent: "0", more: "3/2" }),
+    );
   });
 
   test("counts what was stopped or lost as spent", async () => {
@@ -162,13 +174,15 @@ describe("a ledger", () => {
     const charge = await ledger.charge(task, 1);
     await ledger.keep(charge, new Uint8Array([1]), 0);
     await ledger.stop(charge.reportId, "refused");
-    await expect(ledger.charge(task, 1)).rejects.toThrow("nothing renews");
+    await expect(ledger.charge(task, 1)).rejects.toThrow(
+      refusal(LedgerRefused, "budget_exhausted", { spent: "1" }),
+    );
   });
 
   test("in the place of the one that began is refused", async () => {
     await Ledger.open(store);
     store.marker.write("AAECAwQFBgcICQoLDA0ODw");
-    await expect(Ledger.open(store)).rejects.toThrow(LedgerRefused);
+    await expect(Ledger.open(store)).rejects.toThrow(refusal(LedgerRefused, "ledger_mismatch"));
   });
 
   test("leaves accepted what was accepted, whatever a later reply says", async () => {
@@ -215,17 +229,23 @@ describe("a request", () => {
       (response) => void response.end("x".repeat(20_000)),
       (response) => void response.writeHead(206).end(task.bytes),
     ];
-    await expect(client.join(base, other)).rejects.toThrow("at most 16384 bytes");
-    await expect(client.join(base, other)).rejects.toThrow(UploadFailed);
+    await expect(client.join(base, other)).rejects.toThrow(
+      refusal(TaskRefused, "task_file_too_large", { limit: 16_384 }),
+    );
+    await expect(client.join(base, other)).rejects.toThrow(
+      refusal(UploadFailed, "unexpected_status", { status: 206 }),
+    );
   });
 
-  test.each(["http:,notlocalhost", "http:,localhost.nowhere", "https:,@nowhere"])(
-    "is never sent to %s",
-    async (url) => {
-      const client = await begin();
-      await expect(client.join(url.replace(",", "//"), task.id)).rejects.toThrow(TaskRefused);
-    },
-  );
+  test.each([
+    ["http:,notlocalhost", "address_not_https"],
+    ["http:,localhost.nowhere", "address_not_https"],
+    ["https:,@nowhere", "address_not_public"],
+  ])("is never sent to %s", async (url, code) => {
+    const client = await begin();
+    const joined = client.join(url.replace(",", "//"), task.id);
+    await expect(joined).rejects.toThrow(refusal(TaskRefused, code));
+  });
 });
 
 describe("a reply", () => {

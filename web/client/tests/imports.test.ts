@@ -64,6 +64,7 @@ test.each(READ)("%s gives its points", async (name) => {
 test.each(REFUSED)("%s is refused for its reason, without its content", async (name) => {
   const refused = await refusal(file(name));
   expect(refused.reason).toBe(SAID[name].refused);
+  expect([refused.kind, refused.code]).toEqual(["schema", refused.reason.replaceAll("-", "_")]);
   expect(refused.message).not.toContain("30.5");
   expect(refused.cause).toBeUndefined();
 });

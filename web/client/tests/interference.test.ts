@@ -8,6 +8,7 @@ import { DomainError, type LatLng, ReportRefused } from "../src/index.js";
 import { MemoryStore } from "../src/device/memory_store.js";
 import { hourOfWeek, readJourneys } from "../src/imports/index.js";
 import { kitOf } from "./protocol_worlds.js";
+import { refusal } from "./refusal.js";
 import { joined, JOURNEY, type Seen, SeenStore } from "./loopback.js";
 
 const [HOME] = JOURNEY as [LatLng];
@@ -155,7 +156,7 @@ test("a task that was closed meanwhile is charged nothing, for any journey", asy
     const { client, server } = await joined({ store: new MemoryStore() });
     server.answers = [(response) => void response.end('{"closed":true}')];
     const refused = client.report(points, { now: true, unlessClosed: true });
-    await expect(refused).rejects.toThrow(ReportRefused);
+    await expect(refused).rejects.toThrow(refusal(ReportRefused, "task_closed"));
     expect(String((await client.spending()).spent)).toBe("0");
     await server.stop();
   }
@@ -173,7 +174,7 @@ test("of a report that waits for a random moment nobody is asked", async () => {
 
 test("a program that never tells an hour is refused by its form, before anything is spent", async () => {
   const { client, server } = await joined({ store: new MemoryStore() }, "visits by weekday");
-  await expect(client.report(JOURNEY)).rejects.toThrow(DomainError);
+  await expect(client.report(JOURNEY)).rejects.toThrow(refusal(DomainError, "hour_missing"));
   expect(String((await client.spending()).spent)).toBe("0");
   await server.stop();
 });

@@ -8,19 +8,23 @@ import {
   BudgetError,
   DomainError,
   drawing,
+  InvalidArgument,
   type Journey,
   LocationSet,
-  NomadpError,
+  type NomadpError,
+  OutOfRange,
   ProjectiveResponse,
   RandomizedResponse,
   Subset,
   SubsetSelection,
   Trips,
   Visits,
+  WHEN,
   WholeJourney,
   Zones,
 } from "../src/index.js";
 import { gridZones, worldOf } from "./known_answers.js";
+import { refusal } from "./refusal.js";
 
 const town = worldOf("trips-1", "town");
 const zones = gridZones(town, "grid:2");
@@ -36,17 +40,19 @@ const book = new Book(
 );
 const atlas = new WholeJourney({ epsilon: 2, locations: town, books: [book] });
 
-/** The message of a refusal. */
-function refusal(run: () => unknown): string {
+/** All facts of a refusal: a private one would be among them. */
+function factsOf(run: () => unknown): unknown {
   try {
     run();
   } catch (error) {
-    return (error as Error).message;
+    return (error as NomadpError).facts;
   }
   throw new Error("this must be refused, and was not");
 }
 
 describe("epsilon", () => {
+  const unusable = refusal(BudgetError, "epsilon_out_of_range");
+
   test.each([
     ["0.1", "1/10"],
     [" 1/3 ", "1/3"],
@@ -60,61 +66,64 @@ describe("epsilon", () => {
     expect(String(asEpsilon(value))).toBe(exact);
   });
 
-  test.each([
-    "",
-    "0",
-    "-1",
-    "21",
-    "20.0000001",
-    "1_0",
-    "١",
-    "1/0",
-    "nan",
-    "1 2",
-    "1e-31",
-    "e1",
-  ])("%j is refused", (value) => {
-    expect(() => asEpsilon(value)).toThrow(BudgetError);
+  test.each(["", "0", "-1", "21", "20.0000001", "1_0", "١", "1/0", "nan", "1 2", "e1"])(
+    "%j is refused",
+    (value) => {
+      expect(() => asEpsilon(value)).toThrow(unusable);
+    },
+  );
+
+  test("has no more decimals than are kept", () => {
+    const precise = refusal(BudgetError, "epsilon_too_precise", { decimals: 30 });
+    expect(() => asEpsilon("1e-31")).toThrow(precise);
   });
 
   test.each([0, NaN, Infinity, -1, null, undefined, true, {}, 4n])("%s is refused", (value) => {
-    expect(() => asEpsilon(value as number)).toThrow(BudgetError);
+    expect(() => asEpsilon(value as number)).toThrow(unusable);
   });
 
   test("is at least a millionth of a whole journey's", () => {
-    expect(() => new Trips({ epsilon: "1/10000000", zones })).toThrow(BudgetError);
+    expect(() => new Trips({ epsilon: "1/10000000", zones })).toThrow(unusable);
   });
 });
 
 describe("laws", () => {
   const one = asEpsilon(1);
+  const imprecise = refusal(BudgetError, "word_precision_exceeded");
 
   test("refuse a share below what they give away", () => {
     const tiny = asEpsilon("0.000000001");
-    expect(() => new RandomizedResponse(2, tiny)).toThrow(BudgetError);
-    expect(() => new SubsetSelection(5, 2, tiny)).toThrow(BudgetError);
+    const refused = refusal(BudgetError, "share_too_small", { share: 1e-9 });
+    expect(() => new RandomizedResponse(2, tiny)).toThrow(refused);
+    expect(() => new SubsetSelection(5, 2, tiny)).toThrow(refused);
   });
 
   test("refuse what 64-bit words cannot keep", () => {
     expect(() => new RandomizedResponse(10, asEpsilon(20))).not.toThrow();
-    expect(() => new RandomizedResponse(2 ** 31, asEpsilon(20))).toThrow(BudgetError);
+    expect(() => new RandomizedResponse(2 ** 31, asEpsilon(20))).toThrow(imprecise);
     const far = () => new Float64Array(2 ** 20);
-    expect(() => new Subset(2 ** 20, 2 ** 19, asEpsilon(15), far)).toThrow(BudgetError);
-    expect(() => new SubsetSelection(2 ** 17, 2 ** 16, one)).toThrow(BudgetError);
-    expect(() => new ProjectiveResponse(7, 2, 32, one)).toThrow(BudgetError);
+    expect(() => new Subset(2 ** 20, 2 ** 19, asEpsilon(15), far)).toThrow(imprecise);
+    expect(() => new SubsetSelection(2 ** 17, 2 ** 16, one)).toThrow(imprecise);
+    expect(() => new ProjectiveResponse(7, 2, 32, one)).toThrow(imprecise);
+    const large = refusal(BudgetError, "projective_space_too_large");
+    expect(() => new ProjectiveResponse(7, 2, 54, one)).toThrow(large);
     // A level must own 2^32 words.
     expect(() => new SubsetSelection(9, 8, asEpsilon(20))).not.toThrow();
-    expect(() => new SubsetSelection(10, 9, asEpsilon(20))).toThrow(BudgetError);
+    expect(() => new SubsetSelection(10, 9, asEpsilon(20))).toThrow(imprecise);
+  });
+
+  test.each([0, 2 ** 24 + 1])("refuse %s labels", (labels) => {
+    const refused = refusal(DomainError, "label_count_out_of_range", { labels });
+    expect(() => new SubsetSelection(labels, 1, one)).toThrow(refused);
   });
 
   test.each([
-    [0, 1],
     [2, 2],
     [5, 0],
     [5, 1.5],
-    [2 ** 24 + 1, 1],
   ])("refuse sets of %s labels, %s at a time", (size, count) => {
-    expect(() => new SubsetSelection(size, count, one)).toThrow();
+    const refused = refusal(InvalidArgument, "count_out_of_range", { most: size - 1 });
+    expect(() => new SubsetSelection(size, count, one)).toThrow(refused);
   });
 
   test.each([
@@ -122,7 +131,8 @@ describe("laws", () => {
     [7, 2, 3],
     [7, 7, 1],
   ])("refuse a space for %s labels of order %s and %s coordinates", (size, order, t) => {
-    expect(() => new ProjectiveResponse(size, order, t, one)).toThrow(RangeError);
+    const refused = refusal(InvalidArgument, "projective_space_unsuitable", { size, order });
+    expect(() => new ProjectiveResponse(size, order, t, one)).toThrow(refused);
   });
 
   test.each([[[0, 1, 2]], [[1, 0]], [[0, 0]], [[-1, 0]], [[0, 5]], [[0.5, 1]], [[]]])(
@@ -140,8 +150,9 @@ describe("laws", () => {
   );
 
   test.each([-1, 5, 0.5, NaN])("withhold a label that is none", (label) => {
-    const said = refusal(() => new SubsetSelection(5, 2, one).draw(label, () => 0n));
-    expect(said).toBe("input must be in [0, 5); its value is withheld");
+    const draw = () => new SubsetSelection(5, 2, one).draw(label, () => 0n);
+    expect(draw).toThrow(refusal(OutOfRange, "input_out_of_range"));
+    expect(factsOf(draw)).toEqual({ size: 5 });
   });
 });
 
@@ -152,28 +163,36 @@ describe("journeys", () => {
     "outside of the set are refused without being shown",
     ({ journey }) => {
       for (const mechanism of [atlas, new Trips({ epsilon: 2, zones })]) {
-        const said = refusal(() => mechanism.perturb(journey, zero));
-        expect(said).toBe(
-          "every location must be in the public set of 7; the value is withheld because it is private",
-        );
+        const perturb = () => mechanism.perturb(journey, zero);
+        expect(perturb).toThrow(refusal(DomainError, "location_index_out_of_range"));
+        expect(factsOf(perturb)).toEqual({ size: 7 });
+        expect(perturb).not.toThrow(/77|-3|1\.5|NaN/);
       }
     },
   );
 
   test("of no point are refused", () => {
-    expect(() => atlas.perturb([], zero)).toThrow(DomainError);
-    expect(() => new Visits({ epsilon: 2, zones }).perturb([], zero)).toThrow(DomainError);
+    const refused = refusal(DomainError, "not_a_trajectory");
+    expect(() => atlas.perturb([], zero)).toThrow(refused);
+    expect(() => new Visits({ epsilon: 2, zones }).perturb([], zero)).toThrow(refused);
   });
 
   test("of a length that has no book are refused", () => {
-    expect(refusal(() => atlas.perturb([0, 1, 2], zero))).toMatch(/a book .* of length 3/);
+    const refused = refusal(DomainError, "codebook_length_missing", {
+      length: 3,
+      lengths: [2],
+    });
+    expect(() => atlas.perturb([0, 1, 2], zero)).toThrow(refused);
   });
 
   test.each([-1, 168, 1.5, NaN])("at no hour of the week are refused", (hour) => {
     const asked = new Trips({ epsilon: 2, zones, when: "weekday" });
-    const said = refusal(() => asked.perturb([0, 1], zero, hour));
-    expect(said).toMatch(/from 0 to 167.*withheld/);
-    expect(refusal(() => asked.perturb([0, 1], zero))).toMatch(/was told none/);
+    const perturb = () => asked.perturb([0, 1], zero, hour);
+    expect(perturb).toThrow(refusal(DomainError, "hour_out_of_range"));
+    expect(factsOf(perturb)).toEqual({});
+    expect(perturb).not.toThrow(/-1|168|1\.5|NaN/);
+    const untold = () => asked.perturb([0, 1], zero);
+    expect(untold).toThrow(refusal(DomainError, "hour_missing"));
   });
 });
 
@@ -181,67 +200,66 @@ describe("public data", () => {
   const a = { id: "a", lat: 1, lng: 2 };
 
   test.each([
-    [[a]],
-    [[a, { ...a }]],
-    [[a, { ...a, id: "" }]],
-    [[a, { id: "b", lat: 91, lng: 0 }]],
-    [[a, { id: "b", lat: 0, lng: 180.1 }]],
-    [[a, { id: "b", lat: NaN, lng: 0 }]],
-  ])("is no location set: %j", (rows) => {
-    expect(() => new LocationSet(rows)).toThrow(DomainError);
+    ["too_few_locations", [a]],
+    ["location_ids_repeated", [a, { ...a }]],
+    ["empty_location_ids", [a, { ...a, id: "" }]],
+    ["location_id_characters", [a, { ...a, id: "b\u202e" }]],
+    ["coordinates_out_of_range", [a, { id: "b", lat: 91, lng: 0 }]],
+    ["coordinates_out_of_range", [a, { id: "b", lat: 0, lng: 180.1 }]],
+    ["coordinates_out_of_range", [a, { id: "b", lat: NaN, lng: 0 }]],
+  ])("is no location set: %s of %j", (code, rows) => {
+    expect(() => new LocationSet(rows)).toThrow(refusal(DomainError, code));
   });
 
   test.each([
-    [[], 1],
-    [[[]], 1],
-    [[[0, 1], [2]], 1],
-    [[[0, 7]], 1],
-    [
-      [
-        [0, 1],
-        [0, 1],
-      ],
-      1,
-    ],
-    [[[0, 1]], 0],
-    [[[0, 1]], 2],
-    [[[0, 1]], 0.5],
-    [Array.from({ length: 1025 }, () => [0, 1]), 1],
-  ])("is no book: %j with %s near", (journeys, near) => {
-    expect(() => new Book(town, journeys, near)).toThrow(DomainError);
+    [[]],
+    [[[]]],
+    [[[0, 1], [2]]],
+    [[[0, 7]]],
+    [Array.from({ length: 1025 }, () => [0, 1])],
+  ])("is no book: %j", (journeys) => {
+    const refused = refusal(DomainError, "codebook_invalid", { codewords: journeys.length });
+    expect(() => new Book(town, journeys, 1)).toThrow(refused);
   });
 
   test.each([
-    [[0, 0, 0], ["a"]],
-    [
-      [0, 0, 0, 0, 0, 0, 0],
-      ["a", "b"],
-    ],
-    [
-      [0, 0, 0, 0, 0, 0, 2],
-      ["a", "b"],
-    ],
-    [[0, 0, 0, 0, 0, 0, -1], ["a"]],
-    [
-      [0, 0, 0, 0, 0, 0, 1],
-      ["a", "a"],
-    ],
-    [
-      [0, 0, 0, 0, 0, 0, 1],
-      ["a", ""],
-    ],
-  ])("is no partition: %j called %j", (of, names) => {
-    expect(() => new Zones(town, of, names)).toThrow(DomainError);
+    [2, 1],
+    [1, 0],
+    [1, 2],
+    [1, 0.5],
+  ])("is no book: %s times one journey with %s near", (codewords, nearCount) => {
+    const journeys = Array.from({ length: codewords }, () => [0, 1]);
+    const refused = refusal(DomainError, "codewords_invalid", { codewords, nearCount });
+    expect(() => new Book(town, journeys, nearCount)).toThrow(refused);
+  });
+
+  test.each([
+    ["not_a_partition", [0, 0, 0], ["a"]],
+    ["not_a_partition", [0, 0, 0, 0, 0, 0, 0], ["a", "b"]],
+    ["not_a_partition", [0, 0, 0, 0, 0, 0, 2], ["a", "b"]],
+    ["not_a_partition", [0, 0, 0, 0, 0, 0, -1], ["a"]],
+    ["zone_name_repeated", [0, 0, 0, 0, 0, 0, 1], ["a", "a"]],
+    ["zone_name_repeated", [0, 0, 0, 0, 0, 0, 1], ["a", ""]],
+    ["zone_name_characters", [0, 0, 0, 0, 0, 0, 1], ["a", "\u202eb"]],
+  ])("is no partition: %s of %j called %j", (code, of, names) => {
+    expect(() => new Zones(town, of, names)).toThrow(refusal(DomainError, code));
   });
 
   test("has one book for a length", () => {
     const options = { epsilon: 2, locations: town, books: [book, book] };
-    expect(() => new WholeJourney(options)).toThrow(DomainError);
+    const refused = refusal(DomainError, "codebook_length_repeated", { length: 2 });
+    expect(() => new WholeJourney(options)).toThrow(refused);
+  });
+
+  test("has books over its own locations", () => {
+    const options = { epsilon: 2, locations: worldOf("trips-1", "date line"), books: [book] };
+    const refused = refusal(DomainError, "codebook_of_other_locations");
+    expect(() => new WholeJourney(options)).toThrow(refused);
   });
 
   test("asks when by a known name", () => {
     expect(() => new Trips({ epsilon: 2, zones, when: "toString" as never })).toThrow(
-      NomadpError,
+      refusal(DomainError, "unknown_time_division", { choices: Object.keys(WHEN) }),
     );
   });
 });

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import {
   isReportId,
   Kit,
-  NomadpError,
   NotPrivateError,
   Report,
   SchemaError,
@@ -18,6 +17,7 @@ import { parseCanonical, parseObject } from "../src/protocol/canonical.js";
 import { parseLocations } from "../src/protocol/files.js";
 import { SimulatedWords } from "../src/simulated.js";
 import { casesOf, load } from "./known_answers.js";
+import { coded, refusal } from "./refusal.js";
 import { contentOf, filesOf, kitOf, worldText } from "./protocol_worlds.js";
 
 const KINDS = ["refused_canonical", "refused_task", "refused_files", "refused_upload"];
@@ -31,25 +31,27 @@ test("there are no known refusals but these", () => {
 
 test.each(casesOf("refused", "refused_canonical"))("$title", ({ ask, answer }) => {
   expect(answer.refused).toBeTruthy();
-  expect(() => parseCanonical(contentOf(ask), "it", 4096)).toThrow(NomadpError);
+  expect(() => parseCanonical(contentOf(ask), "it", 4096)).toThrow(coded(SchemaError));
 });
 
 test("a name that stands twice is refused in what need not be canonical, too", () => {
   expect(() => parseObject(contentOf({ text: '{"a":1, "a":1}' }), "it", 100)).toThrow(
-    SchemaError,
+    refusal(SchemaError, "not_json_object"),
   );
 });
 
 test.each(casesOf("refused", "refused_task"))("$title", async ({ ask, answer }) => {
   expect(answer.refused).toBeTruthy();
-  await expect(Task.fromBytes(contentOf(ask), ask.expected_id)).rejects.toThrow(TaskRefused);
+  await expect(Task.fromBytes(contentOf(ask), ask.expected_id)).rejects.toThrow(
+    coded(TaskRefused),
+  );
 });
 
 test.each(casesOf("refused", "refused_files"))("$title", async ({ ask, answer }) => {
   expect(answer.refused).toBeTruthy();
   const { task } = await kitOf("refused", ask.world);
   const files = filesOf({ ...worldText("refused", ask.world).files, ...ask.files });
-  await expect(Kit.fromFiles(task, files)).rejects.toThrow(TaskRefused);
+  await expect(Kit.fromFiles(task, files)).rejects.toThrow(coded(TaskRefused));
 });
 
 const MEMBERS = { report_id: "string", time: "number", value: "string" } as const;
@@ -111,7 +113,9 @@ test("more locations than a device takes are refused", () => {
   const rows = Array.from({ length: 65_537 }, (_, k) => `p${k},1,${k / 1000}\n`);
   const text = (some: string[]) => contentOf({ text: `location_id,lat,lng\n${some.join("")}` });
   expect(parseLocations(text(rows.slice(1))).size).toBe(65_536);
-  expect(() => parseLocations(text(rows))).toThrow(TaskRefused);
+  expect(() => parseLocations(text(rows))).toThrow(
+    refusal(TaskRefused, "too_many_locations", { limit: 65_536, locations: 65_537 }),
+  );
 });
 
 describe("an upload", () => {
@@ -128,11 +132,12 @@ describe("an upload", () => {
   test("is never of something simulated", async () => {
     const kit = await kitOf("protocol", "atlas");
     const words = await (await SimulatedWords.ofSeed(1)).stream(0, 8);
+    const simulated = refusal(NotPrivateError, "report_not_drawn");
     const preview: any = SimulatedReport.draw(kit.mechanism, [0, 1, 2], words);
     for (const fake of [preview, { ...preview }, { mechanism: kit.mechanism, number: 1 }]) {
-      expect(() => uploadBytes(kit, fake, charge)).toThrow(NotPrivateError);
+      expect(() => uploadBytes(kit, fake, charge)).toThrow(simulated);
     }
-    expect(() => uploadBytes(kit, Object.create(Report.prototype), charge)).toThrow();
+    expect(() => uploadBytes(kit, Object.create(Report.prototype), charge)).toThrow(simulated);
   });
 
   test("is never of another task's report", async () => {
@@ -140,6 +145,8 @@ describe("an upload", () => {
       ["atlas", "trips"].map((name) => kitOf("protocol", name)),
     );
     const report = Report.draw(other!.mechanism, [0, 1, 2]);
-    expect(() => uploadBytes(kit!, report, charge)).toThrow(NotPrivateError);
+    expect(() => uploadBytes(kit!, report, charge)).toThrow(
+      refusal(NotPrivateError, "report_of_another_mechanism"),
+    );
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 
 import * as client from "../src/index.js";
 import {
+  InvalidArgument,
   NotPrivateError,
   RandomnessUnavailable,
   Report,
@@ -13,6 +14,7 @@ import {
 } from "../src/index.js";
 import { SimulatedWords } from "../src/simulated.js";
 import { casesOf, gridZones, worldOf } from "./known_answers.js";
+import { refusal } from "./refusal.js";
 
 const locations = worldOf("trips-1", "town");
 const starts = new Starts({ epsilon: 2, zones: gridZones(locations, "grid:2") });
@@ -40,7 +42,7 @@ describe("words of a seed", () => {
     const stream = await bound.stream(ask.index, ask.count);
     const words = Array.from({ length: ask.count }, () => stream.next());
     expect(words.map((word) => word.toString(16).padStart(16, "0"))).toEqual(answer);
-    expect(() => stream.next()).toThrow(RangeError);
+    expect(() => stream.next()).toThrow(refusal(InvalidArgument, "words_exhausted"));
   });
 });
 
@@ -73,13 +75,14 @@ describe("words of the system", () => {
   };
 
   test.each([
-    ["fails", broken],
-    ["is missing", undefined],
-    ["fills nothing", (block: Uint8Array) => block],
-  ])("nothing is released where the source %s", (_how, getRandomValues) => {
+    ["fails", "randomness_failed", broken],
+    ["is missing", "randomness_failed", undefined],
+    ["fills nothing", "randomness_incomplete", (block: Uint8Array) => block],
+  ])("nothing is released where the source %s", (_how, code, getRandomValues) => {
     vi.stubGlobal("crypto", { getRandomValues });
-    expect(() => new SystemWords().next()).toThrow(RandomnessUnavailable);
-    expect(() => Report.draw(starts, [1, 2])).toThrow(RandomnessUnavailable);
+    const refused = refusal(RandomnessUnavailable, code);
+    expect(() => new SystemWords().next()).toThrow(refused);
+    expect(() => Report.draw(starts, [1, 2])).toThrow(refused);
   });
 });
 
@@ -105,7 +108,9 @@ describe("what may be sent", () => {
   test("is not made by calling the constructor", () => {
     const constructor = Report as unknown as new (...args: unknown[]) => Report;
     const released = { values: [0], number: null };
-    expect(() => new constructor(Symbol("ours"), starts, released)).toThrow(NotPrivateError);
+    expect(() => new constructor(Symbol("ours"), starts, released)).toThrow(
+      refusal(NotPrivateError, "report_not_drawn"),
+    );
   });
 
   test("is told from simulated words by their types, too", async () => {

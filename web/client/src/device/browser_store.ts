@@ -31,12 +31,16 @@ export async function openBrowserStore(
 ): Promise<LedgerStore> {
   const marker = localMarker();
   if (globalThis.indexedDB === undefined || globalThis.navigator?.locks === undefined) {
-    throw refused("IndexedDB and Web Locks, of a page that is served securely,");
+    throw refused(
+      "IndexedDB and Web Locks, of a page that is served securely,",
+      "IndexedDB and Web Locks",
+    );
   }
   if (!options.acceptEviction && !(await isPersistent())) {
     throw new LedgerRefused(
       "the browser must promise to keep what was spent, and did not; allow the page to store " +
         "data, or accept that the browser may forget it",
+      { code: "storage_not_persistent" },
     );
   }
   return new BrowserStore(await opened(), marker);
@@ -94,7 +98,7 @@ class BrowserStore implements LedgerStore {
       });
       if (transaction.durability !== "strict") {
         transaction.abort();
-        throw refused("strict durability of IndexedDB");
+        throw refused("strict durability of IndexedDB", "strict durability");
       }
       let found: Found;
       let failure: unknown;
@@ -148,7 +152,8 @@ function localMarker(): LedgerMarker {
   } catch {
     storage = undefined; // cookies and all are forbidden
   }
-  if (storage === undefined || storage === null) throw refused("localStorage, of a page,");
+  if (storage === undefined || storage === null)
+    throw refused("localStorage, of a page,", "localStorage");
   const kept = storage;
   return {
     read: () => kept.getItem(MARKER),
@@ -163,8 +168,12 @@ function localMarker(): LedgerMarker {
   };
 }
 
-function refused(what: string): LedgerRefused {
-  return new LedgerRefused(`a ledger needs ${what} to be durable, and there is none here`);
+/** `needs` is the fact, `what` how it is said. */
+function refused(what: string, needs: string): LedgerRefused {
+  return new LedgerRefused(`a ledger needs ${what} to be durable, and there is none here`, {
+    code: "ledger_not_durable",
+    needs,
+  });
 }
 
 function inUse(error: DOMException): LedgerRefused {
@@ -172,6 +181,7 @@ function inUse(error: DOMException): LedgerRefused {
   return new LedgerRefused(
     `the ledger must be free to be written, and another tab kept it for ${LOCK_WAIT_MS / 1000} ` +
       "s; try again when that has ended",
+    { code: "ledger_in_use" },
   );
 }
 
@@ -180,5 +190,6 @@ function unwritable(error: unknown): LedgerRefused {
   return new LedgerRefused(
     `the ledger must be readable and writable to report anything, and was not (${name}); ` +
       "nothing was perturbed",
+    { code: "ledger_unusable", reason: name },
   );
 }

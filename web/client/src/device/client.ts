@@ -91,6 +91,7 @@ export class Client {
     if (!store.durable && !options.isTest) {
       throw new LedgerRefused(
         "a ledger must be durable, and this store says that it is not; it is for tests alone",
+        { code: "ledger_not_durable" },
       );
     }
     try {
@@ -185,7 +186,9 @@ export class Client {
   #fetched(taskId: string | undefined = this.#last): FetchedKit {
     const fetched = taskId === undefined ? undefined : this.#entered.get(taskId);
     if (fetched === undefined) {
-      throw new TaskRefused("a task must be joined before anything is reported to it");
+      throw new TaskRefused("a task must be joined before anything is reported to it", {
+        code: "no_task_joined",
+      });
     }
     return fetched;
   }
@@ -198,9 +201,11 @@ export class Client {
 function currentTime(task: Task, moment: number): number {
   const time = task.epoch(moment);
   if (time < task.facts.start || time >= task.facts.end) {
-    const why = time >= task.facts.end ? "is over" : "has not begun";
+    const isOver = time >= task.facts.end;
+    const why = isOver ? "is over" : "has not begun";
     throw new ReportRefused(
       `a task must be running to be reported to, and this one ${why} by this device's clock`,
+      { code: isOver ? "task_expired" : "task_not_started" },
     );
   }
   return time;
@@ -225,6 +230,7 @@ function read(
     throw new DomainError(
       "this task asks when: `hour` must be given for every journey, the hour of the week or " +
         "null where it is not known, and was not",
+      { code: "hour_missing" },
     );
   }
   const { hour } = options;
@@ -239,6 +245,7 @@ async function checkOpen(fetched: FetchedKit, { now, queue }: ReportOptions): Pr
     throw new ReportRefused(
       "a task must be open to be reported to, and this one was closed: its collector takes no " +
         "more reports; nothing was spent, and nothing was sent",
+      { code: "task_closed" },
     );
   }
 }
@@ -258,6 +265,7 @@ function bodyOf(
     throw new ReportRefused(
       "a report must be drawn without any failure, and one occurred; what it says is withheld " +
         "because it may be private, nothing was sent, and the charge stays",
+      { code: "report_failed" },
     );
   }
 }

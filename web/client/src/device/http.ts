@@ -32,16 +32,20 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
     throw new UploadFailed(
       `the collector must be reached to join its task, and was not (${nameOf(error)}); try ` +
         "again later",
+      { code: "collector_unreachable", reason: nameOf(error) },
     );
   }
   if (reply.status !== 200) {
     throw new UploadFailed(
       `the collector must answer with the task and its files, and answered ${reply.status}`,
-      reply.status,
+      { code: "unexpected_status", status: reply.status },
     );
   }
   if (!reply.isWhole) {
-    throw new TaskRefused(`a file of a task must have at most ${most} bytes, and one has more`);
+    throw new TaskRefused(
+      `a file of a task must have at most ${most} bytes, and one has more`,
+      { code: "task_file_too_large", limit: most },
+    );
   }
   return reply.content;
 }

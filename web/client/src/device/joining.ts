@@ -48,11 +48,13 @@ function oneId(named: string | null, expected: string | undefined): string {
     throw new TaskRefused(
       "the id of the task must be known beforehand, 43 characters, from somebody other than " +
         "the collector if possible; name it, or take a URL that ends in it",
+      { code: "task_id_missing" },
     );
   }
   if (named !== null && named !== id) {
     throw new TaskRefused(
       "the task must be the one that was expected, and the URL has another",
+      { code: "task_id_mismatch" },
     );
   }
   return id;

@@ -78,13 +78,13 @@ export class Ledger {
     const marked = store.marker.read();
     const token = await store.update((state) => {
       if (state.about !== null) return [checked(state).token];
-      if (marked !== null) throw gone();
+      if (marked !== null) throw gone("ledger_missing");
       const begun = String(cap ?? EPSILON_LIFETIME_DEFAULT);
       const about = { format: FORMAT, token: freshId(), lifetime: begun };
       return [about.token, { about }];
     });
     const known = store.marker.read();
-    if (known !== null && known !== token) throw gone();
+    if (known !== null && known !== token) throw gone("ledger_mismatch");
     if (known === null) store.marker.write(token);
     const ledger = new Ledger(store);
     if (cap !== null) await ledger.#lower(cap);
@@ -125,7 +125,9 @@ export class Ledger {
     await this.#update((state) => {
       const row = state.charges.find((each) => each.reportId === reportId);
       if (row?.state !== "charged" || row.body !== null) {
-        throw new LedgerRefused("a charge must get one body only, and this one has its own");
+        throw new LedgerRefused("a charge must get one body only, and this one has its own", {
+          code: "charge_already_used",
+        });
       }
       return [undefined, { changed: { ...row, state: "waiting", body, notBefore } }];
     });
@@ -207,6 +209,7 @@ export class Ledger {
         throw new LedgerRefused(
           `the lifetime epsilon must stay at ${now}, at which this ledger began or was ` +
             `lowered, got ${cap}; it can only be lowered`,
+          { code: "lifetime_raised", lifetime: String(now) },
         );
       }
       return [undefined, { about: { ...about!, lifetime: String(cap) } }];
@@ -239,6 +242,7 @@ export function asLifetime(value: string | number | Fraction): Fraction {
   if (cap === null || cap.compare(ZERO) <= 0 || cap.compare(most) > 0) {
     throw new LedgerRefused(
       `the lifetime epsilon of a device must be above 0 and at most ${EPSILON_LIFETIME_MAX}`,
+      { code: "lifetime_out_of_range", limit: EPSILON_LIFETIME_MAX },
     );
   }
   return cap;
@@ -255,6 +259,7 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
     throw new LedgerRefused(
       `one person must report at most ${times(most)} to this task, and this device did ` +
         `${times(here)}, lost reports included; ${count} more is refused`,
+      { code: "reports_exhausted", limit: most, reports: here, more: count },
     );
   }
   const lifetime = asFraction(about!.lifetime)!;
@@ -264,13 +269,19 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
     throw new LedgerRefused(
       `a ledger must spend at most ${lifetime} in its life, and ${spent} are spent; ${more} ` +
         "more is refused, and nothing renews",
+      {
+        code: "budget_exhausted",
+        lifetime: String(lifetime),
+        spent: String(spent),
+        more: String(more),
+      },
     );
   }
 }
 
 /** Refuse what is not whole, or not what we wrote. */
 function checked({ about, charges }: LedgerState): { token: string } {
-  if (about === null) throw gone();
+  if (about === null) throw gone("ledger_missing");
   const whole = charges.every(({ epsilon, reportId }) => {
     const paid = typeof epsilon === "string" ? asFraction(epsilon) : null;
     return paid !== null && paid.compare(ZERO) > 0 && isReportId(reportId);
@@ -278,6 +289,7 @@ function checked({ about, charges }: LedgerState): { token: string } {
   if (about.format !== FORMAT || !isReportId(about.token) || !whole) {
     throw new LedgerRefused(
       "the ledger must be whole, and is damaged or none; nothing is reported from it",
+      { code: "ledger_damaged" },
     );
   }
   asLifetime(about.lifetime);
@@ -294,9 +306,10 @@ function receipt(row: ChargeRow): Receipt {
   return { taskId: task, reportId, time, epsilon: paid, state, reason, notBefore };
 }
 
-function gone(): LedgerRefused {
+function gone(code: string): LedgerRefused {
   return new LedgerRefused(
     "the ledger must be the one that began here, and is gone or another: without it nobody " +
       "knows what was spent, and nothing is reported",
+    { code },
   );
 }

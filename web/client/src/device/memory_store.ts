@@ -4,6 +4,7 @@
  * It says that it is not durable, and a client refuses it unless told that this is a test.
  */
 
+import { LedgerRefused } from "../errors.js";
 import type { ChargeRow, LedgerChange, LedgerState, LedgerStore, TaskRow } from "./store.js";
 
 export class MemoryStore implements LedgerStore {
@@ -29,7 +30,9 @@ export class MemoryStore implements LedgerStore {
       charges: [...this.#charges.values()],
     });
     const { about, task, added, changed } = change;
-    if (added !== undefined && this.#charges.has(added.reportId)) throw new Error("not new");
+    if (added !== undefined && this.#charges.has(added.reportId)) {
+      throw new LedgerRefused("not new", { code: "charge_repeated" });
+    }
     this.#about = about ?? this.#about;
     if (task !== undefined) this.#tasks.set(task.id, task);
     for (const charge of [added, changed]) {

@@ -38,9 +38,9 @@ const REASONS = {
 
 export type ImportReason = keyof typeof REASONS;
 
-/** A file that is refused; it is never quoted. */
+/** A file that is refused; it is never quoted. Its code is the reason, with underscores. */
 export class ImportRefused extends SchemaError {
   constructor(readonly reason: ImportReason) {
-    super(`the file ${REASONS[reason]}`);
+    super(`the file ${REASONS[reason]}`, { code: reason.replaceAll("-", "_") });
   }
 }

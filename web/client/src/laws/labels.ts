@@ -6,7 +6,7 @@
  * changes: the first says whether the truth is supported, the others pick one such output.
  */
 
-import { BudgetError, DomainError } from "../errors.js";
+import { BudgetError, DomainError, OutOfRange } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import type { Word } from "../words.js";
 import { checkShare, heaviest, type Law, UNIT, WORDS } from "./law.js";
@@ -45,6 +45,7 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
     if (!Number.isSafeInteger(size) || size < 1 || size > LABELS_MAX) {
       throw new DomainError(
         `a question must have from 1 to ${LABELS_MAX} labels, got ${size}; ask about larger zones`,
+        { code: "label_count_out_of_range", labels: size, most: LABELS_MAX },
       );
     }
     this.heavy = heaviest(UNIT, share);
@@ -66,7 +67,10 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
 
   draw(secret: number, word: Word): readonly number[] {
     if (!Number.isSafeInteger(secret) || secret < 0 || secret >= this.size) {
-      throw new RangeError(`input must be in [0, ${this.size}); its value is withheld`);
+      throw new OutOfRange(`input must be in [0, ${this.size}); its value is withheld`, {
+        code: "input_out_of_range",
+        size: this.size,
+      });
     }
     return this.drawn(
       secret,
@@ -121,6 +125,7 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
       throw new BudgetError(
         `64-bit words must keep the share of a draw, and do not for ${this.size} labels at ` +
           `${this.share}; use a smaller epsilon or larger zones`,
+        { code: "word_precision_exceeded", labels: this.size },
       );
     }
   }

@@ -5,7 +5,7 @@
  */
 
 import { expLower, MIN_SHARE } from "../budget.js";
-import { BudgetError } from "../errors.js";
+import { BudgetError, InvalidArgument } from "../errors.js";
 import type { Fraction } from "../fraction.js";
 import type { Word } from "../words.js";
 
@@ -77,6 +77,7 @@ export function checkShare(share: Fraction): void {
   if (share.compare(MIN_SHARE) < 0) {
     throw new BudgetError(
       `the share of a draw must be positive and at least 2^-28, got share=${share}`,
+      { code: "share_too_small", share: share.toNumber() },
     );
   }
 }
@@ -88,13 +89,23 @@ export function checkWords(lightest: bigint, total: bigint): void {
       "the weights of a draw must add up to less than 2^63 and to at most 2^33 times the " +
         `lightest, or 64-bit words cannot keep its share; got ${total} and ${lightest}: use ` +
         "a smaller epsilon, or fewer locations or journeys",
+      { code: "word_precision_exceeded" },
     );
   }
 }
 
 /** Refuse what is no whole number from `low` to `high`; it must be public. */
-export function checkWhole(name: string, value: number, low: number, high: number): void {
+export function checkWhole(
+  name: string,
+  value: number,
+  low: number,
+  high: number,
+  code: string,
+): void {
   if (!Number.isSafeInteger(value) || value < low || value > high) {
-    throw new RangeError(`${name} must be a whole number from ${low} to ${high}, got ${value}`);
+    throw new InvalidArgument(
+      `${name} must be a whole number from ${low} to ${high}, got ${value}`,
+      { code, parameter: name, least: low, most: high },
+    );
   }
 }

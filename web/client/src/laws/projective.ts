@@ -6,7 +6,7 @@
  * base q are x1, x2, ..., supports the points u with u0 + x1 u1 + x2 u2 + ... = 0.
  */
 
-import { BudgetError } from "../errors.js";
+import { BudgetError, InvalidArgument } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { heaviest, highProduct, UNIT } from "./law.js";
 import { LabelLaw, type Levels } from "./labels.js";
@@ -29,9 +29,10 @@ export class ProjectiveResponse extends LabelLaw {
     this.#q = BigInt(order);
     const room = dimensions >= 2 && this.#q ** BigInt(dimensions - 1) >= BigInt(size);
     if (!room || !isPrime(order)) {
-      throw new RangeError(
+      throw new InvalidArgument(
         `a space for ${size} labels must have a prime order and room for them, got ` +
           `order=${order} and dimensions=${dimensions}`,
+        { code: "projective_space_unsuitable", size, order, dimensions },
       );
     }
     const points = this.#points(dimensions);
@@ -39,6 +40,7 @@ export class ProjectiveResponse extends LabelLaw {
       throw new BudgetError(
         `the points of a space must be numbers below 2^53, got ${points} of them; use the ` +
           "space that bestSpace chooses",
+        { code: "projective_space_too_large" },
       );
     }
     this.entrySize = Number(points);

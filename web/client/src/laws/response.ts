@@ -1,5 +1,6 @@
 /** Randomised response, and the draw that reads no secret at all. */
 
+import { OutOfRange } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { Channel, checkShare, checkWhole, checkWords, heaviest } from "./law.js";
 
@@ -16,14 +17,17 @@ export class RandomizedResponse extends Channel<number> {
   ) {
     super();
     checkShare(share);
-    checkWhole("size", size, 2, MOST);
+    checkWhole("size", size, 2, MOST, "size_out_of_range");
     this.#heavy = heaviest(RESPONSE_UNIT, share);
     checkWords(RESPONSE_UNIT, this.#heavy + BigInt(size - 1) * RESPONSE_UNIT);
   }
 
   weights(secret: number): bigint[] {
     if (!Number.isSafeInteger(secret) || secret < 0 || secret >= this.size) {
-      throw new RangeError(`input must be in [0, ${this.size}); its value is withheld`);
+      throw new OutOfRange(`input must be in [0, ${this.size}); its value is withheld`, {
+        code: "input_out_of_range",
+        size: this.size,
+      });
     }
     return Array.from({ length: this.size }, (_, k) =>
       k === secret ? this.#heavy : RESPONSE_UNIT,
@@ -45,12 +49,12 @@ export class Uniform extends Channel<number | null> {
 
   constructor(readonly size: number) {
     super();
-    checkWhole("size", size, 1, MOST);
+    checkWhole("size", size, 1, MOST, "size_out_of_range");
   }
 
   weights(released: number | null): bigint[] {
     const first = released ?? this.size;
-    checkWhole("a released number", first, 1, this.size);
+    checkWhole("a released number", first, 1, this.size, "count_out_of_range");
     return Array.from({ length: this.size }, (_, k) => (k < first ? 1n : 0n));
   }
 

@@ -20,7 +20,7 @@ export class SubsetSelection extends LabelLaw {
     share: Fraction,
   ) {
     super(size, share);
-    checkWhole("count", count, 1, Math.max(1, size - 1));
+    checkWhole("count", count, 1, Math.max(1, size - 1), "count_out_of_range");
     this.entries = count;
     this.entrySize = size;
     this.wordCount = 1 + count;

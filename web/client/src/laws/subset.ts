@@ -1,5 +1,6 @@
 /** Two levels by rank: a public number of items, those nearest to the secret, weigh more. */
 
+import { InvalidArgument } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { Channel, checkShare, checkWhole, checkWords, heaviest, largestUnit } from "./law.js";
 
@@ -24,8 +25,8 @@ export class Subset<Secret> extends Channel<Secret> {
   ) {
     super();
     checkShare(share);
-    checkWhole("size", size, 1, MOST);
-    checkWhole("nearCount", nearCount, 1, size);
+    checkWhole("size", size, 1, MOST, "size_out_of_range");
+    checkWhole("nearCount", nearCount, 1, size, "near_count_out_of_range");
     this.#distances = distances;
     this.lightest = largestUnit(size, share);
     this.heavy = heaviest(this.lightest, share);
@@ -47,7 +48,10 @@ export class Subset<Secret> extends Channel<Secret> {
   near(secret: Secret): boolean[] {
     const distances = this.#distances(secret);
     if (distances.length !== this.size || distances.some(Number.isNaN)) {
-      throw new RangeError(`a secret must have a distance to each of ${this.size} items`);
+      throw new InvalidArgument(`a secret must have a distance to each of ${this.size} items`, {
+        code: "distance_count_mismatch",
+        size: this.size,
+      });
     }
     const order = Array.from(distances.keys());
     order.sort((a, b) => distances[a]! - distances[b]! || a - b);

@@ -53,6 +53,7 @@ export function parseCanonical(content: Uint8Array, what: string, most: number):
   if (!sameBytes(canonicalBytes(value), content)) {
     throw new SchemaError(
       `${what} must be canonical JSON (keys sorted, no spaces), and is written otherwise`,
+      { code: "json_not_canonical" },
     );
   }
   return value;
@@ -61,23 +62,28 @@ export function parseCanonical(content: Uint8Array, what: string, most: number):
 /** A JSON object of the same kinds of values, however it is written. */
 export function parseObject(content: Uint8Array, what: string, most: number): JsonObject {
   if (content.length > most) {
-    throw new SchemaError(`${what} must have at most ${most} bytes, got ${content.length}`);
+    throw new SchemaError(`${what} must have at most ${most} bytes, got ${content.length}`, {
+      code: "json_too_large",
+      limit: most,
+      size: content.length,
+    });
   }
-  const value = new Reader(utf8(content, what)).whole();
+  const value = new Reader(utf8(content, what, "not_json_object")).whole();
   if (typeof value !== "object" || Array.isArray(value)) {
     throw new SchemaError(
       `${what} must be a JSON object without fractions and with every name once, and is not`,
+      { code: "not_json_object" },
     );
   }
   return value;
 }
 
-/** Text in UTF-8, a byte order mark being part of it. */
-export function utf8(content: Uint8Array, what: string): string {
+/** Text in UTF-8, a byte order mark being part of it; `code` is what is wrong if it is not. */
+export function utf8(content: Uint8Array, what: string, code: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
-    throw new SchemaError(`${what} must be encoded in UTF-8, and is not`);
+    throw new SchemaError(`${what} must be encoded in UTF-8, and is not`, { code });
   }
 }
 
@@ -176,24 +182,32 @@ class Reader {
 
 function whole(text: string): string {
   if (HALF_CHARACTER.test(text)) {
-    throw new SchemaError("names and text must be of whole characters, and one is not");
+    throw new SchemaError("names and text must be of whole characters, and one is not", {
+      code: "json_text_malformed",
+    });
   }
   return text;
 }
 
 function checkDepth(depth: number): void {
   if (depth < 0) {
-    throw new SchemaError(`values must be nested at most ${DEPTH_MAX} deep, and are deeper`);
+    throw new SchemaError(`values must be nested at most ${DEPTH_MAX} deep, and are deeper`, {
+      code: "json_too_deep",
+      limit: DEPTH_MAX,
+    });
   }
 }
 
 function malformed(): SchemaError {
-  return new SchemaError("it must be JSON without fractions and with every name once");
+  return new SchemaError("it must be JSON without fractions and with every name once", {
+    code: "not_json_object",
+  });
 }
 
 function strange(): SchemaError {
   return new SchemaError(
     `values must be text, whole numbers up to ${INTEGER_MAX}, true, false, lists or objects, ` +
       "and one is not",
+    { code: "json_value_unsupported" },
   );
 }

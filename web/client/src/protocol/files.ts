@@ -40,7 +40,7 @@ export interface ZonesFile {
 /** CSV with the columns location_id, lat and lng, in the order of the set. */
 export function parseLocations(content: Uint8Array): LocationSet {
   checkSize(content, "locations");
-  const rows = csvRows(utf8(content, "locations"));
+  const rows = csvRows(utf8(content, "locations", "locations_malformed"));
   const header = rows?.shift();
   if (rows == null || String(header) !== HEADER || rows.some((row) => row.length !== 3)) {
     throw noLocations();
@@ -48,6 +48,7 @@ export function parseLocations(content: Uint8Array): LocationSet {
   if (rows.length > LOCATIONS_MAX) {
     throw new TaskRefused(
       `a task must have at most ${LOCATIONS_MAX} locations, got ${rows.length}`,
+      { code: "too_many_locations", limit: LOCATIONS_MAX, locations: rows.length },
     );
   }
   return new LocationSet(rows.map(location));
@@ -86,11 +87,17 @@ export async function parseAtlas(
   const journeys = checkedJourneys(said["journeys"]!);
   const { format, recipe, epsilon, locations_sha256: of, near_count: near, size = 0 } = said;
   const texts = [format, recipe, epsilon, of].every((text) => typeof text === "string");
-  if (!texts || !isIndex(near) || !isIndex(size) || format !== ATLAS_FORMAT) {
-    throw new TaskRefused(`an atlas must be of the format ${ATLAS_FORMAT}, and is not`);
+  const isWritten = texts && isIndex(near);
+  if (!isWritten || !isIndex(size) || format !== ATLAS_FORMAT) {
+    throw new TaskRefused(`an atlas must be of the format ${ATLAS_FORMAT}, and is not`, {
+      code: isWritten ? "codebook_format_unknown" : "codebook_malformed",
+      format: ATLAS_FORMAT,
+    });
   }
   if (of !== (await locations.sha256())) {
-    throw new TaskRefused("an atlas must be of the locations beside it, and is of others");
+    throw new TaskRefused("an atlas must be of the locations beside it, and is of others", {
+      code: "codebook_of_other_locations",
+    });
   }
   const book = new Book(locations, journeys, near);
   const made = asEpsilon(epsilon as string);
@@ -105,11 +112,13 @@ function checkedJourneys(journeys: Json): number[][] {
   if (rows.length < 1 || rows.length > JOURNEYS_MAX || length < 1 || length > LENGTH_MAX) {
     throw new TaskRefused(
       `an atlas must hold 1 to ${JOURNEYS_MAX} journeys of 1 to ${LENGTH_MAX} locations`,
+      { code: "codebook_malformed", limit: JOURNEYS_MAX },
     );
   }
   if (!rows.every(fits)) {
     throw new TaskRefused(
       "journeys of an atlas must be of one length and of locations, counted from 0",
+      { code: "codebook_malformed", limit: LENGTH_MAX },
     );
   }
   return rows as number[][];
@@ -124,11 +133,16 @@ export async function parseZones(
   const { names, of, rule } = said;
   const locationsSha256 = await locations.sha256();
   if (said["format"] !== ZONES_FORMAT || said["locations_sha256"] !== locationsSha256) {
-    throw new TaskRefused(`zones must be of the format ${ZONES_FORMAT} and of these locations`);
+    throw new TaskRefused(
+      `zones must be of the format ${ZONES_FORMAT} and of these locations`,
+      { code: "zones_mismatch", format: ZONES_FORMAT },
+    );
   }
   const named = Array.isArray(names) && names.every((name) => typeof name === "string");
   if (typeof rule !== "string" || !named || !Array.isArray(of) || !of.every(isIndex)) {
-    throw new TaskRefused("zones must have names, and a number for each location");
+    throw new TaskRefused("zones must have names, and a number for each location", {
+      code: "zones_malformed",
+    });
   }
   const zones = new Zones(locations, of as number[], names as string[]);
   return { zones, rule, sha256: await zonesSha256(zones, locationsSha256) };
@@ -160,15 +174,27 @@ function object(
   const names = Object.keys(said);
   const known = [...fields, ...optional];
   if (!fields.every((name) => name in said) || !names.every((name) => known.includes(name))) {
-    throw new TaskRefused(`${what} must have ${fields.join(", ")} and nothing else`);
+    throw new TaskRefused(`${what} must have ${fields.join(", ")} and nothing else`, {
+      code: "fields_mismatch",
+      file: fileOf(what),
+    });
   }
   return said;
 }
 
 function checkSize(content: Uint8Array, what: string): void {
   if (content.length > FILE_BYTES_MAX) {
-    throw new TaskRefused(`${what} must have at most ${FILE_BYTES_MAX} bytes`);
+    throw new TaskRefused(`${what} must have at most ${FILE_BYTES_MAX} bytes`, {
+      code: "task_file_too_large",
+      file: fileOf(what),
+      limit: FILE_BYTES_MAX,
+    });
   }
+}
+
+/** By the name that it has behind the task's address. */
+function fileOf(what: string): string {
+  return what.replace(/^an /, "");
 }
 
 function isIndex(value: Json | undefined): value is number {
@@ -176,5 +202,8 @@ function isIndex(value: Json | undefined): value is number {
 }
 
 function noLocations(): TaskRefused {
-  return new TaskRefused(`locations must be CSV with the columns ${HEADER}`);
+  return new TaskRefused(`locations must be CSV with the columns ${HEADER}`, {
+    code: "locations_malformed",
+    columns: HEADER.split(","),
+  });
 }

@@ -10,7 +10,10 @@ import { DomainError } from "../errors.js";
  */
 export function broughtToLength<Point>(points: readonly Point[], length: number): Point[] {
   const count = points.length;
-  if (count < 1) throw new DomainError("a journey must have at least one point, got none");
+  if (count < 1)
+    throw new DomainError("a journey must have at least one point, got none", {
+      code: "trajectory_empty",
+    });
   if (count <= length) {
     return Array.from({ length }, (_, k) => points[Math.min(k, count - 1)]!);
   }

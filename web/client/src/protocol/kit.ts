@@ -34,7 +34,9 @@ export class Kit {
     readonly code: ValueCode,
   ) {
     if (ours !== OURS)
-      throw new TaskRefused("a kit must be made of its files; use Kit.fromFiles");
+      throw new TaskRefused("a kit must be made of its files; use Kit.fromFiles", {
+        code: "kit_not_from_files",
+      });
     Object.freeze(this);
   }
 
@@ -56,6 +58,7 @@ export class Kit {
         throw new TaskRefused(
           `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, and those of this ` +
             "task would not; it takes larger zones",
+          { code: "report_too_large", limit: UPLOAD_BYTES_MAX },
         );
       }
       return new Kit(OURS, task, locations, mechanism, code);
@@ -97,9 +100,14 @@ async function atlasOf(
   if (content === undefined) throw missing("atlas");
   const { book, epsilon, sha256 } = await parseAtlas(content, locations);
   checkHash(sha256, task.facts.bookSha256);
-  if (book.length !== task.facts.length || epsilon.compare(task.facts.epsilon) !== 0) {
+  const isLong = book.length === task.facts.length;
+  if (!isLong || epsilon.compare(task.facts.epsilon) !== 0) {
     throw new TaskRefused(
       `the atlas must be of length ${task.facts.length} and epsilon ${task.facts.epsilon} alone`,
+      {
+        code: isLong ? "codebook_parameters_mismatch" : "codebook_length_mismatch",
+        length: task.facts.length,
+      },
     );
   }
   return new WholeJourney({ epsilon, locations, books: [book] });
@@ -113,7 +121,9 @@ async function questionOf(
   if (content === undefined) throw missing("zones");
   const { zones, rule, sha256 } = await parseZones(content, locations);
   if (rule !== task.facts.zones) {
-    throw new TaskRefused("zones must be made by the rule that the task names");
+    throw new TaskRefused("zones must be made by the rule that the task names", {
+      code: "zones_rule_mismatch",
+    });
   }
   checkHash(sha256, task.facts.bookSha256);
   const { epsilon, when } = task.facts;
@@ -126,6 +136,7 @@ async function questionOf(
     throw new TaskRefused(
       `a question must have at most ${LABELS_MAX} labels, got ${made.labelCount}; take larger ` +
         "zones",
+      { code: "too_many_labels", limit: LABELS_MAX },
     );
   }
   return made;
@@ -136,10 +147,14 @@ function checkHash(found: string, named: string): void {
     throw new TaskRefused(
       "locations and atlas or zones must have the hashes that the task names, and have " +
         "others; fetch them again, and take part in nothing if it stays so",
+      { code: "task_file_hash_mismatch" },
     );
   }
 }
 
 function missing(name: string): TaskRefused {
-  return new TaskRefused(`a task must come with ${name}`);
+  return new TaskRefused(`a task must come with ${name}`, {
+    code: "task_file_missing",
+    files: [name],
+  });
 }

@@ -97,7 +97,10 @@ export function checkedFacts(said: JsonObject): TaskFacts {
 function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json } {
   const law = said["mechanism"];
   if (!isObject(law) || String(Object.keys(law).sort()) !== "name,params,version") {
-    throw new TaskRefused("mechanism must have a name, a version and params, and nothing else");
+    throw new TaskRefused(
+      "mechanism must have a name, a version and params, and nothing else",
+      { code: "mechanism_malformed" },
+    );
   }
   const { name, params, version } = law;
   const asks = typeof name === "string" && Object.hasOwn(QUESTIONS, name);
@@ -110,18 +113,25 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
     throw new TaskRefused(
       `a task must have the fields of its kind and no others, got ${strange} unknown and ` +
         `without ${missing.sort().join(", ") || "none"}`,
+      { code: "fields_mismatch", file: "task", unknown: strange, missing },
     );
   }
   if ("delete_counts" in said && said["delete_counts"] !== true) {
-    throw new TaskRefused("delete_counts must be true, or left out, and is not");
+    throw new TaskRefused("delete_counts must be true, or left out, and is not", {
+      code: "delete_counts_not_true",
+    });
   }
   if (said["wire_version"] !== WIRE_VERSION) {
-    throw new TaskRefused(`wire_version must be ${WIRE_VERSION}, got another; update nomadp`);
+    throw new TaskRefused(`wire_version must be ${WIRE_VERSION}, got another; update nomadp`, {
+      code: "wire_version_unknown",
+      known: WIRE_VERSION,
+    });
   }
   if (!asks && name !== ATLAS) {
     throw new TaskRefused(
       `the mechanism of a task must be one of ${Object.keys(VERSIONS).join(", ")}, whose ` +
         "reports are of one size, got another",
+      { code: "mechanism_not_for_tasks" },
     );
   }
   const found = name as TaskMechanism;
@@ -129,6 +139,7 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
     throw new TaskRefused(
       `${found} must be of version ${VERSIONS[found]}, the one known here, got another; ` +
         "update nomadp",
+      { code: "mechanism_version_unknown", mechanism: found, known: VERSIONS[found] },
     );
   }
   return { name: found, params: params! };
@@ -137,7 +148,10 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
 function checkTexts(said: JsonObject, book: string): void {
   for (const name of [...TEXTS, book]) {
     if (typeof said[name] !== "string")
-      throw new TaskRefused(`${name} must be text, and is not`);
+      throw new TaskRefused(`${name} must be text, and is not`, {
+        code: "field_not_text",
+        field: name,
+      });
   }
   const purpose = said["purpose"] as string;
   const characters = [...purpose].length;
@@ -147,13 +161,18 @@ function checkTexts(said: JsonObject, book: string): void {
     throw new TaskRefused(
       `purpose must be a sentence of up to ${most.PURPOSE_MAX} printable characters that ` +
         `neither begins nor ends with a blank, got ${characters}`,
+      { code: "purpose_malformed", limit: most.PURPOSE_MAX, size: characters },
     );
   }
   if (![said["locations_sha256"], said[book]].every((hash) => HASH.test(hash as string))) {
-    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one has not");
+    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one has not", {
+      code: "hash_malformed",
+    });
   }
   if (!isReportId(said["salt"])) {
-    throw new TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not");
+    throw new TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not", {
+      code: "salt_malformed",
+    });
   }
 }
 
@@ -171,6 +190,7 @@ function checkedParams(
   if (!fits) {
     throw new TaskRefused(
       `params must be texts named ${known.join(" and ") || "nothing"}, and are not`,
+      { code: "params_malformed" },
     );
   }
   if (!asks) return { zones: null, when: null };
@@ -179,10 +199,13 @@ function checkedParams(
   if (!RULE.test(zones) || (polygons && zones !== `polygons:${bookSha256}`)) {
     throw new TaskRefused(
       "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+      { code: "zones_rule_malformed" },
     );
   }
   if (when !== null && !Object.hasOwn(WHEN, when)) {
-    throw new TaskRefused(`when must be ${Object.keys(WHEN).join(" or ")}, or left out`);
+    throw new TaskRefused(`when must be ${Object.keys(WHEN).join(" or ")}, or left out`, {
+      code: "when_unknown",
+    });
   }
   return { zones, when: when as When | null };
 }
@@ -190,11 +213,14 @@ function checkedParams(
 function checkedBudget(said: JsonObject): Fraction {
   const epsilon = asEpsilon(said["epsilon"] as string);
   if (String(epsilon) !== said["epsilon"]) {
-    throw new TaskRefused(`epsilon must be written as ${epsilon}, and is written otherwise`);
+    throw new TaskRefused(`epsilon must be written as ${epsilon}, and is written otherwise`, {
+      code: "epsilon_not_canonical",
+    });
   }
   if (epsilon.compare(new Fraction(most.EPSILON_REPORT_MAX)) > 0) {
     throw new TaskRefused(
       `epsilon of a report must be above 0 and at most ${most.EPSILON_REPORT_MAX}, got ${epsilon}`,
+      { code: "report_epsilon_out_of_range", limit: most.EPSILON_REPORT_MAX },
     );
   }
   const reports = within(
@@ -208,6 +234,7 @@ function checkedBudget(said: JsonObject): Fraction {
     throw new TaskRefused(
       `one person must spend at most ${most.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
         `reports of ${epsilon}`,
+      { code: "task_epsilon_too_large", limit: most.EPSILON_LIFETIME_MAX },
     );
   }
   return epsilon;
@@ -225,18 +252,29 @@ function checkTimes(said: Record<string, Json>): void {
     throw new TaskRefused(
       `a task must end after it starts, and within two years, got a start of ${start} and an ` +
         `end of ${end} in units of ${second} s`,
+      { code: "task_period_invalid", startS: start * second, endS: end * second },
     );
   }
-  if (retention * second > most.RETENTION_MAX_S || lasts > retention) {
+  const isLong = retention * second > most.RETENTION_MAX_S;
+  if (isLong || lasts > retention) {
     throw new TaskRefused(
       "reports must be kept until the task ends, and for at most five years, got a retention " +
         `of ${retention} and ${lasts} from start to end`,
+      {
+        code: isLong ? "retention_too_long" : "retention_shorter_than_task",
+        retentionS: retention * second,
+      },
     );
   }
   if (delay > (retention - 1) * second) {
     throw new TaskRefused(
       `reports must be sent while they are still kept, got send_within of ${delay} s and a ` +
         `retention of ${retention} times ${second} s`,
+      {
+        code: "retention_shorter_than_delay",
+        retentionS: retention * second,
+        sendWithin: delay,
+      },
     );
   }
 }
@@ -245,6 +283,7 @@ function within(name: string, value: Json, low: number, high: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < low || (value as number) > high) {
     throw new TaskRefused(
       `${name} must be a whole number from ${low} to ${high}, got ${String(value).slice(0, 40)}`,
+      { code: "task_field_out_of_range", field: name },
     );
   }
   return value as number;

@@ -39,6 +39,7 @@ export class Task {
       throw new TaskRefused(
         `the task must be the one that was expected, ${expectedId.slice(0, 64)}, got ${id}; ` +
           "take part in none that differs from what others were given",
+        { code: "task_id_mismatch", expected: expectedId.slice(0, 64), taskId: id },
       );
     }
     return new Task(facts, id, bytes);
@@ -78,7 +79,6 @@ export function refusing<Made>(make: () => Made): Made {
 }
 
 export function asTaskRefused(error: unknown): unknown {
-  const ours = error instanceof NomadpError || error instanceof RangeError;
-  if (!ours || error instanceof TaskRefused) return error;
-  return new TaskRefused((error as Error).message);
+  if (!(error instanceof NomadpError) || error instanceof TaskRefused) return error;
+  return new TaskRefused(error.message, { ...error.facts, code: error.code });
 }

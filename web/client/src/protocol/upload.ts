@@ -28,11 +28,17 @@ export function uploadBytes(
 /** The body for a value. Nothing but `uploadBytes` and the known answers need it. */
 export function bodyOf(reportId: string, time: number, value: string): Uint8Array<ArrayBuffer> {
   if (!isReportId(reportId) || !(time >= 0 && time <= INTEGER_MAX)) {
-    throw new ReportRefused("a report must have an id of 22 characters and a time from 0");
+    throw new ReportRefused("a report must have an id of 22 characters and a time from 0", {
+      code: "report_id_or_time_malformed",
+    });
   }
   const body = canonicalBytes({ reports: [{ report_id: reportId, time, value }] });
   if (body.length > UPLOAD_BYTES_MAX) {
-    throw new ReportRefused(`an upload must have at most ${UPLOAD_BYTES_MAX} bytes`);
+    throw new ReportRefused(`an upload must have at most ${UPLOAD_BYTES_MAX} bytes`, {
+      code: "upload_too_large",
+      limit: UPLOAD_BYTES_MAX,
+      size: body.length,
+    });
   }
   return body;
 }

@@ -42,7 +42,10 @@ export class ValueCode {
     if (mechanism instanceof WholeJourney) {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
-    throw new ReportRefused("reports must be of atlas or of a direct question to be sent");
+    throw new ReportRefused("reports must be of atlas or of a direct question to be sent", {
+      code: "reports_not_sendable",
+      mechanism: mechanism.name,
+    });
   }
 
   /** Of every value. */
@@ -52,9 +55,11 @@ export class ValueCode {
 
   /** The numbers that a report of a person is; nothing simulated has any. */
   released(report: Report): readonly number[] {
-    if (!Report.is(report) || report.mechanism !== this.mechanism) {
+    const isDrawn = Report.is(report);
+    if (!isDrawn || report.mechanism !== this.mechanism) {
       throw new NotPrivateError(
         "a report must be drawn by Report.draw, with this task's mechanism, to be sent",
+        { code: isDrawn ? "report_of_another_mechanism" : "report_not_drawn" },
       );
     }
     return report.number === null ? report.values : [report.number];
@@ -119,5 +124,6 @@ function widthOf(size: number): number {
 function refused(): ReportRefused {
   return new ReportRefused(
     "a value must be one that the task's mechanism releases, in its one form",
+    { code: "report_value_malformed" },
   );
 }
