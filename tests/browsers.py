@@ -1,6 +1,7 @@
 """What tests in a browser share: how it is started, how a page is looked at, and the client."""
 
 import io
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ __all__ = [
     "serve_client",
     "too_small",
     "until",
+    "without_numbers",
 ]
 
 FLAGS = [
@@ -84,6 +86,11 @@ def until(page: "Page", holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < deadline_s, "what was waited for does not hold"
         page.wait_for_timeout(50)
+
+
+def without_numbers(text: str) -> str:
+    """For the wording of a page: what was drawn differs each time, and days every day."""
+    return re.sub(r"\d[\d,.:-]*(?<=\d)", "N", text)
 
 
 def drawn(page: "Page", state: str = "yes") -> None:

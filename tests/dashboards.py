@@ -8,15 +8,21 @@ from collecting import TOKENS
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["open_tab", "sign_in"]
+__all__ = ["choose", "open_tab", "sign_in"]
 
 
 def sign_in(page: "Page", task: str, token: str = TOKENS["analyst"]) -> None:
-    page.get_by_label("Analyst's token").fill(token)
+    page.locator("#token").fill(token)
     page.keyboard.press("Enter")
-    page.get_by_label("Task", exact=True).select_option(label=task)
+    choose(page, task)
 
 
-def open_tab(page: "Page", name: str) -> None:
-    page.get_by_role("tab", name=name).click()
+def choose(page: "Page", task: str) -> None:
+    """Another task, by its purpose."""
+    page.locator("#task").select_option(label=task)
+
+
+def open_tab(page: "Page", key: str) -> None:
+    """By the key of its view: ends, flows, starts, density, hotspots or journeys."""
+    page.locator(f"#tab-{key}").click()
     drawn(page)

@@ -38,7 +38,7 @@ def url_of(process: Process, path: str = "/") -> str:
 
 
 def sign_in(page: "Page") -> None:
-    page.get_by_label("Analyst's token").fill(TOKENS["analyst"])
+    page.locator("#token").fill(TOKENS["analyst"])
     page.keyboard.press("Enter")
     drawn(page, "nothing")
 
@@ -105,7 +105,7 @@ def test_streets_of_a_whole_city_are_no_patches_and_come_nearer_by(
         sign_in(page)
         far = pixels(page)
         for _ in range(4):
-            page.get_by_role("button", name="Zoom in").click()
+            page.locator("[data-action=zoom-in]").click()
             drawn(page, "nothing")
         near = pixels(page)
     assert part(far, palette["water"], near=2) > 0.003
@@ -136,9 +136,9 @@ def test_the_contributors_page_never_asks_for_tiles(
         collecting("--basemap", basemap) as process,
         seen(chromium, url_of(process, path), asked=asked) as page,
     ):
-        page.get_by_role("button", name="Draw a journey").click()
+        page.locator("[data-action=draw]").click()
         drawn(page)
-        page.get_by_role("button", name="Zoom in").click()
+        page.locator("[data-action=zoom-in]").click()
         drawn(page)
     assert asked_tiles(asked) == []
 

@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from browsers import DESK, PHONE, drawn, expect, part, pixels, seen, serious, too_small, until
+from browsers import (
+    DESK,
+    PHONE,
+    drawn,
+    expect,
+    part,
+    pixels,
+    seen,
+    serious,
+    too_small,
+    until,
+    without_numbers,
+)
 from city import city_kit, send_city
 from collecting import Address, Process, prepared, report, today
 from dashboards import open_tab, sign_in
@@ -16,7 +28,7 @@ from nomadp.look import look
 from nomadp.pages import POLICY, built_pages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Route
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -29,6 +41,8 @@ FILLED = """() => {
   return sizeOf(canvas) === sizeOf(canvas.closest(".map .canvas"));
 }"""
 """The map has seen that its place was resized."""
+WORDS = """(part) => [part, ...part.querySelectorAll("text")].map(
+  ({ childNodes }) => [...childNodes].map(({ data = "" }) => data).join(""))"""
 WEIGHT_BYTES = 700_000
 
 
@@ -75,17 +89,17 @@ def test_the_map_shows_what_was_collected(
 ) -> None:
     with seen(chromium, collection.url, viewport=screen, color_scheme=theme) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Destinations")
+        open_tab(page, "ends")
         expect(page.locator("#reports")).to_have_text(f"{collection.trips_reported():,}")
         image, palette = pixels(page), look()[theme]
         assert 0.1 < part(image, palette["map"]) < 0.9
         assert part(image, palette["certain-4"]) > 0.005
         assert part(image, palette["certain-1"]) > 0.02
-        open_tab(page, "Flows")
+        open_tab(page, "flows")
         image = pixels(page)
         assert part(image, palette["flow"], near=40) > 0.001
         assert part(image, palette["certain-4"]) < 0.001
-        expect(page.locator("#picture figcaption")).to_contain_text("Drawn are")
+        expect(page.locator("#picture figcaption [data-legend=width]")).to_be_visible()
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
         assert too_small(page) == []
@@ -98,12 +112,12 @@ def test_every_picture_of_journeys_has_its_table(
 ) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, ATLAS)
-        for name in ("Density", "Flows", "Hotspots", "Sample journeys"):
-            open_tab(page, name)
+        for key in ("density", "flows", "hotspots", "journeys"):
+            open_tab(page, key)
             rows = page.locator(".rows tbody tr")
             assert rows.count() > 3  # it is there with the map
             expect(page.locator(".summary")).not_to_be_empty()
-        expect(page.locator(".rows tbody tr.chosen")).to_have_text(re.compile("km$"))
+        expect(page.locator(".rows tbody tr.chosen")).to_have_count(1)
         with_radii = pixels(page)
         rows.nth(6).get_by_role("button").press("Enter")
         expect(rows.nth(6)).to_have_class("chosen")
@@ -135,23 +149,28 @@ def test_areas_become_smaller_as_the_map_is_zoomed_in(
     with seen(chromium, collection.url) as page:
         page.route("**/collection_jobs/*", telling("grid:4", "grid:8"))
         sign_in(page, ATLAS)
-        open_tab(page, "Density")
-        page.get_by_text("Areas: 8 by 8, as fine as reports tell something").wait_for()
+        open_tab(page, "density")
+        areas(page, 8, "finest")
         for screen in (PHONE, DESK):  # a larger screen is no zoom
             page.set_viewport_size(screen)
             until(page, lambda: page.evaluate(FILLED))
             drawn(page)
-            page.get_by_text("Areas: 8 by 8").wait_for()
-        page.get_by_role("button", name="Zoom in").click()
-        page.get_by_text("Areas: 16 by 16, of which reports tell nothing").wait_for()
-        page.get_by_role("button", name="Show everything").click()
-        page.get_by_text("Areas: 8 by 8").wait_for()
+            areas(page, 8, "finest")
+        page.locator("[data-action=zoom-in]").click()
+        areas(page, 16, "nothing")
+        page.locator("[data-action=show-all]").click()
+        areas(page, 8, "finest")
         page.locator(".map canvas").press("-")
-        page.get_by_text("Areas: 4 by 4").wait_for()
+        areas(page, 4, "zoom")
+
+
+def areas(page: "Page", side: int, why: str) -> None:
+    """Which areas are shown, and why these."""
+    page.locator(f".filter[data-areas='grid:{side}'][data-why={why}]").wait_for()
 
 
 def test_a_picture_that_tells_nothing_points_to_those_that_do(
-    chromium: "Browser", collection: Collection
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
 ) -> None:
     def only_flows(route: "Route") -> None:
         reply = route.fetch()
@@ -163,11 +182,12 @@ def test_a_picture_that_tells_nothing_points_to_those_that_do(
     with seen(chromium, collection.url) as page:
         page.route("**/collection_jobs/*", only_flows)
         sign_in(page, ATLAS)
-        open_tab(page, "Density")
+        open_tab(page, "density")
         pointer = page.locator(".elsewhere")
-        expect(pointer).to_have_text("These reports do tell something of: Flows")
-        pointer.get_by_role("button", name="Flows").click()
-        expect(page.get_by_role("tab", name="Flows")).to_be_focused()
+        expect(pointer.locator("button")).to_have_count(1)
+        wording("pages", "dashboard: elsewhere", pointer.inner_text())
+        pointer.locator("[data-view=flows]").click()
+        expect(page.locator("#tab-flows")).to_be_focused()
         expect(pointer).to_be_empty()
 
 
@@ -178,16 +198,15 @@ def test_density_opens_on_the_coarsest_areas_where_these_tell_nothing(
     with seen(chromium, collection.url) as page:
         page.route("**/collection_jobs/*", telling("grid:8", "grid:32"))  # may be chance
         sign_in(page, ATLAS)
-        open_tab(page, "Density")
-        said = page.get_by_text("Areas: 4 by 4, of which reports tell nothing.")
-        said.wait_for()
-        page.get_by_role("button", name="Zoom in").click()
-        page.get_by_text("Areas: 8 by 8").wait_for()
+        open_tab(page, "density")
+        areas(page, 4, "nothing")
+        page.locator("[data-action=zoom-in]").click()
+        areas(page, 8, "zoom")
 
 
 @pytest.mark.slow
 def test_without_intervals_nothing_is_called_certain(
-    chromium: "Browser", collection: Collection
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
 ) -> None:
     reason = "the codebook has 8 codewords"
 
@@ -203,43 +222,87 @@ def test_without_intervals_nothing_is_called_certain(
     with seen(chromium, collection.url) as page:
         page.route("**/collection_jobs/*", withheld)
         sign_in(page, ATLAS)
-        open_tab(page, "Density")
-        page.get_by_text(
-            "Areas: 4 by 4; how fine reports tell something is not known"
-        ).wait_for()
+        open_tab(page, "density")
+        areas(page, 4, "unknown")
         legend = page.locator(".legend")
-        expect(legend).to_contain_text("no interval known")
-        expect(legend).not_to_contain_text("less certain")
-        open_tab(page, "Flows")
-        expect(legend).to_contain_text("Wider is more trips")
-        expect(legend).not_to_contain_text("Fainter")
+        expect(legend.locator("[data-legend=shares-without-intervals]")).to_be_visible()
+        assert legend.locator(".mark.certain-1").count() == 0
+        said = explained(page, "shares-without-intervals")
+        wording("pages", "dashboard: legend without intervals", said)
+        open_tab(page, "flows")
+        expect(legend.locator("[data-legend=width]")).to_be_visible()
+        expect(legend.locator("[data-legend=certainty]")).to_have_count(0)
+
+
+def explained(page: "Page", part: str) -> str:
+    """The words of a part of the legend, a line each; limits of steps are numbers."""
+    told = page.locator(f"[data-legend={part}]").evaluate(WORDS)
+    return "\n".join(each for each in told if re.search("[a-z]", each))
+
+
+@pytest.mark.slow
+def test_the_words_around_an_answer(
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
+) -> None:
+    with seen(chromium, collection.url) as page:
+        sign_in(page, ATLAS)
+        for key, parts in {
+            "density": ("shares",),
+            "flows": ("width", "certainty", "direction"),
+        }.items():
+            open_tab(page, key)
+            legend = "\n".join(explained(page, part) for part in parts)
+            wording("pages", f"dashboard: legend of {key}", legend)
+        promised = page.locator("#guarantee .figure")
+        promised.wait_for()
+        task = collection.atlas.task.id
+        head = without_numbers(page.locator(".head").inner_text().replace(task, "TASK"))
+        wording("pages", "dashboard: head", head)
+        for name in ("guarantee", "refused"):
+            wording("pages", f"dashboard: {name}", page.locator(f"#{name}").inner_text())
 
 
 @pytest.mark.slow
 def test_it_says_what_fakes_could_do_what_was_refused_and_what_was_promised(
     chromium: "Browser", collection: Collection
 ) -> None:
+    facts: list[list[str]] = []
+
+    def noted(route: "Route") -> None:
+        reply = route.fetch()
+        said = reply.json() if reply.status == 200 else {}
+        if said.get("answer", {}).get("about", {}).get("areas") == "grid:4":
+            facts[:] = said["answer"]["drawn"]["facts"]
+        route.fulfill(response=reply)
+
     with seen(chromium, collection.url) as page:
+        page.route("**/collection_jobs/*", noted)
         sign_in(page, ATLAS)
-        open_tab(page, "Density")
-        fakes = re.compile(r"if 1\s% of all were fakes, they could raise a share by")
-        expect(page.locator(".facts")).to_contain_text(fakes)
+        open_tab(page, "density")
+        expect(page.locator(".facts dt")).to_have_text([name for name, _ in facts])
+        assert len(facts) > 1  # what fakes could do is one of them: tests/answers
         refused = page.locator("#refused tbody tr")
         expect(refused).to_have_count(1)
-        expect(refused).to_contain_text("From the future")
+        expect(refused).to_have_attribute("data-reason", "report_too_early")
         promised = page.locator("#guarantee")
-        promised.get_by_text("404 : 1").wait_for()  # e^6, rounded up
-        expect(promised).to_contain_text("Who sees what")
+        expect(promised.locator(".figure")).to_contain_text("404")  # e^6, rounded up
+        path = f"/tasks/{collection.atlas.task.id}/promise"
+        told = collection.address.ask("GET", path).json
+        points = len(told["seen"]) + len(told["not_covered"])
+        expect(promised.locator("li")).to_have_count(points)
 
 
 def test_of_too_few_reports_it_says_only_how_many_are_missing(
-    chromium: "Browser", collection: Collection
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
 ) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, FEW)
-        page.get_by_text(
-            "There are too few reports to say anything: 60 are missing."
-        ).wait_for()
+        page.locator(".summary[data-state=too_few]").wait_for()
+        count = page.locator(".count")
+        expect(count).to_have_attribute("data-reports", "40")
+        expect(count).to_have_attribute("data-missing", "60")
+        said = [page.locator(name).inner_text() for name in (".summary", ".count .soft")]
+        wording("pages", "dashboard: too few reports", "\n".join(said))
         drawn(page, "nothing")
         assert page.locator(".rows").count() == 0
         assert part(pixels(page), look()["light"]["certain-4"]) == 0
@@ -247,17 +310,17 @@ def test_of_too_few_reports_it_says_only_how_many_are_missing(
 
 @pytest.mark.slow
 def test_of_a_closed_task_nothing_more_is_awaited(
-    chromium: "Browser", collection: Collection
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
 ) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, CLOSED)
-        expect(page.locator(".summary")).to_have_text(
-            "This task was closed with too few reports to say anything: 60 are missing."
-        )
-        expect(page.locator(".count .odds")).to_have_text("40reports in all")
-        expect(page.locator(".count .soft")).to_have_text(
-            "Closed: nothing new is taken. At least 100 were needed to say anything."
-        )
+        page.locator(".summary[data-state=closed]").wait_for()
+        count = page.locator(".count")
+        expect(count).to_have_attribute("data-closed", "true")
+        expect(count).to_have_attribute("data-reports", "40")
+        expect(count).to_have_attribute("data-missing", "60")
+        said = [page.locator(name).inner_text() for name in (".summary", ".count .soft")]
+        wording("pages", "dashboard: closed with too few reports", "\n".join(said))
         expect(page.locator(".beside-map")).to_be_empty()
 
 
@@ -267,26 +330,27 @@ def test_new_reports_are_counted_at_once_and_answered_when_asked_again(
 ) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Destinations")
+        open_tab(page, "ends")
         before = collection.trips_reported()
         collection.address.send(collection.trips, *[report(collection.trips) for _ in range(7)])
-        page.get_by_text("7 reports came in since").wait_for()
+        page.locator(".stale[data-reports='7']").wait_for()
         expect(page.locator("#reports")).to_have_text(f"{before + 7:,}")
-        again = page.get_by_role("button", name="Work it out again")
+        again = page.locator("[data-action=ask-again]")
         again.click()
-        expect(page.get_by_role("tab", name="Destinations")).to_be_focused()
+        expect(page.locator("#tab-ends")).to_be_focused()
         expect(page.locator(".facts dd").first).to_have_text(f"{before + 7:,}")
         expect(again).to_have_count(0)
 
 
 @pytest.mark.slow
 def test_only_the_token_opens_it_and_it_is_kept_for_the_tab_alone(
-    chromium: "Browser", collection: Collection
+    chromium: "Browser", collection: Collection, wording: Callable[..., None]
 ) -> None:
     with seen(chromium, collection.url, expected=1) as page:  # the console tells of the 401
-        page.get_by_label("Analyst's token").fill("of-somebody-else")
+        page.locator("#token").fill("of-somebody-else")
         page.keyboard.press("Enter")
-        page.get_by_text("This is not the analyst's token").wait_for()
+        page.locator(".trouble[data-status='401']").wait_for()
+        wording("pages", "dashboard: wrong token", page.locator("#main").inner_text())
         assert page.locator(".pictures").count() == 0
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
@@ -294,8 +358,8 @@ def test_only_the_token_opens_it_and_it_is_kept_for_the_tab_alone(
         page.wait_for_selector(".pictures")
         kept = page.evaluate("[JSON.stringify(localStorage), document.cookie]")
         assert kept == ["{}", ""]
-        page.get_by_role("button", name="Sign out").click()
-        page.get_by_label("Analyst's token").wait_for()
+        page.locator("#sign-out").click()
+        page.locator("#token").wait_for()
         assert page.evaluate("JSON.stringify(sessionStorage)") == "{}"
 
 
@@ -303,7 +367,7 @@ def test_only_the_token_opens_it_and_it_is_kept_for_the_tab_alone(
 def test_the_map_follows_the_theme(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url, color_scheme="light") as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Destinations")
+        open_tab(page, "ends")
         page.emulate_media(color_scheme="dark")
         until(page, lambda: part(pixels(page), look()["light"]["map"]) < 0.01)
         drawn(page)
@@ -316,9 +380,9 @@ def test_all_rows_are_saved_as_a_file(
 ) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Flows")
+        open_tab(page, "flows")
         with page.expect_download() as download:
-            page.get_by_role("button", name="Save all rows as CSV").click()
+            page.locator("[data-action=save]").click()
         download.value.save_as(tmp_path / "flows.csv")
     head, *rows = (tmp_path / "flows.csv").read_text().splitlines()
     zones = len(collection.trips.book)
@@ -326,16 +390,9 @@ def test_all_rows_are_saved_as_a_file(
     assert len(rows) == zones**2
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (404, "The collector no longer has this (404). Load the page again"),
-        (507, "The collector is busy, or out of order for a while (507). Try again"),
-        (0, "The collector cannot be reached. Look whether you are online"),
-    ],
-)
-def test_what_cannot_be_asked_is_told_in_words(
-    chromium: "Browser", collection: Collection, status: int, words: str
+@pytest.mark.parametrize("status", [404, 507, 0])
+def test_why_something_could_not_be_asked_is_told(
+    chromium: "Browser", collection: Collection, wording: Callable[..., None], status: int
 ) -> None:
     with seen(chromium, collection.url, expected=None) as page:
         page.route(
@@ -343,16 +400,18 @@ def test_what_cannot_be_asked_is_told_in_words(
             lambda route: route.fulfill(status=status) if status else route.abort(),
         )
         sign_in(page, FEW)
-        expect(page.locator(".trouble")).to_contain_text(words)
+        trouble = page.locator(f".trouble[data-status='{status}']")
+        trouble.wait_for()
+        wording("pages", f"dashboard: not answered, {status}", trouble.inner_text())
 
 
 def test_tabs_and_rows_are_reached_by_keys(chromium: "Browser", collection: Collection) -> None:
     with seen(chromium, collection.url) as page:
         sign_in(page, TRIPS)
         expect(page.locator("#task")).to_be_focused()
-        open_tab(page, "Destinations")
-        page.get_by_role("tab", name="Destinations").press("ArrowRight")
-        flows = page.get_by_role("tab", name="Flows")
+        open_tab(page, "ends")
+        page.locator("#tab-ends").press("ArrowRight")
+        flows = page.locator("#tab-flows")
         expect(flows).to_have_attribute("aria-selected", "true")
         expect(flows).to_be_focused()
 

@@ -48,17 +48,17 @@ def seen_of(chromium: "Browser", collector: Process, kit: Kit, file: Path) -> li
     with recording(collector.address) as proxy:
         url = f"http://127.0.0.1:{proxy.server_port}/contribute/{kit.task.id}"
         with seen(chromium, url, script=NO_MAPS) as page:
-            page.get_by_role("heading", name="1. Choose a journey").wait_for()
+            page.locator("[data-step='1']").wait_for()
             page.wait_for_load_state("networkidle")
             before = len(proxy.seen)
             page.locator("#file").set_input_files(file)
             expect(page.locator(".journey input")).to_be_checked()
-            page.get_by_role("button", name="Continue with this journey").click()
-            page.get_by_role("button", name="See what would be sent").click()
-            page.get_by_role("button", name="Continue to sending").click()
-            page.get_by_label("I know that this browser").check()
+            page.locator("[data-action=use-journey]").click()
+            page.locator("[data-action=preview]").click()
+            page.locator("[data-action=to-sending]").click()
+            page.locator("#accept").check()
             page.locator("#send").click()
-            expect(page.locator("#receipt dd").last).to_contain_text("Accepted")
+            expect(page.locator("#receipt")).to_have_attribute("data-state", "accepted")
             page.wait_for_load_state("networkidle")
             return proxy.seen[before:]
 

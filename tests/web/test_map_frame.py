@@ -7,7 +7,7 @@ import pytest
 from browsers import DESK, PHONE, drawn, expect, part, pixels, seen
 from city import city_kit, send_city
 from collecting import Process, prepared
-from dashboards import open_tab, sign_in
+from dashboards import choose, open_tab, sign_in
 
 from nomadp.collector.opened import opened
 from nomadp.look import look
@@ -77,10 +77,10 @@ def wrong(page: "Page") -> list[str]:
 def test_the_map_fills_its_frame_after_every_change(chromium: "Browser", url: str) -> None:
     with seen(chromium, url, script=WATCHED) as page:
         sign_in(page, TRIPS)
-        for name in ("Flows", "Origins", "Destinations"):
+        for name in ("flows", "starts", "ends"):
             open_tab(page, name)
         for task in (ATLAS, TRIPS):
-            page.get_by_label("Task", exact=True).select_option(label=task)
+            choose(page, task)
             drawn(page)
         for screen, theme in ((PHONE, "dark"), (DESK, "light"), (PHONE, "light")):
             page.set_viewport_size(screen)  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def test_the_map_never_lags_behind_a_frame_that_is_dragged(
 ) -> None:
     with seen(chromium, url, script=WATCHED) as page:
         sign_in(page, TRIPS)
-        open_tab(page, "Flows")
+        open_tab(page, "flows")
         page.evaluate(SHAKEN)
         drawn(page)
         assert page.evaluate("looks.painted") > 20
@@ -110,7 +110,7 @@ def test_maps_of_tasks_that_were_left_are_let_go(chromium: "Browser", url: str) 
         for task in (ATLAS, TRIPS) * 10:
             left = page.locator(".map").element_handle()
             assert left is not None
-            page.get_by_label("Task", exact=True).select_option(label=task)
+            choose(page, task)
             left.wait_for_element_state("hidden")
             page.locator(".map canvas").wait_for()
         drawn(page)
@@ -121,7 +121,7 @@ def test_maps_of_tasks_that_were_left_are_let_go(chromium: "Browser", url: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "tab"), [(TRIPS, "Flows"), (ATLAS, "Sample journeys")])
+@pytest.mark.parametrize(("task", "tab"), [(TRIPS, "flows"), (ATLAS, "journeys")])
 def test_a_map_that_was_resized_is_the_one_that_was_opened_so(
     chromium: "Browser", url: str, task: str, tab: str
 ) -> None:

@@ -18,7 +18,10 @@ export class LiveCount {
   );
 
   show(progress: Progress): void {
-    this.number.textContent = count(progress.reports);
+    const { reports, min_batch_size, closed } = progress;
+    const missing = Math.max(0, min_batch_size - reports);
+    Object.assign(this.element.dataset, { reports, missing, closed });
+    this.number.textContent = count(reports);
     this.label.textContent = progress.closed ? "reports in all" : "reports so far";
     this.words.textContent = wordsOf(progress);
     show(this.bars, barsOf(progress));

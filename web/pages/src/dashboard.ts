@@ -5,7 +5,7 @@ import { openBasemap } from "./basemap";
 import { day, LiveCount } from "./count";
 import { h, plural, show } from "./dom";
 import { guarantee } from "./guarantee";
-import { Pictures, tooFew } from "./pictures";
+import { Pictures } from "./pictures";
 import { refused } from "./refused";
 import { viewsOf } from "./views";
 
@@ -120,6 +120,7 @@ class TaskBoard {
   private update(progress: Progress): void {
     this.progress = progress;
     this.trouble.textContent = "";
+    delete this.trouble.dataset.status;
     const told = JSON.stringify(progress);
     if (told !== this.told) {
       this.told = told;
@@ -136,8 +137,8 @@ class TaskBoard {
 
   private tellPending(progress: Progress): void {
     const missing = progress.min_batch_size - progress.reports;
-    if (missing > 0) this.pictures?.await(tooFew(missing, progress.closed), progress.closed);
-    else this.pictures?.await("The collector is working it out …", false);
+    if (missing > 0) this.pictures?.await({ missing, isClosed: progress.closed });
+    else this.pictures?.await({ missing: 0, isClosed: false });
   }
 
   /** Answers stay as they are until they are asked for again. */
@@ -156,7 +157,9 @@ class TaskBoard {
       this.pictures?.refresh();
       this.pictures?.focus();
     };
-    show(this.stale, words, h("button", { type: "button", click: again }, "Work it out again"));
+    const told = { type: "button", "data-action": "ask-again", click: again };
+    this.stale.dataset.reports = String(more);
+    show(this.stale, words, h("button", told, "Work it out again"));
   }
 
   private head(): HTMLElement {
@@ -194,6 +197,7 @@ class TaskBoard {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 401) location.reload();
       this.trouble.textContent = error.message;
+      this.trouble.dataset.status = String(error.status);
     }
   }
 }

@@ -22,7 +22,9 @@ export function legend(drawn: Drawn): HTMLElement | null {
   }
   // Dots at the ends of flows are of no row, and have no step.
   if (!(drawn.areas?.length || drawn.dots?.some(({ row }) => row >= 0))) return null;
-  const size = drawn.areas?.length ? null : h("div", {}, "Larger dots are larger shares.");
+  const size = drawn.areas?.length
+    ? null
+    : h("div", { "data-legend": "size" }, "Larger dots are larger shares.");
   return h(
     "div",
     { class: "legend" },
@@ -63,7 +65,8 @@ function values({ edges = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
     parts.push(svg("text", at, isLast ? percent(edge) : percent(edge).replace(" %", "")));
   });
   const fewer = isKnown ? ", in fewer steps where it is less certain" : "";
-  return h("div", {}, `Share of all${fewer}`, drawing(width + 150, below + 18, ...parts));
+  const told = { "data-legend": isKnown ? "shares" : "shares-without-intervals" };
+  return h("div", told, `Share of all${fewer}`, drawing(width + 150, below + 18, ...parts));
 }
 
 function nothing(): HTMLElement {
@@ -85,7 +88,12 @@ function nothing(): HTMLElement {
   );
   const at = { x: 0.5, y: 0.5, width: CELL - 1, height: 3 * ROW, fill: "url(#hatch)" };
   const inside = [svg("defs", {}, pattern), svg("rect", { class: `mark ${HATCHED}`, ...at })];
-  return h("div", {}, "Too little to say", drawing(CELL, 3 * ROW + 18, ...inside));
+  return h(
+    "div",
+    { "data-legend": "nothing" },
+    "Too little to say",
+    drawing(CELL, 3 * ROW + 18, ...inside),
+  );
 }
 
 function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLElement[] {
@@ -105,21 +113,30 @@ function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
   return [
     h(
       "div",
-      {},
+      { "data-legend": "width" },
       "Wider is more trips",
       drawing(104, 24, line(0, 12, 1.6, "certain"), line(56, 12, 10, "certain")),
     ),
-    ...(isKnown ? [h("div", {}, "Fainter is less certain", drawing(210, 56, ...shades))] : []),
+    ...(isKnown
+      ? [
+          h(
+            "div",
+            { "data-legend": "certainty" },
+            "Fainter is less certain",
+            drawing(210, 56, ...shades),
+          ),
+        ]
+      : []),
     ...(hasLess
       ? [
           h(
             "div",
-            {},
+            { "data-legend": "less" },
             "Dashed is less than flat",
             drawing(104, 24, line(0, 12, 6, "certain", dashes)),
           ),
         ]
       : []),
-    h("div", {}, "Flows bend to the right of their way."),
+    h("div", { "data-legend": "direction" }, "Flows bend to the right of their way."),
   ];
 }

@@ -181,14 +181,18 @@ export abstract class MapFrame<Source extends string> {
   }
 
   private buttons(): HTMLElement {
-    const button = (sign: string, label: string, click: () => void) =>
-      h("button", { type: "button", "aria-label": label, title: label, click }, sign);
+    const button = (sign: string, action: string, label: string, click: () => void) =>
+      h(
+        "button",
+        { type: "button", "data-action": action, "aria-label": label, title: label, click },
+        sign,
+      );
     return h(
       "div",
       { class: "zoom", role: "group", "aria-label": "Zoom the map" },
-      button("+", "Zoom in", () => this.zoom(1)),
-      button("−", "Zoom out", () => this.zoom(-1)),
-      button("◻", "Show everything", () => this.home()),
+      button("+", "zoom-in", "Zoom in", () => this.zoom(1)),
+      button("−", "zoom-out", "Zoom out", () => this.zoom(-1)),
+      button("◻", "show-all", "Show everything", () => this.home()),
     );
   }
 }

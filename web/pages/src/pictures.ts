@@ -27,8 +27,7 @@ export class Pictures {
   private view: View;
   private steps = 0;
   private shown: Question | undefined;
-  private pending = "";
-  private isHopeless = false;
+  private pending: Pending = { missing: 0, isClosed: false };
 
   constructor(
     views: View[],
@@ -62,11 +61,11 @@ export class Pictures {
     this.tabs.focus();
   }
 
-  /** What is said while there is no answer, or where none can come. */
-  await(words: string, isHopeless: boolean): void {
-    if (words === this.pending) return;
-    this.pending = words;
-    this.isHopeless = isHopeless;
+  /** Why there is no answer yet, or none can come. */
+  await(pending: Pending): void {
+    const { missing, isClosed } = this.pending;
+    if (missing === pending.missing && isClosed === pending.isClosed) return;
+    this.pending = pending;
     this.draw();
   }
 
@@ -118,6 +117,7 @@ export class Pictures {
     const result = this.answers().of(this.shown);
     const drawn = result?.status === "done" ? result.answer.drawn : undefined;
     this.summary.textContent = unbroken(drawn?.summary) ?? wordsOf(result, this.pending);
+    this.summary.dataset.state = stateOf(result, this.pending);
     this.summary.classList.toggle("waiting", result === undefined);
     this.map?.show(drawn);
     this.table = drawn?.rows.length
@@ -127,14 +127,17 @@ export class Pictures {
       this.beside,
       this.table?.element,
       this.table && result?.status === "done" ? saving(result.answer) : null,
-      result || this.isHopeless
+      result || this.pending.isClosed
         ? null
         : h("p", { class: "soft" }, "Rows are listed here once there is an answer."),
     );
     show(this.facts, drawn && factsOf(drawn));
-    this.fineness.textContent = result
-      ? finenessOf(this.view, this.shown, this.home, result)
-      : "";
+    const fineness = result && finenessOf(this.view, this.shown, this.home, result);
+    this.fineness.textContent = fineness?.words ?? "";
+    Object.assign(this.fineness.dataset, {
+      areas: fineness?.areas ?? "",
+      why: fineness?.why ?? "",
+    });
     show(
       this.below,
       drawn && legend(drawn),
@@ -159,7 +162,7 @@ export class Pictures {
         this.tabs.choose(this.views.indexOf(view));
         this.tabs.focus();
       };
-      return h("button", { type: "button", click }, view.label);
+      return h("button", { type: "button", "data-view": view.key, click }, view.label);
     });
     show(
       this.elsewhere,
@@ -174,18 +177,32 @@ export class Pictures {
   }
 }
 
-export function tooFew(missing: number, isClosed = false): string {
+/** Why there is no answer. */
+export interface Pending {
+  /** Reports that are needed before anything is answered. */
+  readonly missing: number;
+  /** No more can come. */
+  readonly isClosed: boolean;
+}
+
+function tooFew(missing: number, isClosed = false): string {
   const many = `${count(missing)} ${missing === 1 ? "is" : "are"} missing`;
   if (isClosed) return `This task was closed with too few reports to say anything: ${many}.`;
   return `There are too few reports to say anything: ${many}.`;
 }
 
-function wordsOf(result: Result | undefined, pending: string): string {
+function stateOf(result: Result | undefined, { missing, isClosed }: Pending): string {
+  if (result) return result.status;
+  if (missing === 0) return "working";
+  return isClosed ? "closed" : "too_few";
+}
+
+function wordsOf(result: Result | undefined, { missing, isClosed }: Pending): string {
   if (result?.status === "refused") return `This cannot be answered: ${result.detail}`;
   if (result?.status === "too_few") {
     return tooFew(result.missing);
   }
-  return pending;
+  return missing > 0 ? tooFew(missing, isClosed) : "The collector is working it out …";
 }
 
 /** Which journey is put forward at first: one that goes somewhere. */
@@ -200,19 +217,31 @@ function toldApart(result: Result | undefined): number {
 }
 
 /** Which areas these are, and why: that they were picked by what is found must be said. */
-function finenessOf(view: View, question: Question, home: number, result: Result): string {
-  const side = question.areas?.split(":")[1];
-  if (!side) return "";
+function finenessOf(
+  view: View,
+  question: Question,
+  home: number,
+  result: Result,
+): { areas: string; why: string; words: string } | undefined {
+  const { areas = "" } = question;
+  const side = areas.split(":")[1];
+  if (!side) return undefined;
   const at = view.questions.indexOf(question);
   const smaller = at < view.questions.length - 1 ? " Zoom in for smaller ones." : "";
   const larger = at > 0 ? " Zoom out for larger ones." : "";
   if (result.status === "done" && result.answer.about.no_intervals) {
-    return `Areas: ${side} by ${side}; how fine reports tell something is not known.${smaller}${larger}`;
+    const words = `Areas: ${side} by ${side}; how fine reports tell something is not known.`;
+    return { areas, why: "unknown", words: `${words}${smaller}${larger}` };
   }
-  if (toldApart(result) === 0)
-    return `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
-  const why = at === home ? "as fine as reports tell something" : "chosen by the zoom";
-  return `Areas: ${side} by ${side}, ${why}.${smaller}`;
+  if (toldApart(result) === 0) {
+    const words = `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
+    return { areas, why: "nothing", words };
+  }
+  const [why, said] =
+    at === home
+      ? ["finest", "as fine as reports tell something"]
+      : ["zoom", "chosen by the zoom"];
+  return { areas, why: why!, words: `Areas: ${side} by ${side}, ${said}.${smaller}` };
 }
 
 function factsOf(drawn: Drawn): HTMLElement {

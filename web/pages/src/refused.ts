@@ -40,7 +40,7 @@ export function refused(progress: Progress): HTMLElement {
     const [words, meaning] = REASONS[why] ?? [why, ""];
     return h(
       "tr",
-      {},
+      { "data-reason": why },
       h("th", { scope: "row" }, words),
       h("td", { class: "number" }, count(n)),
       h("td", { class: "soft" }, meaning),

@@ -11,7 +11,7 @@ export function saving(answer: Answer): HTMLElement {
   return h(
     "p",
     { class: "save" },
-    h("button", { type: "button", click }, "Save all rows as CSV"),
+    h("button", { type: "button", "data-action": "save", click }, "Save all rows as CSV"),
   );
 }
 

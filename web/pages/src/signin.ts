@@ -15,7 +15,14 @@ export function forget(): void {
 /** Whom the token lets in, and the tasks there are. */
 export type Entered = (collector: Collector, tasks: Progress[]) => void;
 
-export async function enter(token: string, entered: Entered): Promise<string | undefined> {
+/** Why nobody was let in. */
+export interface Trouble {
+  /** Of the reply, as in HTTP; 0 if there was none. */
+  readonly status: number;
+  readonly words: string;
+}
+
+export async function enter(token: string, entered: Entered): Promise<Trouble | undefined> {
   const collector = new Collector(token);
   try {
     const tasks = await collector.tasks();
@@ -24,15 +31,14 @@ export async function enter(token: string, entered: Entered): Promise<string | u
     return undefined;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (error.status === 401) {
-      forget();
-      return "This is not the analyst's token of this collector.";
-    }
-    return error.message;
+    const { status, message } = error;
+    if (status !== 401) return { status, words: message };
+    forget();
+    return { status, words: "This is not the analyst's token of this collector." };
   }
 }
 
-export function signIn(place: Element, entered: Entered, said?: string): void {
+export function signIn(place: Element, entered: Entered, said?: Trouble): void {
   const token = h("input", {
     id: "token",
     type: "password",
@@ -41,10 +47,13 @@ export function signIn(place: Element, entered: Entered, said?: string): void {
     spellcheck: "false",
     "aria-describedby": "token-about",
   });
-  const trouble = h("p", { class: "trouble", role: "alert" }, said ?? "");
+  const trouble = h("p", { class: "trouble", role: "alert" }, said?.words);
+  if (said) trouble.dataset.status = String(said.status);
   const submit = async (event: Event) => {
     event.preventDefault();
-    trouble.textContent = (await enter(token.value.trim(), entered)) ?? "";
+    const found = await enter(token.value.trim(), entered);
+    trouble.textContent = found?.words ?? "";
+    if (found) trouble.dataset.status = String(found.status);
     // The form is gone if it let somebody in: they go on at the tasks.
     if (!form.isConnected) place.querySelector("select")?.focus();
   };

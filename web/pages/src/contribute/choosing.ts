@@ -4,7 +4,7 @@ import type { Bench, Step } from "./bench";
 import type { Days } from "./days";
 import { Drawing } from "./drawing";
 import type { ReadOptions } from "./reading";
-import { refusal } from "./words";
+import { say, tell } from "./words";
 
 const KINDS =
   "Google Timeline (Android, iOS), Records.json, Semantic Location History, GPX, GeoJSON, KML, " +
@@ -115,7 +115,7 @@ export class Choosing implements Step {
   }
 
   private async read(file: File): Promise<void> {
-    this.trouble.textContent = "";
+    say(this.trouble);
     const bar = h("progress", { max: 1, value: 0, "aria-label": "How much is read" });
     const cancel = () => {
       this.bench.reading.stop();
@@ -126,7 +126,12 @@ export class Choosing implements Step {
     show(
       this.working,
       h("p", { role: "status" }, `Reading ${size} in this tab …`),
-      h("p", {}, bar, h("button", { type: "button", click: cancel }, "Cancel")),
+      h(
+        "p",
+        {},
+        bar,
+        h("button", { type: "button", "data-action": "cancel", click: cancel }, "Cancel"),
+      ),
     );
     try {
       const read = await this.bench.reading.read(file, this.asked, (share) => {
@@ -138,7 +143,7 @@ export class Choosing implements Step {
       this.bench.go(1);
     } catch (error) {
       show(this.working);
-      this.trouble.textContent = refusal(error);
+      tell(this.trouble, error);
     }
     this.input.value = "";
   }

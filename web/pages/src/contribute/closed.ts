@@ -3,7 +3,7 @@ import type { FetchedKit } from "nomadp-client";
 import { h } from "../dom";
 import { Account } from "./account";
 import { Receipts } from "./receipts";
-import { refusal } from "./words";
+import { tell } from "./words";
 
 export function closed(fetched: FetchedKit): HTMLElement[] {
   const { purpose } = fetched.kit.task.facts;
@@ -14,7 +14,7 @@ export function closed(fetched: FetchedKit): HTMLElement[] {
   account
     .openIfBegan()
     .then(() => receipts.refresh())
-    .catch((error: unknown) => (trouble.textContent = refusal(error)));
+    .catch((error: unknown) => tell(trouble, error));
   return [
     h("h1", {}, "This task is closed"),
     h("p", { class: "lead" }, `Its purpose: ${purpose}`),

@@ -3,7 +3,7 @@ import type { LatLng } from "nomadp-client";
 import { h, plural, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import type { Read, Summary } from "./reading";
-import { km, refusal } from "./words";
+import { km, tell } from "./words";
 
 const DAYS_AT_ONCE = 14;
 const GLYPH = 36;
@@ -33,7 +33,7 @@ export class Days implements Step {
   constructor(private readonly bench: Bench) {
     this.next = h(
       "button",
-      { type: "button", class: "main", click: () => bench.go(2) },
+      { type: "button", class: "main", "data-action": "use-journey", click: () => bench.go(2) },
       "Continue with this journey",
     );
     this.hours.addEventListener("change", () => void this.splitAgain());
@@ -105,7 +105,7 @@ export class Days implements Step {
       this.enter();
       if (wasHere) this.list.querySelector("input")?.focus(); // the list was made anew
     } catch (error) {
-      this.trouble.textContent = refusal(error);
+      tell(this.trouble, error);
     }
   }
 
@@ -121,7 +121,7 @@ export class Days implements Step {
       this.next.disabled = false;
       if (this.body.isConnected) this.drawMap();
     } catch (error) {
-      this.trouble.textContent = refusal(error);
+      tell(this.trouble, error);
     }
   }
 
@@ -169,7 +169,9 @@ export class Days implements Step {
     show(
       this.list,
       ...newest.slice(0, this.shown).map(([date, all]) => this.day(date, all)),
-      rest > 0 ? h("button", { type: "button", click: more }, label) : null,
+      rest > 0
+        ? h("button", { type: "button", "data-action": "more-days", click: more }, label)
+        : null,
     );
   }
 
@@ -179,11 +181,15 @@ export class Days implements Step {
     const all = journeys.length > 1 || date !== "";
     return h(
       "fieldset",
-      { class: "day" },
+      { class: "day", "data-day": date },
       h("legend", {}, title),
       ...journeys.map((each) => this.row(each)),
       all
-        ? h("button", { type: "button", class: "plain", click: clear }, `Delete ${title}`)
+        ? h(
+            "button",
+            { type: "button", class: "plain", "data-action": "delete-day", click: clear },
+            `Delete ${title}`,
+          )
         : null,
     );
   }
@@ -201,12 +207,18 @@ export class Days implements Step {
     const drop = () => void this.forget([journey]);
     return h(
       "div",
-      { class: "journey" },
+      { class: "journey", "data-begins": journey.begins },
       radio,
       h("label", { for: id }, glyph(journey), h("span", {}, rowWords(journey))),
       h(
         "button",
-        { type: "button", class: "plain", "aria-label": label, click: drop },
+        {
+          type: "button",
+          class: "plain",
+          "data-action": "delete-journey",
+          "aria-label": label,
+          click: drop,
+        },
         "Delete",
       ),
     );

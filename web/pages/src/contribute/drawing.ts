@@ -37,15 +37,15 @@ export class Drawing {
     private readonly bench: Bench,
     private readonly days: Days,
   ) {
-    this.start = h("button", { type: "button", click: () => this.begin() }, "Draw a journey");
+    this.start = button("draw", "Draw a journey", () => this.begin());
     this.search = h("input", {
       type: "search",
       id: "place",
       autocomplete: "off",
       input: () => this.look(),
     });
-    this.use = button("Use this journey", () => this.finish(), "main");
-    this.undo = button("Undo", () => this.shorten(this.points.slice(0, -1)));
+    this.use = button("use-drawn", "Use this journey", () => this.finish(), "main");
+    this.undo = button("undo", "Undo", () => this.shorten(this.points.slice(0, -1)));
     this.element.append(
       h("h3", { id: "by-drawing" }, "By drawing"),
       h("p", { class: "soft" }, "Point at the places you passed, in their order."),
@@ -94,8 +94,8 @@ export class Drawing {
         { class: "buttons" },
         this.use,
         this.undo,
-        button("Clear", () => this.shorten([])),
-        button("To the map", () => this.bench.focusMap()),
+        button("clear", "Clear", () => this.shorten([])),
+        button("to-map", "To the map", () => this.bench.focusMap()),
       ),
     ];
   }
@@ -143,7 +143,13 @@ export class Drawing {
           h("span", {}, name),
           h(
             "button",
-            { type: "button", class: "plain", "aria-label": label, click: drop },
+            {
+              type: "button",
+              class: "plain",
+              "data-action": "delete-point",
+              "aria-label": label,
+              click: drop,
+            },
             "Delete",
           ),
         );
@@ -173,7 +179,8 @@ export class Drawing {
           this.change([...this.points, { lat: each.lat, lng: each.lng }]);
           this.adding.get(each.id)?.focus(); // the list was made anew
         };
-        const adds = button(`Add ${each.id}`, add);
+        const adds = button("add-point", `Add ${each.id}`, add);
+        adds.dataset.location = each.id;
         this.adding.set(each.id, adds);
         return h("li", {}, adds, h("span", { class: "soft" }, whereabouts(each, middle)));
       }),
@@ -187,8 +194,13 @@ export class Drawing {
   }
 }
 
-function button(label: string, click: () => void, kind?: string): HTMLButtonElement {
-  return h("button", { type: "button", class: kind, click }, label);
+function button(
+  action: string,
+  label: string,
+  click: () => void,
+  kind?: string,
+): HTMLButtonElement {
+  return h("button", { type: "button", class: kind, "data-action": action, click }, label);
 }
 
 function middleOf(all: readonly Location[]): LatLng {

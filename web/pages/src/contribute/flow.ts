@@ -12,7 +12,7 @@ import { promiseOf } from "./promise";
 import { Receipts } from "./receipts";
 import { Sending, timeRefusal } from "./sending";
 import { Snapping } from "./snapping";
-import { refusal } from "./words";
+import { say, tell } from "./words";
 
 export class Flow {
   readonly element = h("div", {});
@@ -21,6 +21,7 @@ export class Flow {
   private readonly says = h("p", { class: "soft" });
   private readonly panel = h("div", { class: "panel" });
   private readonly mapPlace = h("div", { class: "map" });
+  private readonly trouble = h("p", { class: "trouble", role: "alert", id: "trouble" });
   private readonly bench: Bench;
   private readonly account: Account;
   private readonly receipts: Receipts;
@@ -61,7 +62,7 @@ export class Flow {
       await this.receipts.refresh();
       await this.account.keepToSchedule();
     } catch (error) {
-      this.element.querySelector("#trouble")!.textContent = refusal(error);
+      tell(this.trouble, error);
     }
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) this.told();
@@ -112,6 +113,7 @@ export class Flow {
       const isHere = k === this.at;
       const told = {
         type: "button",
+        "data-go": k + 1,
         "aria-current": isHere ? "step" : undefined,
         disabled: !step.isOpen,
         click: () => this.open(k, true),
@@ -128,6 +130,8 @@ export class Flow {
   private head(): HTMLElement {
     const { task } = this.bench.kit;
     const { purpose, epsilon } = task.facts;
+    const closed = timeRefusal(this.bench);
+    say(this.trouble, closed?.words, closed?.code);
     return h(
       "div",
       { class: "head" },
@@ -147,11 +151,7 @@ export class Flow {
           `Task ${task.id} `,
           h("a", { href: "#check" }, "recomputed here, and right"),
         ),
-        h(
-          "p",
-          { class: "trouble", role: "alert", id: "trouble" },
-          timeRefusal(this.bench) ?? "",
-        ),
+        this.trouble,
       ),
     );
   }

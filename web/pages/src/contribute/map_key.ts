@@ -1,5 +1,4 @@
 /** What the marks of the map mean: only of those that are on it. */
-import type { Position } from "../api";
 import { count, h } from "../dom";
 import type { Box } from "../features";
 import type { Marks } from "./journey_map";
@@ -31,23 +30,29 @@ export class MapKey {
 
   show(marks: Marks): void {
     for (const [element, isDrawn] of this.each) element.hidden = !isDrawn(marks);
-    this.outside.textContent = outsideOf(this.area, marks.track ?? []);
+    const track = marks.track ?? [];
+    const far = track.filter((at) => !isAround(this.area, at)).length;
+    this.outside.dataset.points = String(far);
+    this.outside.textContent = outside(far, track.length);
   }
 }
 
 /** How much of a journey is too far to be on the map. */
-function outsideOf(area: Box, track: readonly Position[]): string {
-  const far = track.filter((at) => !isAround(area, at)).length;
+function outside(far: number, all: number): string {
   if (!far) return "";
-  if (far === track.length)
-    return "Your journey is outside this map: far from the task's area.";
+  if (far === all) return "Your journey is outside this map: far from the task's area.";
   const lie = far === 1 ? "lies" : "lie";
   return (
-    `${count(far)} of the ${count(track.length)} points of your journey ${lie} outside this map, ` +
+    `${count(far)} of the ${count(all)} points of your journey ${lie} outside this map, ` +
     "far from the task's area."
   );
 }
 
 function entry(kind: string, words: string): HTMLElement {
-  return h("li", {}, h("span", { class: `mark-${kind}`, "aria-hidden": "true" }), words);
+  return h(
+    "li",
+    { "data-mark": kind },
+    h("span", { class: `mark-${kind}`, "aria-hidden": "true" }),
+    words,
+  );
 }

@@ -27,10 +27,15 @@ export class Preview implements Step {
   private of: unknown;
 
   constructor(private readonly bench: Bench) {
-    this.again = h("button", { type: "button", click: () => void this.draw() }, "Draw again");
+    const again = {
+      type: "button",
+      "data-action": "draw-again",
+      click: () => void this.draw(),
+    };
+    this.again = h("button", again, "Draw again");
     const next = h(
       "button",
-      { type: "button", class: "main", click: () => bench.go(4) },
+      { type: "button", class: "main", "data-action": "to-sending", click: () => bench.go(4) },
       "Continue to sending",
     );
     this.body.append(this.told, this.tally, h("p", { class: "buttons" }, next, this.again));
@@ -101,10 +106,11 @@ export class Preview implements Step {
   }
 
   private async explain(told: Told): Promise<void> {
-    const place = this.told.querySelector("#explained")!;
+    const place = this.told.querySelector<HTMLElement>("#explained")!;
     const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
     const what = this.bench.kit.task.asks ? "answers" : "public journeys";
     const times = timesOf(this.bench.kit);
+    Object.assign(place.dataset, { best, of });
     show(
       place,
       h("span", { class: "figure" }, count(best)),
@@ -121,8 +127,15 @@ export class Preview implements Step {
   private count(journey: readonly number[], told: Told): void {
     const { kit, explaining, chosen } = this.bench;
     this.seen.all += 1;
+    this.tally.dataset.drawn = String(this.seen.all);
     const { mechanism } = kit;
     const { chance } = explaining;
+    const isLikely = chance > 0.5 || !(mechanism instanceof Question);
+    Object.assign(this.tally.dataset, {
+      inHundred: inHundred(chance),
+      suspicion: suspicionOf(kit),
+      guess: isLikely ? "likely" : "unlikely",
+    });
     if (mechanism instanceof Question) {
       if (mechanism instanceof Visits) {
         this.tally.textContent = `Previews drawn: ${this.seen.all}.`;
@@ -131,24 +144,29 @@ export class Preview implements Step {
       const truth = trueAnswer(mechanism, journey, chosen!.hour);
       this.seen.near += Number(told.names.includes(truth));
       const held = `${this.seen.near} contained the true answer`;
+      this.tally.dataset.near = String(this.seen.near);
       this.tally.textContent = `Of ${this.seen.all} drawn, ${held}. ${answersLaw(chance)} ${suspicion(kit)}`;
       return;
     }
     this.seen.near += Number(explaining.isNear(journey, told.number!));
     const near = `${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey`;
+    this.tally.dataset.near = String(this.seen.near);
     this.tally.textContent = `Of ${this.seen.all} drawn, ${near}. ${journeysLaw(chance)} ${suspicion(kit)}`;
   }
 }
 
 /** How many of a hundred reports do, as the law has it: never all, and never none. */
-function inHundred(chance: number): string {
-  const many = Math.min(99, Math.max(1, Math.round(100 * chance)));
-  return `about ${many} in 100 reports like this`;
+function inHundred(chance: number): number {
+  return Math.min(99, Math.max(1, Math.round(100 * chance)));
+}
+
+function about(chance: number): string {
+  return `about ${inHundred(chance)} in 100 reports like this`;
 }
 
 /** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
 function answersLaw(chance: number): string {
-  const law = `By the law ${inHundred(chance)} contain the true answer; `;
+  const law = `By the law ${about(chance)} contain the true answer; `;
   return chance <= 0.5
     ? `${law}nobody can tell whether yours does.`
     : `${law}whoever reads yours and guesses that it does is right that often, and cannot be sure.`;
@@ -156,7 +174,7 @@ function answersLaw(chance: number): string {
 
 function journeysLaw(chance: number): string {
   return (
-    `By the law ${inHundred(chance)} are among the nearest to the true journey; whoever reads yours ` +
+    `By the law ${about(chance)} are among the nearest to the true journey; whoever reads yours ` +
     "and guesses that it is near is right that often, and cannot be sure."
   );
 }

@@ -7,7 +7,7 @@ export type ReadOptions = (Ask & { ask: "read" })["options"];
 /** A file that cannot be read; the sentence never quotes it. */
 export class Unreadable extends Error {
   constructor(
-    readonly reason: string,
+    readonly code: string,
     message: string,
   ) {
     super(message);
@@ -59,7 +59,7 @@ export class Reading {
             if ("progress" in data) progress?.(data.progress);
             else if ("answer" in data) resolve(data.answer as Answer);
             else if ("refused" in data)
-              reject(new Unreadable(data.refused.reason, data.refused.message));
+              reject(new Unreadable(data.refused.code, data.refused.message));
             else reject(new Unreadable("failed", FAILED));
           };
           worker.postMessage(asked);

@@ -48,7 +48,7 @@ export type Ask =
 export type Reply =
   | { progress: number }
   | { answer: unknown }
-  | { refused: { reason: string; message: string } }
+  | { refused: { code: string; message: string } }
   | { failed: true };
 
 /** Journeys already: see `ImportOptions.splitHours`. */
@@ -160,7 +160,7 @@ addEventListener("message", ({ data }: MessageEvent<Ask>) => {
       // What is no refusal of ours may quote the file.
       tell(
         error instanceof ImportRefused
-          ? { refused: { reason: error.reason, message: error.message } }
+          ? { refused: { code: error.code, message: error.message } }
           : { failed: true },
       ),
   );

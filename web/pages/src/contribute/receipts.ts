@@ -3,7 +3,7 @@ import type { Receipt } from "nomadp-client";
 import { h, show } from "../dom";
 import { isScheduled } from "./account";
 import type { Bench } from "./bench";
-import { moment, refusal } from "./words";
+import { moment, tell } from "./words";
 
 export function stateOf({ state, reason, notBefore }: Receipt): string {
   if (state === "accepted") return "Accepted: the collector has it on disk.";
@@ -14,6 +14,12 @@ export function stateOf({ state, reason, notBefore }: Receipt): string {
   if (reason === null)
     return `Waits for its random moment, ${clock(notBefore)}; keep this page open, or come back.`;
   return `Waits, since the collector did not take it yet: ${because(reason)}. It is kept, and the same bytes are sent again.`;
+}
+
+/** The same for programs: `data-state`, and as it was noted down why. */
+function stated(receipt: Receipt): Record<string, string | undefined> {
+  const state = isScheduled(receipt) ? "scheduled" : receipt.state;
+  return { "data-state": state, "data-reason": receipt.reason ?? undefined };
 }
 
 /** Whether it was tried: one that waits for its random moment keeps to it. */
@@ -81,7 +87,7 @@ export class Receipts {
           h("th", { scope: "row", class: "id" }, each.reportId),
           h("td", {}, moment(each.time, timePrecision)),
           h("td", {}, `ε = ${each.epsilon}`),
-          h("td", {}, stateOf(each)),
+          h("td", stated(each), stateOf(each)),
           h("td", {}, canBeSentAgain(each) ? this.again(each) : null),
         ),
       ),
@@ -89,12 +95,13 @@ export class Receipts {
   }
 
   private again({ reportId }: Receipt): HTMLElement {
-    const button = h("button", { type: "button" }, "Send the same bytes again");
+    const told = { type: "button", "data-action": "send-again" };
+    const button = h("button", told, "Send the same bytes again");
     button.addEventListener("click", () => {
       button.disabled = true;
       this.bench.account
         .send(reportId)
-        .catch((error: unknown) => (this.trouble.textContent = refusal(error)))
+        .catch((error: unknown) => tell(this.trouble, error))
         .finally(() => void this.refresh().then(() => this.heading.focus()));
     });
     return button;
@@ -130,7 +137,7 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
   };
   return h(
     "div",
-    { class: "receipt", id: "receipt" },
+    { class: "receipt", id: "receipt", ...stated(receipt) },
     h("h3", { tabindex: -1 }, "Receipt"),
     h(
       "dl",
@@ -140,6 +147,10 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
     body
       ? h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the report" }, body)
       : h("p", { class: "soft" }, UNSEEN),
-    h("p", {}, h("button", { type: "button", click: save }, "Save the receipt")),
+    h(
+      "p",
+      {},
+      h("button", { type: "button", "data-action": "save", click: save }, "Save the receipt"),
+    ),
   );
 }

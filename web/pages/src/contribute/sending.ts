@@ -3,7 +3,7 @@ import { isPersistent, type Receipt, type Spending } from "nomadp-client";
 import { h, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import { canBeSentAgain, receiptOf } from "./receipts";
-import { moment, refusal, span } from "./words";
+import { moment, say, span, tell } from "./words";
 
 const BAR = { width: 400, height: 14 };
 
@@ -56,7 +56,7 @@ export class Sending implements Step {
     this.made = undefined;
     this.send.hidden = false;
     this.later.hidden = this.bench.kit.task.facts.sendWithin === 0;
-    this.trouble.textContent = "";
+    say(this.trouble);
     this.bench.draw({ track: this.bench.track, said: "Your journey, which is not sent." });
     void this.prepare();
   }
@@ -76,11 +76,11 @@ export class Sending implements Step {
       this.consent.hidden = this.isKept;
       await this.refresh();
       const closed = timeRefusal(this.bench);
-      if (closed) this.trouble.textContent = closed;
+      if (closed) say(this.trouble, closed.words, closed.code);
       else await this.bench.account.check();
       this.isFree = closed === undefined;
     } catch (error) {
-      this.trouble.textContent = refusal(error);
+      tell(this.trouble, error);
     }
     this.enable();
   }
@@ -101,7 +101,7 @@ export class Sending implements Step {
       this.settled(await account.report(chosen!.points, { now, hour: chosen!.hour }));
       this.focusReceipt();
     } catch (error) {
-      this.trouble.textContent = refusal(error);
+      tell(this.trouble, error);
       this.trouble.focus(); // the button that had the focus can no longer be pressed
     }
     this.isSending = false;
@@ -138,11 +138,15 @@ export class Sending implements Step {
         "p",
         { class: "buttons" },
         canBeSentAgain(receipt)
-          ? h("button", { type: "button", click: retry }, "Send the same bytes again")
+          ? h(
+              "button",
+              { type: "button", "data-action": "send-again", click: retry },
+              "Send the same bytes again",
+            )
           : null,
         h(
           "button",
-          { type: "button", click: () => this.bench.go(0) },
+          { type: "button", "data-action": "another", click: () => this.bench.go(0) },
           "Report another journey",
         ),
       ),
@@ -193,17 +197,31 @@ export class Sending implements Step {
     const rest = left.minus(epsilon);
     const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
     const facts = [
-      ["This report spends", `ε = ${epsilon}`] as const,
-      ["Spent so far, in all tasks of this collector", `ε = ${spent}`] as const,
-      [isDone ? "Left" : "Left after it", `${after} of ${lifetime}`],
-      ["Reports to this task", `${here} of at most ${most}`],
-    ].slice(Number(isDone));
+      ["This report spends", `ε = ${epsilon}`, "spends", epsilon],
+      ["Spent so far, in all tasks of this collector", `ε = ${spent}`, "spent", spent],
+      [
+        isDone ? "Left" : "Left after it",
+        `${after} of ${lifetime}`,
+        "left",
+        isDone ? left : rest,
+      ],
+      ["Reports to this task", `${here} of at most ${most}`, "reports", here],
+    ] as const;
     return [
       bar(spent.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
       h(
         "dl",
         { class: "budget" },
-        ...facts.map(([name, said]) => h("div", {}, h("dt", {}, name), h("dd", {}, said))),
+        ...facts
+          .slice(Number(isDone))
+          .map(([name, said, key, value]) =>
+            h(
+              "div",
+              {},
+              h("dt", {}, name),
+              h("dd", { "data-fact": key, "data-value": String(value) }, said),
+            ),
+          ),
       ),
     ];
   }
@@ -214,14 +232,22 @@ const FORGETFUL =
   "when space is short, and a private window forgets it when it closes. Then nobody counts it any more.";
 
 /** Why nothing is taken today; nothing if it is. */
-export function timeRefusal({ kit }: Pick<Bench, "kit">): string | undefined {
+export function timeRefusal({
+  kit,
+}: Pick<Bench, "kit">): { code: string; words: string } | undefined {
   const { start, end, timePrecision } = kit.task.facts;
   const now = kit.task.epoch(Date.now());
   const clock = "by this device's clock";
   if (now < start)
-    return `This task begins on ${moment(start, timePrecision)} (UTC), ${clock}: nothing can be sent before.`;
+    return {
+      code: "task_not_started",
+      words: `This task begins on ${moment(start, timePrecision)} (UTC), ${clock}: nothing can be sent before.`,
+    };
   if (now >= end)
-    return `This task ended on ${moment(end, timePrecision)} (UTC), ${clock}: nothing can be sent any more.`;
+    return {
+      code: "task_expired",
+      words: `This task ended on ${moment(end, timePrecision)} (UTC), ${clock}: nothing can be sent any more.`,
+    };
   return undefined;
 }
 

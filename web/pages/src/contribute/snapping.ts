@@ -24,7 +24,8 @@ export class Snapping implements Step {
 
   constructor(private readonly bench: Bench) {
     const click = () => bench.go(3);
-    this.next = h("button", { type: "button", class: "main", click }, "See what would be sent");
+    const told = { type: "button", class: "main", "data-action": "preview", click };
+    this.next = h("button", told, "See what would be sent");
   }
 
   get isOpen(): boolean {
@@ -134,12 +135,10 @@ export class Snapping implements Step {
   private time(): HTMLElement {
     const { hour } = this.bench.chosen!;
     const { names, hours } = WHEN[this.bench.kit.task.facts.when!];
-    const when = (at: number) => {
-      const slot = names[Math.floor(at / hours) % names.length]!;
-      return `The task also asks when it began: ${slot}.`;
-    };
+    const slotOf = (at: number) => names[Math.floor(at / hours) % names.length]!;
+    const when = (at: number) => `The task also asks when it began: ${slotOf(at)}.`;
     if (hour !== null && this.told !== this.bench.chosen) {
-      return h("p", { class: "answer" }, when(hour));
+      return h("p", { class: "answer", "data-slot": slotOf(hour) }, when(hour));
     }
     const day = select("weekday", "Weekday", WEEK);
     const clock = select(
@@ -148,7 +147,10 @@ export class Snapping implements Step {
       Array.from({ length: 24 }, (_, k) => `${k}:00 – ${k}:59`),
     );
     const said = h("p", { class: "answer", role: "status" });
-    const say = (at: number | null) => (said.textContent = at === null ? "" : when(at));
+    const say = (at: number | null) => {
+      said.textContent = at === null ? "" : when(at);
+      said.dataset.slot = at === null ? "" : slotOf(at);
+    };
     say(hour);
     if (hour !== null) {
       day.input.selectedIndex = Math.floor(hour / 24) + 1;
@@ -214,7 +216,9 @@ function select(
   label: string,
   names: readonly string[],
 ): { element: HTMLElement; input: HTMLSelectElement } {
-  const options = ["choose", ...names].map((name) => h("option", {}, name));
+  const options = ["choose", ...names].map((name, k) =>
+    h("option", { value: k ? k - 1 : "" }, name),
+  );
   const input = h("select", { id }, ...options);
   return { input, element: h("p", { class: "field" }, h("label", { for: id }, label), input) };
 }

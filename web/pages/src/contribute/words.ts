@@ -26,8 +26,21 @@ export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
+/** Say why something was refused; `data-code` has the same for programs. */
+export function tell(place: HTMLElement, error: unknown): void {
+  const isOurs = error instanceof NomadpError || error instanceof Unreadable;
+  say(place, refusal(error), isOurs ? error.code : "failed");
+}
+
+/** The same of what is no error; nothing is said without words. */
+export function say(place: HTMLElement, words = "", code?: string): void {
+  place.textContent = words;
+  if (code) place.dataset.code = code;
+  else delete place.dataset.code;
+}
+
 /** Our own refusals hold nothing private; of anything else nothing is shown. */
-export function refusal(error: unknown): string {
+function refusal(error: unknown): string {
   if (error instanceof NomadpError || error instanceof Unreadable)
     return sentence(error.message);
   return (
