@@ -42,5 +42,5 @@ def test_of_length_one_it_is_where_it_begins():
 
 
 def test_a_journey_without_points_is_refused():
-    with refused(DomainError, "trajectory_empty"):
+    with refused(DomainError, "empty_trajectories"):
         brought_to_length([], 3)

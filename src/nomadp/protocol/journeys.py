@@ -19,7 +19,7 @@ def brought_to_length(points: Sequence[T], length: int) -> list[T]:
     count = len(points)
     if not count:
         raise DomainError(
-            "a journey must have at least one point, got none", code="trajectory_empty"
+            "a journey must have at least one point, got none", code="empty_trajectories"
         )
     if count <= length:
         return [*points, *[points[-1]] * (length - count)]
