@@ -66,18 +66,7 @@ def create_task(
     ``end`` is the last day (UTC) that belongs to the task, or the number after the last in
     units of its precision. Raises `TaskRefused` for what no device would take part in.
     """
-    if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
-        raise DomainError(
-            f"a task has no option {', '.join(sorted(unknown))}; see TaskOptions",
-            code="unknown_options",
-            options=sorted(unknown),
-        )
-    if mechanism not in (ATLAS, *QUESTIONS):
-        raise TaskRefused(
-            f"the mechanism of a task must be one of {', '.join((ATLAS, *QUESTIONS))}, whose "
-            f"reports are of one size, got {mechanism[:40]}",
-            code="mechanism_not_for_tasks",
-        )
+    _check_given(mechanism, more)
     options, budget = TaskOptions(**more), as_epsilon(epsilon)
     facts: dict[str, Any] = {
         "purpose": purpose,
@@ -97,6 +86,21 @@ def create_task(
         return _with_atlas(locations, facts, options)
     zones, params = _zones(locations, options, mechanism)
     return Kit(Task(**facts, book_sha256=zones.sha256, params=params), locations, zones)
+
+
+def _check_given(mechanism: str, more: dict[str, Any]) -> None:
+    if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
+        raise DomainError(
+            f"a task has no option {', '.join(sorted(unknown))}; see TaskOptions",
+            code="unknown_options",
+            options=sorted(unknown),
+        )
+    if mechanism not in (ATLAS, *QUESTIONS):
+        raise TaskRefused(
+            f"the mechanism of a task must be one of {', '.join((ATLAS, *QUESTIONS))}, whose "
+            f"reports are of one size, got {mechanism[:40]}",
+            code="mechanism_not_for_tasks",
+        )
 
 
 def _with_atlas(locations: LocationSet, facts: dict[str, Any], options: TaskOptions) -> Kit:

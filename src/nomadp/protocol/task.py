@@ -111,25 +111,7 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
         )
     asks = law["name"] in QUESTIONS
     book = "zones_sha256" if asks else "atlas_sha256"
-    known = {
-        *_TEXTS,
-        *_NUMBERS,
-        "wire_version",
-        "mechanism",
-        book,
-        *(() if asks else ("length",)),
-    }
-    given_names = set(said) - {"delete_counts"}
-    if given_names != known:
-        missing, strange = sorted(known - given_names), len(given_names - known)
-        raise TaskRefused(
-            "a task must have the fields of its kind and no others, got "
-            f"{strange} unknown and without {', '.join(missing) or 'none'}",
-            code="fields_mismatch",
-            file="task",
-            unknown=strange,
-            missing=missing,
-        )
+    _check_names(said, {book} if asks else {book, "length"})
     if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:
         raise TaskRefused(
             f"wire_version must be {WIRE_VERSION}, got another; update nomadp",
@@ -153,3 +135,18 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
             code="epsilon_not_canonical",
         )
     return given | {"epsilon": epsilon}
+
+
+def _check_names(said: dict[str, Any], of_its_kind: set[str]) -> None:
+    known = {*_TEXTS, *_NUMBERS, "wire_version", "mechanism", *of_its_kind}
+    given_names = set(said) - {"delete_counts"}
+    if given_names != known:
+        missing, strange = sorted(known - given_names), len(given_names - known)
+        raise TaskRefused(
+            "a task must have the fields of its kind and no others, got "
+            f"{strange} unknown and without {', '.join(missing) or 'none'}",
+            code="fields_mismatch",
+            file="task",
+            unknown=strange,
+            missing=missing,
+        )
