@@ -36,6 +36,8 @@ HIDDEN = re.compile(
     + "]"
 )
 SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)'
+CSV = re.compile(rf"(?:{FIELD}(?:,|\r?\n|\Z))*+")
 DEGREES = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 MIB = 2**20
 
@@ -175,6 +177,7 @@ def check_files(task, files):
 def check_locations(content):
     must(len(content) <= 16 * MIB)
     text = content.decode()
+    must(CSV.fullmatch(text))
     try:
         head, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     except csv.Error:

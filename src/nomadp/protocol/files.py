@@ -38,6 +38,9 @@ ZONES_FORMAT = "nomadp zones 1"
 _HEADER = ["location_id", "lat", "lng"]
 _DEGREES = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 """A number as JSON writes it: Python's own reading would take 1_0 for ten."""
+_CSV = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
+"""Fields of RFC 4180: Python's own reading takes a bare CR for the end of a line, and quotes
+inside of fields without."""
 _ATLAS = {"format", "recipe", "epsilon", "locations_sha256", "near_count", "journeys"}
 _ZONES = {"format", "rule", "locations_sha256", "names", "of"}
 
@@ -61,7 +64,10 @@ def parse_locations(content: bytes) -> LocationSet:
             limit=FILE_BYTES_MAX,
         )
     try:
-        rows = list(csv.reader(io.StringIO(content.decode(), newline=""), strict=True))
+        text = content.decode()
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        if not _CSV.fullmatch(text):
+            raise ValueError("fields must be those of RFC 4180")
         ids, lat, lng = zip(*rows[1:], strict=True)
         degrees = [[_degrees(each) for each in column] for column in (lat, lng)]
     except (ValueError, csv.Error):
@@ -135,6 +141,8 @@ def parse_atlas(content: bytes) -> PinnedAtlases:
             format=ATLAS_FORMAT,
         )
     epsilon = as_epsilon(said["epsilon"])
+    if str(epsilon) != said["epsilon"]:
+        raise TaskRefused(f"the epsilon of an atlas must be written as {epsilon}, and is not")
     page = Page(table, near, float("nan"))
     return PinnedAtlases(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
 
