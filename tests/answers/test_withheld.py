@@ -95,6 +95,7 @@ def test_words_and_marks_claim_neither(kind: str, few) -> None:
         assert claim not in words
     assert "The largest estimated" in drawn["summary"]
     assert table.about["no_intervals"] in drawn["summary"]
+    assert table.about["no_intervals"] in notebook_html(table)
     told = dict(map(tuple, drawn["facts"]))
     assert table.about["no_intervals"] in told["No intervals"]
     assert not {"Intervals", "Told apart"} & told.keys()
