@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -31,10 +32,12 @@ from browsers import (
 )
 from collecting import Process, kit_of, prepared, today
 from limits import on_this_machine
+from worlds import scattered
 
 from nomadp.collector.opened import opened
 from nomadp.look import look
 from nomadp.protocol import Kit
+from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
 
 if TYPE_CHECKING:
@@ -594,12 +597,32 @@ def test_the_preview_says_what_the_law_says(
     with visit(chromium, collector, kit) as found:
         found.to_preview()
         law, likely = found.page.locator("[data-drawn='1']"), chance(kit)
-        expect(law).to_have_attribute("data-in-hundred", str(round(100 * likely)))
+        expect(law).to_have_attribute("data-in-hundred", f"{100 * likely:.2f}")
         expect(law).to_have_attribute("data-suspicion", grown)
         guess = "unlikely" if mechanism == "trips" and likely <= 1 / 2 else "likely"
         expect(law).to_have_attribute("data-guess", guess)
         for number in (str(round(100 * likely)), grown):
             expect(law).to_contain_text(number)
+
+
+def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
+    chromium: "Browser", collector: Process, wording: Callable[..., None]
+) -> None:
+    nearly = salted("starts", epsilon=Fraction(10))
+    places, end = scattered(40), date.today() + timedelta(days=9)
+    alone = create_task(
+        places, "starts", epsilon="4", zones="grid:1", end=end, purpose="One zone."
+    )
+    collector.add(alone)
+    collector.add(nearly)
+    assert 0.995 < chance(nearly) < chance(alone) == 1
+    for kit, guess in (nearly, "likely"), (alone, "certain"):
+        with visit(chromium, collector, kit) as found:
+            found.to_preview()
+            law = found.page.locator("[data-drawn='1']")
+            expect(law).to_have_attribute("data-guess", guess)
+            said = re.sub(r"^Of 1 drawn, \d", "Of 1 drawn, N", law.inner_text())
+            wording("pages", f"contribute: preview, guess is {guess}", said)
 
 
 def chance(kit: Kit) -> float:

@@ -47,7 +47,9 @@ def _largest(table: "Table", shown: Sequence[int]) -> str:
         rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
     if not rows:
         return "All flows stay within one area."
-    return f"{what} {row_name(table, rows[0])}. Nothing is known of how certain that is."
+    said = f"{what} {row_name(table, rows[0])}."
+    reason = table.about.get("no_intervals")
+    return f"{said} How certain that is, is not known{f': {reason}' if reason else ''}."
 
 
 def _standing_out(table: "Table", shown: Sequence[int]) -> str:

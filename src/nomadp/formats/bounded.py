@@ -69,7 +69,7 @@ def unharmed(label: str, read: Callable[[], Found]) -> Found:
     except BROKEN:
         pass
     # Raised outside the handler: the original may quote the archive.
-    raise Unreadable(label, "damaged-archive")
+    raise Unreadable(label, code="damaged_archive")
 
 
 class _Counted(io.RawIOBase):
@@ -108,7 +108,7 @@ class _Bounded(io.RawIOBase):
         found: bytes = unharmed(self._label, lambda: self._stream.read(len(buffer)))
         self._done += len(found)
         if self._done > most_bytes(self._packed_bytes()):
-            raise Unreadable(self._label, "bomb")
+            raise Unreadable(self._label, code="bomb")
         buffer[: len(found)] = found
         return len(found)
 

@@ -1,5 +1,5 @@
 /** Step 4: what would be sent, drawn again and again, and never sent. */
-import { type Kit, Question, SimulatedReport, Visits } from "nomadp-client";
+import { type Kit, type Mechanism, Question, SimulatedReport, Visits } from "nomadp-client";
 import { SimulatedWords } from "nomadp-client/simulated";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
@@ -13,6 +13,8 @@ const NAMES_MOST = 40;
 /** Answers that are shown without being asked for. */
 const FEW = 8;
 const GHOSTS_MOST = 40;
+/** Of a law that is the same for every journey. */
+const SILENT = "it is drawn alike for every journey, and tells nothing about yours.";
 
 export class Preview implements Step {
   readonly title = "What would be sent";
@@ -130,11 +132,10 @@ export class Preview implements Step {
     this.tally.dataset.drawn = String(this.seen.all);
     const { mechanism } = kit;
     const { chance } = explaining;
-    const isLikely = chance > 0.5 || !(mechanism instanceof Question);
     Object.assign(this.tally.dataset, {
-      inHundred: inHundred(chance),
+      inHundred: (100 * chance).toFixed(2),
+      guess: guessOf(mechanism, chance),
       suspicion: suspicionOf(kit),
-      guess: isLikely ? "likely" : "unlikely",
     });
     if (mechanism instanceof Question) {
       if (mechanism instanceof Visits) {
@@ -155,26 +156,37 @@ export class Preview implements Step {
   }
 }
 
-/** How many of a hundred reports do, as the law has it: never all, and never none. */
-function inHundred(chance: number): number {
-  return Math.min(99, Math.max(1, Math.round(100 * chance)));
+/** What a reader's guess is that a report holds the truth, or is near to it. */
+function guessOf(mechanism: Mechanism, chance: number): "certain" | "likely" | "unlikely" {
+  if (chance === 1) return "certain"; // every report is: it tells nothing
+  return mechanism instanceof Question && chance <= 0.5 ? "unlikely" : "likely";
 }
 
-function about(chance: number): string {
-  return `about ${inHundred(chance)} in 100 reports like this`;
+/** How many of a hundred reports do, as the law has it. */
+function inHundred(chance: number): string {
+  if (chance > 0.995) return "more than 99";
+  return chance < 0.005 ? "fewer than 1" : `about ${Math.round(100 * chance)}`;
+}
+
+function reportsLaw(chance: number): string {
+  return `${inHundred(chance)} in 100 reports like this`;
 }
 
 /** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
 function answersLaw(chance: number): string {
-  const law = `By the law ${about(chance)} contain the true answer; `;
+  if (chance === 1)
+    return `By the law every report like this contains the true answer: ${SILENT}`;
+  const law = `By the law ${reportsLaw(chance)} contain the true answer; `;
   return chance <= 0.5
     ? `${law}nobody can tell whether yours does.`
     : `${law}whoever reads yours and guesses that it does is right that often, and cannot be sure.`;
 }
 
 function journeysLaw(chance: number): string {
+  if (chance === 1)
+    return `By the law every report like this is among the nearest to any journey: ${SILENT}`;
   return (
-    `By the law ${about(chance)} are among the nearest to the true journey; whoever reads yours ` +
+    `By the law ${reportsLaw(chance)} are among the nearest to the true journey; whoever reads yours ` +
     "and guesses that it is near is right that often, and cannot be sure."
   );
 }
