@@ -4,7 +4,7 @@
  *
  * Programs read `code` and the facts beside it, not the message, whose wording may change:
  *
- *     new DomainError("... got 3 repeated", { code: "repeated_location_ids", repeated: 3 })
+ *     new DomainError("... got 3 repeated", { code: "location_ids_repeated", repeated: 3 })
  *
  * What Python refuses, too, has the same code there; docs/reference/errors.md lists those.
  */

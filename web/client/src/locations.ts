@@ -37,7 +37,7 @@ export class LocationSet {
     }
     if (this.#rows.some(({ id }) => typeof id !== "string" || id === "")) {
       throw new DomainError("location ids must be non-empty strings, and some are not", {
-        code: "empty_location_ids",
+        code: "invalid_location_ids",
       });
     }
     const hidden = this.#rows.filter(({ id }) => hasForbidden(id)).length;
@@ -94,7 +94,7 @@ export class LocationSet {
   checkJourney(journey: ArrayLike<number>): void {
     if (journey.length < 1) {
       throw new DomainError("a trajectory must be a sequence of at least one location index", {
-        code: "not_a_trajectory",
+        code: "trajectory_malformed",
       });
     }
     const known = Array.from(journey).every((index) => this.#holds(index));
@@ -102,7 +102,7 @@ export class LocationSet {
       throw new DomainError(
         `every location must be in the public set of ${this.size}; the value is withheld ` +
           "because it is private",
-        { code: "location_index_out_of_range", size: this.size },
+        { code: "unknown_locations", size: this.size },
       );
     }
   }

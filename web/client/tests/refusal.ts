@@ -13,9 +13,3 @@ export function refusal(
   const known = { name: kind.name, code, facts: expect.objectContaining(facts) };
   return expect.objectContaining(known) as Error;
 }
-
-/** The same of whatever is wrong, as long as a code says it. */
-export function coded(kind: Parameters<typeof refusal>[0]): Error {
-  const code = expect.stringMatching(/^[a-z][a-z0-9]*(_[a-z0-9]+)+$/);
-  return expect.objectContaining({ name: kind.name, code }) as Error;
-}

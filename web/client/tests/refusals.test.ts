@@ -164,7 +164,7 @@ describe("journeys", () => {
     ({ journey }) => {
       for (const mechanism of [atlas, new Trips({ epsilon: 2, zones })]) {
         const perturb = () => mechanism.perturb(journey, zero);
-        expect(perturb).toThrow(refusal(DomainError, "location_index_out_of_range"));
+        expect(perturb).toThrow(refusal(DomainError, "unknown_locations"));
         expect(factsOf(perturb)).toEqual({ size: 7 });
         expect(perturb).not.toThrow(/77|-3|1\.5|NaN/);
       }
@@ -172,7 +172,7 @@ describe("journeys", () => {
   );
 
   test("of no point are refused", () => {
-    const refused = refusal(DomainError, "not_a_trajectory");
+    const refused = refusal(DomainError, "trajectory_malformed");
     expect(() => atlas.perturb([], zero)).toThrow(refused);
     expect(() => new Visits({ epsilon: 2, zones }).perturb([], zero)).toThrow(refused);
   });
@@ -202,7 +202,7 @@ describe("public data", () => {
   test.each([
     ["too_few_locations", [a]],
     ["location_ids_repeated", [a, { ...a }]],
-    ["empty_location_ids", [a, { ...a, id: "" }]],
+    ["invalid_location_ids", [a, { ...a, id: "" }]],
     ["location_id_characters", [a, { ...a, id: "b\u202e" }]],
     ["coordinates_out_of_range", [a, { id: "b", lat: 91, lng: 0 }]],
     ["coordinates_out_of_range", [a, { id: "b", lat: 0, lng: 180.1 }]],

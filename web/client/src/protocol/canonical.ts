@@ -12,6 +12,8 @@ export const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 const DEPTH_MAX = 8;
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)/y;
+/** What other readers of JSON know, and no task may hold. */
+const NO_VALUE = /null|NaN|-?Infinity/y;
 const NO_WHOLE = /[.eE0-9]/y;
 /** Up to the closing quote; control characters are not allowed inside. */
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
@@ -119,6 +121,7 @@ class Reader {
         return value;
       }
     }
+    if (this.#match(NO_VALUE) !== null) throw strange();
     return this.#number();
   }
 

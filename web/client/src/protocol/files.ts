@@ -98,14 +98,15 @@ export async function parseAtlas(
   }
   if (of !== (await locations.sha256())) {
     throw new TaskRefused("an atlas must be of the locations beside it, and is of others", {
-      code: "codebook_of_other_locations",
+      code: "task_file_hash_mismatch",
     });
   }
   const book = new Book(locations, journeys, near);
   const made = asEpsilon(epsilon as string);
   if (String(made) !== epsilon) {
     throw new TaskRefused(`the epsilon of an atlas must be written as ${made}, and is not`, {
-      code: "epsilon_not_canonical",
+      code: "codebook_epsilon_not_canonical",
+      epsilon: String(made),
     });
   }
   const sha256 = await booksSha256(locations, made, [book]);

@@ -12,7 +12,7 @@ export function broughtToLength<Point>(points: readonly Point[], length: number)
   const count = points.length;
   if (count < 1)
     throw new DomainError("a journey must have at least one point, got none", {
-      code: "trajectory_empty",
+      code: "empty_trajectories",
     });
   if (count <= length) {
     return Array.from({ length }, (_, k) => points[Math.min(k, count - 1)]!);
