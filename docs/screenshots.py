@@ -54,9 +54,9 @@ class Shot(NamedTuple):
 
 def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
     def prepare(page: "Page", found: dict[str, Any]) -> None:
-        page.get_by_label("Analyst's token").fill(found["analyst_token"])
+        page.locator("#token").fill(found["analyst_token"])
         page.keyboard.press("Enter")
-        page.get_by_role("tab", name=tab).click()
+        page.locator(f"#tab-{tab}").click()
         drawn(page)
         show(page, ".tabs", 24)  # the whole map, and what stands beside it
         drawn(page)
@@ -67,17 +67,17 @@ def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
 def contribute(page: "Page", found: dict[str, Any]) -> None:
     """A journey is drawn, and what would be sent of it is looked at."""
     drawn(page)
-    page.get_by_role("button", name="Draw a journey").click()
+    page.locator("[data-action=draw]").click()
     canvas = page.locator(".map canvas")
     width, height = canvas.evaluate("(each) => [each.clientWidth, each.clientHeight]")
     for x, y in ALONG:
         canvas.click(position={"x": x * width, "y": y * height})
-    page.get_by_role("button", name="Use this journey").click()
-    page.get_by_role("button", name="See what would be sent").click()
+    page.locator("[data-action=use-drawn]").click()
+    page.locator("[data-action=preview]").click()
     for number in range(1, PREVIEWS):
-        page.get_by_text(f"Of {number} drawn").wait_for()
-        page.get_by_role("button", name="Draw again").click()
-    page.get_by_text(f"Of {PREVIEWS} drawn").wait_for()
+        page.locator(f"[data-drawn='{number}']").wait_for()
+        page.locator("[data-action=draw-again]").click()
+    page.locator(f"[data-drawn='{PREVIEWS}']").wait_for()
     page.locator("#explained .figure").wait_for()
     drawn(page)
     show(page, ".contribute .steps", 74)
@@ -109,9 +109,9 @@ def show(page: "Page", part: str, above_px: int) -> None:
 
 
 SHOTS = [
-    Shot("dashboard", "dashboard", DESK, "light", dashboard("Destinations")),
-    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("Destinations")),
-    Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("Destinations")),
+    Shot("dashboard", "dashboard", DESK, "light", dashboard("ends")),
+    Shot("dashboard-dark", "dashboard", DESK, "dark", dashboard("ends")),
+    Shot("dashboard-phone", "dashboard", PHONE, "dark", dashboard("ends")),
     Shot("contribute", "contribute", DESK, "light", contribute),
     Shot("contribute-dark", "contribute", DESK, "dark", contribute),
     Shot("demo", "page", DESK, "light", journey),
