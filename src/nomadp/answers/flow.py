@@ -53,7 +53,10 @@ def flows(
     mechanism = mechanism_of(learned)
     zones = areas_of(mechanism, areas, GRID).zones
     if zones is None:
-        raise DomainError("flows go between areas, got locations; use grid:N, h3:R or zones")
+        raise DomainError(
+            "flows go between areas, got locations; use grid:N, h3:R or zones",
+            code="zones_required",
+        )
     few = missing("flows", mechanism, learned.counts, terms, COLUMNS)
     if few is not None:
         return few

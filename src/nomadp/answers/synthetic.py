@@ -12,7 +12,7 @@ from nomadp.answers.flow import flow_fakes
 from nomadp.answers.journey import point_rows
 from nomadp.answers.place import place_fakes
 from nomadp.answers.table import Table
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
 from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import believed
@@ -57,7 +57,12 @@ def synthesize(
     (10, True)
     """
     if not 1 <= count <= MOST:
-        raise DomainError(f"journeys must be from 1 to {MOST}, got {count}")
+        raise DomainError(
+            f"journeys must be from 1 to {MOST}, got {count}",
+            code="trajectory_count_out_of_range",
+            count=count,
+            most=MOST,
+        )
     begin = None if start is None else _moment(start)
     mechanism = mechanism_of(learned)
     few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
@@ -98,7 +103,7 @@ def _trips(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     question = learned.mechanism
     shares = flow_shares(learned).values  # refuses questions about single zones
     if not isinstance(question, Question):
-        raise ValueError("a direct question must have been asked")
+        raise InvalidArgument("a direct question must have been asked", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
     order = np.argsort(question.partition.of, kind="stable")
     held = np.bincount(question.partition.of)
@@ -115,7 +120,9 @@ def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     if survey is None or not law.whole:
         raise DomainError(
             "synthetic journeys need reports of whole journeys, and those of "
-            f"{mechanism.name} are of single points; use atlas, or the question trips"
+            f"{mechanism.name} are of single points; use atlas, or the question trips",
+            code="reports_of_points",
+            mechanism=mechanism.name,
         )
     kept = location_shares(survey).kept
     groups = {group.evidence.support.shape[1]: group for group in survey.groups}
@@ -145,6 +152,7 @@ def _moment(text: str) -> datetime:
     if found is None or found.year not in YEARS:
         raise DomainError(
             "start must be a time in ISO 8601 of the years 1970 to 2199, such as "
-            "2026-01-01T08:00:00Z, and is not"
+            "2026-01-01T08:00:00Z, and is not",
+            code="invalid_start_time",
         )
     return found
