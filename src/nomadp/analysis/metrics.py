@@ -213,7 +213,7 @@ def check_radii(radii_km: Sequence[float]) -> None:
     if wrong:
         raise DomainError(
             f"a radius must be a number of km from 0, got {wrong[0]}",
-            code="radius_out_of_range",
+            code="query_radius_out_of_range",
             radius_km=wrong[0],
         )
 

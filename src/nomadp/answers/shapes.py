@@ -53,7 +53,7 @@ def _ring(name: str, ring: Any) -> Floats:
     if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
         raise SchemaError(
             f"the outline of {name} must have rings of 3 or more lng and lat",
-            code="ring_too_short",
+            code="outline_ring_too_short",
             area=name,
         )
     if not (np.abs(corner) <= (180.0, 90.0)).all():

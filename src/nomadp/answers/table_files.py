@@ -170,7 +170,7 @@ def _read_geojson(path: Path, like: "Table | None") -> Parts:
     listed = content.get("features")
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise SchemaError(
-            f"{path} must have a list of features, and has none", code="no_features"
+            f"{path} must have a list of features, and has none", code="no_feature_list"
         )
     rows = [each.get("properties") or {} for each in listed]
     columns = {

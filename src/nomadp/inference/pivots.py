@@ -49,7 +49,7 @@ def decode_released(
         raise DomainError(
             "estimates from transcripts need tp or atp and reports that kept them, got "
             f"{mechanism.name}; perturb with --transcript",
-            code="no_transcripts",
+            code="transcripts_missing",
             mechanism=mechanism.name,
         )
     reports.header.check_made_by(mechanism)

@@ -67,7 +67,7 @@ def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
         raise DomainError(
             f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
             f"{len(law.locations)}; use atlas, or a smaller set",
-            code="too_many_locations",
+            code="point_table_too_large",
             locations=len(law.locations),
             most=TABLE_LIMIT,
         )
