@@ -10,6 +10,7 @@ from pathlib import Path
 import processes
 import pytest
 from processes import children, is_gone, wait_until
+from refusals import refused
 
 from nomadp.errors import DomainError
 from nomadp.paper.cells import Cell, Setting
@@ -58,13 +59,13 @@ def test_a_failure_is_raised_and_what_was_finished_is_kept(
     store = Store(tmp_path)
     # After the others of its setting, in one process: what other processes have finished by
     # then is up to the machine. Nobody can decode reports of TP.
-    refused = Cell(replace(SETTINGS[1], decoded=True), 3)
-    with pytest.raises(DomainError, match="got tp"):
+    undecodable = Cell(replace(SETTINGS[1], decoded=True), 3)
+    with refused(DomainError, "mechanism_not_decodable", mechanism="tp"):
         complete_all(
-            [*CELLS, refused], catalogue, store, jobs=jobs, progress=lambda count: None
+            [*CELLS, undecodable], catalogue, store, jobs=jobs, progress=lambda count: None
         )
     assert missing(CELLS[3:], catalogue, store) == []
-    assert missing([refused], catalogue, store) == [refused]
+    assert missing([undecodable], catalogue, store) == [undecodable]
 
 
 def start(data: Path, out: Path, jobs: int) -> "subprocess.Popen[str]":

@@ -81,6 +81,7 @@ class Learned:
                 f"what was learned must be of these reports, and is of {self.reports} others; "
                 "learn again",
                 code="model_of_other_reports",
+                reports=self.reports,
             )
 
     def write(self, path: AnyPath) -> None:
@@ -224,24 +225,27 @@ def _survey(
 
 
 def _loaded(path: Path) -> dict[str, Any]:
+    code, reason = "not_a_model", "is damaged or not one"
     try:
-        if path.stat().st_size > _BYTES_MAX:
-            raise SchemaError(
-                f"{path} must be smaller than {_BYTES_MAX} bytes",
-                code="model_too_large",
-                most=_BYTES_MAX,
-            )
-        inside(path)  # refuses what would unpack beyond measure
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        size = path.stat().st_size
+        if size <= _BYTES_MAX:
+            inside(path)  # refuses what would unpack beyond measure
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
     except Unreadable as refusal:
         if refusal.reason == "bomb":
             raise
-        reason = "is damaged or not one"
     except OSError as error:
-        reason = error.strerror or "is damaged or not one"
+        if error.strerror:
+            code, reason = "file_unreadable", error.strerror
     except (ValueError, zipfile.BadZipFile, EOFError, AttributeError):
-        reason = "is damaged or not one"
+        pass
+    else:
+        raise SchemaError(
+            f"{path} must be smaller than {_BYTES_MAX} bytes",
+            code="model_too_large",
+            most=_BYTES_MAX,
+        )
     raise SchemaError(
-        f"{path} must be a file that Learned.write wrote, and {reason}", code="not_a_model"
+        f"{path} must be a file that Learned.write wrote, and {reason}", code=code
     )
