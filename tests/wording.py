@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "wording"
 WRITING = os.environ.get("NOMADP_WORDING") == "write"
-SECTION = re.compile(r"^## (.+)\n\n````text\n(.*?)^````\n", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(r"^## ([^\n]+)\n\n````text\n(.*?)^````\n", re.MULTILINE | re.DOTALL)
 HEAD = "# {}\n\n`python3 dev.py wording` writes this file. Review it as text.\n"
 
 _written: dict[str, dict[str, str]] = {}
