@@ -1,13 +1,12 @@
 """Every sentence of an answer, kept to be reviewed as text: see tests/wording.py."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 import pytest
+from page_text import PageText
 
 import nomadp
 from nomadp.answers import Table
@@ -210,35 +209,6 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
     wording("answers", "facts", "\n".join(said))
 
 
-class Text(HTMLParser):
-    """What a page says, one text to a line; rows of tables and terms are lines of their own."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.row: list[str] | None = None
-        self.feed(re.sub(r"<(style|script)>.*?</\1>", "", markup, flags=re.DOTALL))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        label = dict(attrs).get("aria-label")
-        self.lines += [f"({label})"] if label else []
-        if tag in ("tr", "dt"):
-            self.row = []
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("tr", "dd") and self.row is not None:
-            self.lines.append(" | ".join(self.row))
-            self.row = None
-
-    def handle_data(self, data: str) -> None:
-        if data.strip():
-            where = self.lines if self.row is None else self.row
-            where.append(" ".join(data.split()))
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "a page of one answer": lambda: render(places(), SQUARE),
     "a page of several answers": lambda: render([flows(0, 1, 2), withheld(areas())], SQUARE),
@@ -250,7 +220,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_what_a_page_says(name: str, wording: Wording) -> None:
-    wording("answers", name, str(Text(PAGES[name]())), hide={nomadp.__version__: "VERSION"})
+    wording("answers", name, str(PageText(PAGES[name]())), hide={nomadp.__version__: "VERSION"})
 
 
 def test_how_distinct_reports_are_drawn(wording: Wording) -> None:
