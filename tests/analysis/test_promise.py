@@ -32,9 +32,20 @@ def test_odds_and_suspicions_are_rounded_up(epsilon):
 
 @pytest.mark.parametrize("name", [*PUBLISHED, *EXPERIMENTAL])
 def test_what_is_not_private_promises_nothing(name):
-    told = explain(make_mechanism(name, scattered(9), 1), 2)
+    mechanism = make_mechanism(name, scattered(9), 1)
+    told = explain(mechanism, 2)
     assert (told.odds_at_most, told.suspicions) == (None, None)
-    assert "ε" not in told.promise
+    assert mechanism.warning.rstrip(".") in told.promise
+
+
+def test_a_guarantee_is_said_and_so_is_what_it_does_not_cover(wording):
+    options = {"visits": {"zones": "grid:2", "when": "day-part"}}
+    said = []
+    for name in ("exp", "visits", "cgm", *PUBLISHED):
+        told = explain(make_mechanism(name, scattered(9), 1, **options.get(name, {})), 2)
+        said += [name, f"  {told.promise}"]
+        said += [f"  not covered: {each}" for each in told.as_dict()["not_covered"]]
+    wording("answers", "privacy guarantees", "\n".join(said))
 
 
 def test_refuses_a_length_that_no_trajectory_has():
