@@ -56,13 +56,7 @@ def synthesize(
     >>> len(table), table.about["synthetic"]
     (10, True)
     """
-    if not 1 <= count <= MOST:
-        raise DomainError(
-            f"journeys must be from 1 to {MOST}, got {count}",
-            code="trajectory_count_out_of_range",
-            count=count,
-            most=MOST,
-        )
+    _check_count(count)
     begin = None if start is None else _moment(start)
     mechanism = mechanism_of(learned)
     few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
@@ -72,6 +66,16 @@ def synthesize(
     said: dict[str, Any] = {"synthetic": True, "seed": seed, "journeys": count}
     said["fakes"] = _fakes(learned)
     return Table("synthetic", columns, about("synthesize", learned, terms, **said))
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= MOST:
+        raise DomainError(
+            f"journeys must be from 1 to {MOST}, got {count}",
+            code="trajectory_count_out_of_range",
+            count=count,
+            most=MOST,
+        )
 
 
 def _columns(
