@@ -131,6 +131,13 @@ class Connection(ABC):
     def interrupt(self) -> None:
         """From another thread: what is running ends with `StoreUnavailable`."""
 
+    def warn_others(self) -> None:  # noqa: B027 - most have none
+        """Let other collectors on this store know that it is damaged, while this is open."""
+
+    def is_warned(self) -> bool:
+        """Whether another collector on this store has said so."""
+        return False
+
     @abstractmethod
     def close(self) -> None: ...
 
