@@ -47,7 +47,7 @@ REASONS = {
     "missing_file": "must come with",
     "file_hash": "must have the hashes that the task names",
     "locations": "^locations must|^location ids|^lat must|^lng must|^a location set needs",
-    "atlas": "atlas must|^journeys must|every journey must lie",
+    "atlas": "atlas must|epsilon of an atlas must|^journeys must|every journey must lie",
     "zones": "^zones must|^every location must be|zones must hold|^every zone must",
     "labels": "a question must have",
 }

@@ -359,6 +359,10 @@ def refused_files(worlds):
         "with a control character": atlas["locations"].replace("\nb,", "\nb\x1b]0;x\x07,"),
         "turned round": atlas["locations"].replace("\nb,", "\nb\u202e,"),
         "in two lines": atlas["locations"].replace("\nb,", '\n"b\nb",'),
+        "in lines that end in CR": atlas["locations"].replace("\n", "\r"),
+        "with one line that ends in CR": atlas["locations"].replace("\nb,", "\rb,"),
+        "with a bare quote": atlas["locations"].replace("\nb,", '\nb"b,'),
+        "with one field for a head": atlas["locations"].replace(head, f'"{head.strip()}"\n'),
     }
     for text in spoiled.values():
         yield case("refused_files", world="atlas", files={"locations": text})
@@ -379,6 +383,9 @@ def refused_files(worlds):
         {"near_count": said["near_count"] + 1},
         {"epsilon": "5"},
         {"epsilon": 4},
+        {"epsilon": "4.0"},
+        {"epsilon": "8/2"},
+        {"epsilon": " 4"},
         {"format": "nomadp atlas 1"},
         {"locations_sha256": "0" * 64},
         {"extra": 1},

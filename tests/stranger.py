@@ -105,11 +105,16 @@ def heaviest(unit, x):
     return max(unit, math.floor(unit * lower_exp(x) * (1 - Fraction(1, 2**30))))
 
 
+def unit_of(size, epsilon):
+    unit = U
+    while size * heaviest(unit, epsilon) >= 2**63:
+        unit //= 2
+    return unit
+
+
 def atlas_weights(locations, said, epsilon, read):
     rows = said["journeys"]
-    unit = U
-    while len(rows) * heaviest(unit, epsilon) >= 2**63:
-        unit //= 2
+    unit = unit_of(len(rows), epsilon)
     places = [row[1:] for row in locations]
 
     def apart_km(row):
@@ -170,20 +175,26 @@ class Law:
             spaces.append((q, t))
         return min(spaces, key=lambda space: self.variance(*space))
 
-    def variance(self, q, t):
+    def in_space(self, q, t):
+        """The chances that a report supports the true label, and another one."""
         inside, every = points_of(q, t - 1), points_of(q, t)
         p = Fraction(inside * self.heavy, inside * self.heavy + (every - inside) * U)
         g = Fraction(points_of(q, t - 2), inside)
-        o = p * g + (1 - p) * inside * (1 - g) / (every - inside)
+        return p, p * g + (1 - p) * inside * (1 - g) / (every - inside)
+
+    def variance(self, q, t):
+        p, o = self.in_space(q, t)
         return (self.d * o * (1 - o) + (1 - p - o) * (p - o)) / (p - o) ** 2
 
-    def true_chance(self):
-        inside = self.count if self.q is None else points_of(self.q, self.t - 1)
-        every = self.d if self.q is None else points_of(self.q, self.t)
-        return Fraction(inside * self.heavy, inside * self.heavy + (every - inside) * U)
+    def chances(self):
+        if self.q is not None:
+            return self.in_space(self.q, self.t)
+        d, c = self.d, self.count
+        p = Fraction(c * self.heavy, c * self.heavy + (d - c) * U)
+        return p, (c - p) / (d - 1) if d > 1 else Fraction(0)
 
     def drawn(self, label, word):
-        is_true = word() < math.ceil(self.true_chance() * 2**64)
+        is_true = word() < math.ceil(self.chances()[0] * 2**64)
         return (
             self.a_set(label, is_true, word)
             if self.q is None
@@ -284,6 +295,8 @@ def sent(task_text, files, points, words, random, time, hour=None):
 
 def asked(task, book, places, hour, stream, epsilon):
     name, zones = task["mechanism"]["name"], len(book["names"])
+    if len(places) > 4096:
+        places = [places[k] for k in positions(len(places), 4096)]
     if name == "visits":
         places = [places[next(stream) * len(places) >> 64]]
     first, last = book["of"][places[0]], book["of"][places[-1]]

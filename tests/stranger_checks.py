@@ -36,6 +36,8 @@ HIDDEN = re.compile(
     + "]"
 )
 SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)'
+CSV = re.compile(rf"(?:{FIELD}(?:,|\r?\n|\Z))*+")
 DEGREES = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 MIB = 2**20
 
@@ -175,6 +177,7 @@ def check_files(task, files):
 def check_locations(content):
     must(len(content) <= 16 * MIB)
     text = content.decode()
+    must(CSV.fullmatch(text))
     try:
         head, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     except csv.Error:
@@ -202,9 +205,8 @@ def check_atlas(said, task, rows):
     must(all(is_number(place, 0, len(rows) - 1) for each in words for place in each))
     must(len(set(map(tuple, words))) == len(words))
     must(is_number(said["near_count"], 1, len(words)))
-    unit, epsilon = 2**24, Fraction(task["epsilon"])
-    while len(words) * stranger.heaviest(unit, epsilon) >= 2**63:
-        unit //= 2
+    epsilon = Fraction(task["epsilon"])
+    unit = stranger.unit_of(len(words), epsilon)
     near = said["near_count"]
     total = near * stranger.heaviest(unit, epsilon) + (len(words) - near) * unit
     must(near == len(words) or (total < 2**63 and total <= 2**33 * unit))
@@ -228,13 +230,28 @@ def check_zones(said, task, rows):
     return labels
 
 
+def grid_zones(rows, n):
+    """What grid:N makes of locations: the names of its zones, and the zone of each location."""
+    turns = [row[2] - rows[0][2] for row in rows]
+    x = [rows[0][2] + (turn - 360 * round(turn / 360)) for turn in turns]
+    column, line = (along(each, n) for each in (x, [row[1] for row in rows]))
+    cells = [n * a + b for a, b in zip(line, column, strict=True)]
+    kept = sorted(set(cells))
+    return {"names": [f"r{k // n}_c{k % n}" for k in kept], "of": [*map(kept.index, cells)]}
+
+
+def along(values, n):
+    low, wide = min(values), max(values) - min(values)
+    return [min(n - 1, math.floor((each - low) / wide * n)) if wide else 0 for each in values]
+
+
 def label_count(task, zones):
     slots = {None: 1, "day-part": 4, "weekday": 7}[task["mechanism"]["params"].get("when")]
     return (zones**2 if task["mechanism"]["name"] == "trips" else zones) * slots
 
 
 def check_words(law):
-    owned = math.ceil(law.true_chance() * 2**64)
+    owned = math.ceil(law.chances()[0] * 2**64)
     must(all(words == 0 or words >= 2**32 for words in (owned, 2**64 - owned)))
     d, c = law.d, law.count
     if law.q is None:

@@ -54,6 +54,14 @@ def script(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+@pytest.mark.parametrize("goal", [50, 200])
+def test_a_collector_that_is_ready_too_late_misses_its_goal(goal: int) -> None:
+    kills = script("collector_kills")
+    found = script("crashes").Tally(acknowledged=9, lost=0, doubled=0)
+    met = [kills._killed("kill", goal, found, ready_s, goal).is_met for ready_s in (4.9, 5.1)]
+    assert met == [True, False]
+
+
 def report(**measured: float) -> dict[str, Any]:
     """A run in which each of these mechanisms is so many times faster than the reference."""
     cases = [

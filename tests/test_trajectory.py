@@ -1,11 +1,14 @@
 """Private trajectories: columns that hold together, and contents that are never shown."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, OutOfRange
 from nomadp.mechanisms.atlas.long import control_positions
 from nomadp.trajectory import TrajectorySet
 
@@ -42,39 +45,39 @@ def test_accepts_arrays_of_any_integer_type():
 
 
 @pytest.mark.parametrize(
-    ("rows", "says"),
+    ("rows", "code", "facts"),
     [
-        ([[1], []], "at least 1 location, got 1 empty of 2"),
-        ([[7, 5412]], "set of 100, got 1 outside among 2"),
-        ([[-5412, 7], [5412]], "set of 100, got 2 outside among 3"),
-        ([[54.12]], "whole numbers"),
-        ([["5412"]], "whole numbers"),
-        ([[[5412]]], "one sequence"),
+        ([[1], []], "empty_trajectories", {"empty": 1, "trajectories": 2}),
+        ([[7, 5412]], "unknown_locations", {"unknown": 1, "size": 100}),
+        ([[-5412, 7], [5412]], "unknown_locations", {"unknown": 2, "size": 100}),
+        ([[54.12]], "not_whole_numbers", {}),
+        ([["5412"]], "not_whole_numbers", {}),
+        ([[[5412]]], "not_whole_numbers", {}),
     ],
 )
-def test_refuses_what_does_not_fit_without_showing_it(rows, says):
-    with pytest.raises(DomainError, match=says) as refusal:
+def test_refuses_what_does_not_fit_without_showing_it(rows, code, facts):
+    with refused(DomainError, code, **facts) as refusal:
         TrajectorySet.from_lists(rows, size=100)
     assert "54" not in str(refusal.value)
 
 
 def test_refuses_a_wrong_number_of_names():
-    with pytest.raises(DomainError, match="one tid, got 1 for 2"):
+    with refused(DomainError, "tid_count_differs", tids=1, trajectories=2):
         TrajectorySet.from_lists([[1], [2]], ["a"], size=3)
 
 
 @pytest.mark.parametrize("offsets", [[0, 2], [1, 2, 3], [0, 2, 1, 3], [0, 1, 2]])
 def test_refuses_offsets_that_do_not_cut_the_points_into_trajectories(offsets):
-    with pytest.raises(DomainError):
+    with refused(DomainError, "offsets_mismatch"):
         TrajectorySet(np.array(offsets), np.array([5, 6, 7]), ("a", "b"))
 
 
 @pytest.mark.parametrize("k", [-1, 2])
 def test_refuses_a_trajectory_it_does_not_have(k):
     trajectories = TrajectorySet.from_lists([[1], [2]], size=3)
-    with pytest.raises(IndexError, match=r"in \[0, 2\)"):
+    with refused(OutOfRange, "trajectory_out_of_range", size=2):
         trajectories[k]
-    with pytest.raises(IndexError, match=r"in \[0, 2\)"):
+    with refused(OutOfRange, "trajectory_out_of_range", size=2):
         trajectories.select([k])
 
 
@@ -123,7 +126,7 @@ def test_a_stretch_is_the_same_as_its_selection():
         for stop in range(start, 6):
             assert some.between(start, stop) == some.select(range(start, stop))
     for start, stop in ((-1, 2), (3, 2), (0, 6)):
-        with pytest.raises(IndexError, match=r"\[0, 5\)"):
+        with refused(OutOfRange, "trajectory_out_of_range", size=5):
             some.between(start, stop)
 
 
@@ -151,7 +154,7 @@ def test_resampling_keeps_what_has_the_length_and_repeats_what_is_shorter():
     found = trajectories.resampled(3)
     assert [found[k].tolist() for k in range(3)] == [[5, 6, 7], [1, 1, 2], [3, 3, 3]]
     assert len(TrajectorySet.from_lists([], size=4).resampled(3)) == 0
-    with pytest.raises(DomainError, match="at least 1, got length=0"):
+    with refused(DomainError, "length_out_of_range", length=0):
         trajectories.resampled(0)
 
 
@@ -173,9 +176,9 @@ def test_sets_with_other_hours_are_not_equal():
 
 @pytest.mark.parametrize("hours", [[5], [5, 168], [-1, 0], [[1, 2]]])
 def test_refuses_hours_that_are_none_without_showing_them(hours):
-    with pytest.raises(DomainError, match="one hour of the week, from 0 to 167") as refusal:
+    with refused(DomainError, "invalid_hours") as refusal:
         TrajectorySet.from_lists([[0], [1]], size=3, hours=np.array(hours))
-    assert "withheld" in str(refusal.value)
+    assert not re.search(r"\b(5|168|2)\b", str(refusal.value))
 
 
 def test_hours_are_never_shown():

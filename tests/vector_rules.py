@@ -93,7 +93,7 @@ def _reports(one):
         return _guide(name)
     if name == "atlas":
         return [*_page("distance", "random-words", "weights", "atlas"), *_guide(name)]
-    return _page("labels", "random-words", *_law(one["answer"]["steps"][-1]))
+    return _page("zone-rules", "labels", "random-words", *_law(one["answer"]["steps"][-1]))
 
 
 def _law(step):
@@ -101,7 +101,9 @@ def _law(step):
 
 
 def _label_law(one):
-    return _page("weights", "label-draws", LAWS[one["ask"]["name"]])
+    name = one["ask"]["name"]  # the chances of points of a space are stated where q is chosen
+    chances = ["choosing-the-law"] if name == "ProjectiveResponse" else []
+    return _page("weights", *chances, "label-draws", LAWS[name])
 
 
 def _sent(one):

@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 import nomadp
 from nomadp import errors
+from nomadp.formats.unreadable import REASONS
 
 SOURCE = Path(nomadp.__file__).parent
+
+CARRIERS = ("BadContent", "BadRows", "BadValue", "Unreadable", "check", "_parsed")
+"""What becomes a `SchemaError` with the same code, or is one."""
 
 ABOUT = """# Errors
 
@@ -45,8 +49,15 @@ def made_in(path: Path) -> Iterator[Raised]:
         if isinstance(node, ast.Call) and (code := _code(node)) is not None:
             where = f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"
             facts = (each.arg for each in node.keywords if each.arg not in ("code", None))
-            kind = ast.unparse(node.func).removeprefix("errors.").removeprefix("self.")
-            yield Raised(code, kind, _message(node), tuple(map(str, facts)), where)
+            name = ast.unparse(node.func).removeprefix("errors.").removeprefix("self.")
+            kind = "SchemaError" if name in CARRIERS else name
+            message = _message(node) or _unreadable(code)
+            yield Raised(code, kind, message, tuple(map(str, facts)), where)
+
+
+def _unreadable(code: str) -> str:
+    """What `Unreadable` says, which states its code alone."""
+    return f"{{...}} {REASONS[code]}" if code in REASONS else ""
 
 
 def _code(node: ast.Call) -> str | None:
@@ -79,6 +90,9 @@ def _text(node: ast.expr) -> str:
 def catalogue() -> tuple[Raised, ...]:
     """All of them, by code."""
     found = [each for path in sorted(SOURCE.rglob("*.py")) for each in made_in(path)]
+    # Some of these are raised by a code that is not written out.
+    where = "formats/unreadable.py:0"
+    found += [Raised(code, "SchemaError", _unreadable(code), (), where) for code in REASONS]
     return tuple(sorted(found))
 
 

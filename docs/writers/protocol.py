@@ -18,14 +18,14 @@ TAG = "nomadp task v1"
 PLANES = range(0x1FFFE, 0xE0000, 0x10000)
 """Where the noncharacters at the ends of planes 1 to 13 begin: one line for all of them."""
 MEMBERS = {
-    "areas": "a string of 1 to 200 characters: `locations`, "
-    f"`grid:N` with N from 1 to {GRID_MAX}, or `h3:R` with R from 0 to {H3_MAX}",
+    "areas": f"a string: `grid:N` with N from 1 to {GRID_MAX}, `h3:R` with R from 0 to "
+    f"{H3_MAX}, or, for `hotspots`, `locations`",
     "at": "`visits`, `starts` or `ends`",
     "level": "above 0 and at most 1: a number, or a string of at most 20 characters with its "
-    "decimal notation, without an exponent",
+    "decimal notation (ASCII digits, no exponent)",
     "journeys": f"an integer from 1 to {MOST:,}",
     "seed": "an integer from 0 to 2^63 - 1",
-    "start": "a time in ISO 8601, as a string of 1 to 200 characters",
+    "start": "a time in ISO 8601 of the years 1970 to 2199, as a string of 1 to 200 characters",
 }
 ABSENT = {"at": "visits"}
 """What is meant where a default depends on the task: of all reported points."""

@@ -28,7 +28,10 @@ class Extra:
     def refusal(self) -> ExtraMissing:
         return ExtraMissing(
             f"this needs the package {self.package} ({self.gives}), which is not installed; "
-            f"run: {self.remedy}"
+            f"run: {self.remedy}",
+            code="package_missing",
+            package=self.package,
+            extra=self.name,
         )
 
 

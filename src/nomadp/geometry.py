@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
+from nomadp.errors import InvalidArgument
+
 __all__ = [
     "DEGREE_KM",
     "EARTH_RADIUS_KM",
@@ -71,7 +73,10 @@ def places(lat: ArrayLike, lng: ArrayLike) -> Places:
         np.asarray(lat, dtype=np.float64), np.asarray(lng, dtype=np.float64)
     )
     if not (np.isfinite(lat_deg).all() and np.isfinite(lng_deg).all()):
-        raise ValueError("latitudes and longitudes must be finite; their values are withheld")
+        raise InvalidArgument(
+            "latitudes and longitudes must be finite; their values are withheld",
+            code="coordinates_not_finite",
+        )
     lng_deg = np.where(
         np.abs(lat_deg) == 90.0, 0.0, np.where(lng_deg == -180.0, 180.0, lng_deg)
     )
@@ -139,9 +144,11 @@ def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
 def sector_borders(granularity: int) -> Floats:
     """Where each sector begins: components east and south of a unit step, shape (g, 2)."""
     if not 1 <= granularity <= MAX_GRANULARITY:
-        raise ValueError(
+        raise InvalidArgument(
             f"granularity must be a number of sectors from 1 to {MAX_GRANULARITY}, "
-            f"got granularity={granularity}"
+            f"got granularity={granularity}",
+            code="granularity_out_of_range",
+            granularity=granularity,
         )
     return np.array([_border(k, granularity) for k in range(granularity)])
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nomadp.characters import has_forbidden
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, InvalidArgument, OutOfRange, SchemaError, WrongType
 from nomadp.geometry import (
     EARTH_RADIUS_KM,
     Floats,
@@ -74,24 +74,35 @@ class LocationSet:
         if not count == len(self.lat) == len(self.lng):
             raise SchemaError(
                 "a location set needs one id, one lat and one lng per location, got "
-                f"{count} ids, {len(self.lat)} lat and {len(self.lng)} lng"
+                f"{count} ids, {len(self.lat)} lat and {len(self.lng)} lng",
+                code="location_columns_differ",
             )
         if count < 2:
             raise DomainError(
                 f"a location set needs at least 2 locations, got {count}; "
-                "with fewer there is nothing to hide among"
+                "with fewer there is nothing to hide among",
+                code="too_few_locations",
+                locations=count,
             )
         if set(map(type, self.ids)) != {str} or "" in self.ids:
-            raise SchemaError("location ids must be non-empty strings, and some are not")
+            raise SchemaError(
+                "location ids must be non-empty strings, and some are not",
+                code="invalid_location_ids",
+            )
         if has_forbidden("".join(self.ids)):
             bad = sum(map(has_forbidden, self.ids))
             raise SchemaError(
                 "location ids must not contain control, format or private-use characters, got "
-                f"{bad} that do among {count}; rename them"
+                f"{bad} that do among {count}; rename them",
+                code="location_id_characters",
+                ids=bad,
             )
         if repeated := count - len(set(self.ids)):
             raise SchemaError(
-                f"location ids must be unique, got {repeated} repeated among {count}; drop them"
+                f"location ids must be unique, got {repeated} repeated among {count}; "
+                "drop them",
+                code="location_ids_repeated",
+                repeated=repeated,
             )
 
     def __len__(self) -> int:
@@ -152,7 +163,11 @@ class LocationSet:
     def within(self, i: int, radius_km: float) -> Indices:
         """Sorted locations at most `radius_km` from `i`; always holds `i`."""
         if not radius_km >= 0:
-            raise ValueError(f"radius_km must be at least 0, got radius_km={radius_km}")
+            raise InvalidArgument(
+                f"radius_km must be at least 0, got radius_km={radius_km}",
+                code="negative_radius",
+                radius_km=radius_km,
+            )
         return np.flatnonzero(self.distances_km(i) <= radius_km)
 
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
@@ -262,7 +277,10 @@ class LocationSet:
             raise DomainError(
                 f"every location id must be in the public set of {len(self)}, got "
                 f"{np.count_nonzero(~known)} unknown among {len(ids)}; they are withheld "
-                "because they may be private"
+                "because they may be private",
+                code="unknown_locations",
+                unknown=int(np.count_nonzero(~known)),
+                size=len(self),
             )
         return index
 
@@ -285,9 +303,15 @@ class LocationSet:
         # numpy would quietly read -1 as the last location. The value may be private.
         array = np.asarray(index)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"locations must be integers, got {array.dtype}")
+            raise WrongType(
+                f"locations must be integers, got {array.dtype}", code="location_not_integer"
+            )
         if array.size and not 0 <= array.min() <= array.max() < len(self):
-            raise IndexError(f"locations must be indices in [0, {len(self)}); values withheld")
+            raise OutOfRange(
+                f"locations must be indices in [0, {len(self)}); values withheld",
+                code="location_out_of_range",
+                size=len(self),
+            )
         return array.astype(np.int64, copy=False)
 
 
@@ -295,13 +319,24 @@ def _coordinates(name: str, values: ArrayLike, limit: float) -> Floats:
     try:
         column = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SchemaError(f"{name} must hold numbers in degrees, and some are not") from None
+        raise SchemaError(
+            f"{name} must hold numbers in degrees, and some are not",
+            code="not_a_number",
+            column=name,
+        ) from None
     if column.ndim != 1:
-        raise SchemaError(f"{name} must be one column, got {column.ndim} dimensions")
+        raise SchemaError(
+            f"{name} must be one column, got {column.ndim} dimensions",
+            code="not_one_column",
+            column=name,
+        )
     if bad := int(np.count_nonzero(~(np.abs(column) <= limit))):
         raise DomainError(
             f"{name} must be finite and in [-{limit:g}, {limit:g}] degrees, "
-            f"got {bad} of {len(column)} outside"
+            f"got {bad} of {len(column)} outside",
+            code="coordinates_out_of_range",
+            column=name,
+            outside=bad,
         )
     column.flags.writeable = False
     return column

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, OutOfRange
 
 __all__ = ["Indices", "Pieces", "Sequences", "by_length", "joined", "whole_numbers"]
 
@@ -56,17 +56,22 @@ class Sequences(Pieces):
         if len(self.offsets) != count + 1 or self.offsets[0] != 0:
             raise DomainError(
                 "offsets must start at 0 and have one entry more than there are trajectories, "
-                f"got {len(self.offsets)} for {count}"
+                f"got {len(self.offsets)} for {count}",
+                code="offsets_mismatch",
             )
         if self.offsets[-1] != len(self.locations):
             raise DomainError(
-                f"offsets must end at the number of points, {len(self.locations)}, and do not"
+                f"offsets must end at the number of points, {len(self.locations)}, and do not",
+                code="offsets_mismatch",
             )
         empty = int(np.count_nonzero(self.lengths < 1))
         if empty:
             raise DomainError(
                 f"a trajectory must have at least 1 location, got {empty} empty of {count}; "
-                "leave those out"
+                "leave those out",
+                code="empty_trajectories",
+                empty=empty,
+                trajectories=count,
             )
 
     def check_size(self, size: int) -> None:
@@ -75,7 +80,10 @@ class Sequences(Pieces):
         if outside:
             raise DomainError(
                 f"every location must be an index into the public set of {size}, got "
-                f"{outside} outside among {len(self.locations)}, withheld as private"
+                f"{outside} outside among {len(self.locations)}, withheld as private",
+                code="unknown_locations",
+                unknown=outside,
+                size=size,
             )
 
     def __len__(self) -> int:
@@ -84,14 +92,22 @@ class Sequences(Pieces):
     def __getitem__(self, k: int) -> Indices:
         """The locations of one row, as a read-only view."""
         if not 0 <= k < len(self):
-            raise IndexError(f"trajectory must be in [0, {len(self)}), got {k}")
+            raise OutOfRange(
+                f"trajectory must be in [0, {len(self)}), got {k}",
+                code="trajectory_out_of_range",
+                size=len(self),
+            )
         return self.locations[self.offsets[k] : self.offsets[k + 1]]
 
     def select(self, indices: ArrayLike) -> Self:
         """These rows, in this order."""
         chosen = whole_numbers(indices)
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
-            raise IndexError(f"trajectories must be in [0, {len(self)})")
+            raise OutOfRange(
+                f"trajectories must be in [0, {len(self)})",
+                code="trajectory_out_of_range",
+                size=len(self),
+            )
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -103,7 +119,11 @@ class Sequences(Pieces):
     def between(self, start: int, stop: int) -> Self:
         """The rows from number ``start`` to before ``stop``, without gathering."""
         if not 0 <= start <= stop <= len(self):
-            raise IndexError(f"trajectories must be in [0, {len(self)})")
+            raise OutOfRange(
+                f"trajectories must be in [0, {len(self)})",
+                code="trajectory_out_of_range",
+                size=len(self),
+            )
         offsets = self.offsets[start : stop + 1]
         points = self.locations[offsets[0] : offsets[-1]]
         more = self._columns(np.arange(start, stop)) | {"names": self.names[start:stop]}
@@ -146,5 +166,8 @@ def whole_numbers(values: ArrayLike) -> Indices:
     """One sequence of indices, or a refusal that quotes none."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise DomainError("a trajectory must be one sequence of whole numbers; it is withheld")
+        raise DomainError(
+            "a trajectory must be one sequence of whole numbers; it is withheld",
+            code="not_whole_numbers",
+        )
     return array.astype(np.int64, copy=False)

@@ -49,7 +49,8 @@ class TrajectorySet(Sequences):
         if hours.shape != (len(self),) or not ((hours >= 0) & (hours < HOURS)).all():
             raise DomainError(
                 f"every trajectory must have one hour of the week, from 0 to {HOURS - 1}, and "
-                "some have not; they are withheld as private"
+                "some have not; they are withheld as private",
+                code="invalid_hours",
             )
         hours.flags.writeable = False
         object.__setattr__(self, "hours", hours)
@@ -68,7 +69,10 @@ class TrajectorySet(Sequences):
         count = len(trajectories)
         if tids is not None and len(tids) != count:
             raise DomainError(
-                f"every trajectory must have one tid, got {len(tids)} for {count}"
+                f"every trajectory must have one tid, got {len(tids)} for {count}",
+                code="tid_count_differs",
+                tids=len(tids),
+                trajectories=count,
             )
         names = map(str, range(count)) if tids is None else tids
         found = cls(offsets, locations, tuple(names), hours)
@@ -87,7 +91,11 @@ class TrajectorySet(Sequences):
         shorter ones repeat some.
         """
         if length < 1:
-            raise DomainError(f"a length must be at least 1, got length={length}")
+            raise DomainError(
+                f"a length must be at least 1, got length={length}",
+                code="length_out_of_range",
+                length=length,
+            )
         sizes, kind = np.unique(self.lengths, return_inverse=True)
         position = [np.rint(np.linspace(0, size - 1, length)) for size in sizes]
         within = np.array(position, dtype=np.int64).reshape(-1, length)[kind]

@@ -57,19 +57,26 @@ class Zones:
         object.__setattr__(self, "of", of)
         if of.shape != (len(self.locations),):
             raise DomainError(
-                f"every location must be in one zone, got {of.size} of {len(self.locations)}"
+                f"every location must be in one zone, got {of.size} of {len(self.locations)}",
+                code="not_a_partition",
             )
         if not np.array_equal(np.unique(of), np.arange(len(self.names))):
             raise DomainError(
                 f"each of {len(self.names)} zones must hold a location, and every location "
-                "must be in one of them; leave empty zones out"
+                "must be in one of them; leave empty zones out",
+                code="not_a_partition",
             )
         if len(set(self.names)) < len(self.names) or "" in self.names:
-            raise DomainError("every zone must have a name of its own, and some have not")
+            raise DomainError(
+                "every zone must have a name of its own, and some have not",
+                code="zone_name_repeated",
+            )
         if bad := sum(map(has_forbidden, self.names)):
             raise DomainError(
                 "every zone must have a name without control, format or private-use "
-                f"characters, got {bad} with them among {len(self.names)}; rename them"
+                f"characters, got {bad} with them among {len(self.names)}; rename them",
+                code="zone_name_characters",
+                names=bad,
             )
 
     def __len__(self) -> int:
@@ -160,7 +167,8 @@ def polygon_zones(
     """
     if len(names) != len(polygons):
         raise DomainError(
-            f"every polygon must have a name, got {len(names)} for {len(polygons)}"
+            f"every polygon must have a name, got {len(names)} for {len(polygons)}",
+            code="name_count_differs",
         )
     points = np.stack([locations.lng, locations.lat], axis=-1)
     found = np.full(len(points), len(polygons))
@@ -170,7 +178,9 @@ def polygon_zones(
     if (found == len(polygons)).all():
         raise DomainError(
             f"at least one of {len(polygons)} polygons must hold a location, and none does; "
-            "use those of the area, longitude before latitude"
+            "use those of the area, longitude before latitude",
+            code="polygons_without_locations",
+            polygons=len(polygons),
         )
     kept = dict.fromkeys((*names, ELSEWHERE)[number] for number in np.unique(found))
     position = {name: k for k, name in enumerate(kept)}
@@ -200,7 +210,8 @@ def _parsed(rule: str) -> tuple[str, int]:
             return kind, number
     raise DomainError(
         f"zones must be grid:N with N from 1 to {GRID_MAX}, or h3:R with R from 0 to {H3_MAX}, "
-        f"got {rule[:80]}; {_polygons_are_given(rule)}"
+        f"got {rule[:80]}; {_polygons_are_given(rule)}",
+        code="unknown_zone_rule",
     )
 
 
@@ -275,19 +286,24 @@ def _edges(polygon: Polygon) -> tuple[Floats, Floats]:
     for ring in polygon:
         corner = np.asarray(ring, dtype=np.float64)
         if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
-            raise DomainError("a ring must be 3 or more pairs of longitude and latitude")
+            raise DomainError(
+                "a ring must be 3 or more pairs of longitude and latitude", code="invalid_ring"
+            )
         if not (np.abs(corner) <= (180.0, 90.0)).all():
             raise DomainError(
                 "a ring must be in degrees of longitude and latitude (WGS84), and is not; "
-                "transform it to EPSG:4326 first"
+                "transform it to EPSG:4326 first",
+                code="coordinates_out_of_range",
             )
         pieces.append(np.stack([corner, np.roll(corner, -1, axis=0)], axis=1))
     if not pieces:
-        raise DomainError("a polygon must have a ring, and has none")
+        raise DomainError(
+            "a polygon must have a ring, and has none", code="polygon_without_ring"
+        )
     edge = np.concatenate(pieces)  # (edges, 2 ends, 2)
     edge = edge[edge[:, 0, 1] != edge[:, 1, 1]]
     if not len(edge):
-        raise DomainError("a polygon must have an area, and has none")
+        raise DomainError("a polygon must have an area, and has none", code="no_area")
     downward = edge[:, 0, 1] > edge[:, 1, 1]
     edge[downward] = edge[downward, ::-1]
     return edge[:, 0], edge[:, 1]

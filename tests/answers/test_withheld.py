@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,10 +31,10 @@ LOCATIONS = scattered(40)
 KINDS = ("hotspots", "density", "flows")
 
 
-def answers(size: int) -> dict[str, Table]:
+def answers(size: int, people: int = 1000) -> dict[str, Table]:
     rng = np.random.default_rng(1)
     near = np.argsort(LOCATIONS.distances_km(3))[:6]
-    rows = [rng.choice(near, 2) for _ in range(1000)]
+    rows = [rng.choice(near, 2) for _ in range(people)]
     mechanism = WholeJourney(locations=LOCATIONS, epsilon=6, size=size)
     true = TrajectorySet.from_lists(rows, size=40)
     reports = perturb_set(mechanism, true, SimulatedWords(1))
@@ -68,6 +69,16 @@ def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) ->
     assert many[kind]["told_apart"].any()
 
 
+@pytest.mark.parametrize(("size", "codewords"), [(69, 63), (70, 64)])
+def test_64_codewords_are_enough(size: int, codewords: int) -> None:
+    """Fewer are designed than were asked for, where two of them became equal."""
+    law: Any = WholeJourney(locations=LOCATIONS, epsilon=6, size=size).report_law(2)
+    assert law.channel.size == codewords
+    table = answers(size, 100)["flows"]
+    assert ("no_intervals" in table.about) == (codewords < 64)
+    assert np.isnan(table["low"]).all() == (codewords < 64)
+
+
 def test_reports_of_points_and_direct_questions_keep_their_intervals() -> None:
     true = TrajectorySet.from_lists([[0, 5]] * 100, size=40)
     for name, options in (("brr", {}), ("trips", {"zones": "grid:2"})):
@@ -93,6 +104,8 @@ def test_words_and_marks_claim_neither(kind: str, few, many) -> None:
     assert len(said.keys() - told.keys()) == 2  # intervals, and what they tell apart
     ((name,),) = [told.keys() - said.keys()]
     assert table.about["no_intervals"] in told[name]
+    assert table.about["no_intervals"] in drawn["summary"]
+    assert table.about["no_intervals"] in notebook_html(table)
     assert drawn["has_intervals"] is False
     marks = [*drawn["areas"], *[dot for dot in drawn["dots"] if dot["row"] >= 0]]
     steps = {each["step"] for each in marks} | {each["sure"] for each in drawn["curves"]}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from collecting import today
 from devices import Asked, Collector, Said, atlas_kit, collecting, question_kit, town
+from refusals import refused
 
 import nomadp
 from nomadp.client import Client, sending
@@ -114,7 +115,7 @@ def test_a_simulated_report_cannot_be_sent(
     monkeypatch.setattr(
         WholeJourney, "report", lambda self, journey, hour: self.simulate(journey, 1)
     )
-    with pytest.raises(ReportRefused, match="got SimulatedReport"):
+    with refused(ReportRefused, "report_not_drawn"):
         client.report([0, 1, 2])
     assert client.send(now=True) == []
     assert collector.uploads == []
@@ -127,10 +128,10 @@ def test_an_unexpected_failure_says_nothing_of_the_journey(
         raise ValueError(f"cannot go to {journey}")
 
     monkeypatch.setattr(WholeJourney, "report", fail)
-    with pytest.raises(ReportRefused, match="withheld") as caught:
+    with refused(ReportRefused, "report_failed") as caught:
         client.report([7, 7, 7])
     assert caught.value.__context__ is None
-    assert "7" not in str(caught.value)
+    assert "7" not in str(caught.value) + repr(vars(caught.value))
 
 
 def test_a_queued_report_is_sent_later_by_another_process(
@@ -187,7 +188,7 @@ def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end
     kit = atlas_kit("t", start=today() + start, end=today() + end)
     with collecting(kit) as collector, Client(tmp_path) as client:
         client.join(collector.url, kit.task.id)
-        with pytest.raises(ReportRefused, match="must be running"):
+        with refused(ReportRefused, "task_not_started" if start > 0 else "task_expired"):
             client.report([1, 2, 3])
         assert client.spending().spent == 0
 
@@ -209,7 +210,7 @@ def test_a_task_is_joined_once_and_then_needs_no_network(
 def test_a_kept_task_that_was_changed_is_refused(client: Client) -> None:
     path = client.home / "tasks" / KIT.task.id / "locations.csv"
     path.write_text(path.read_text().replace("-74.0", "-75.0"))
-    with Client(client.home) as again, pytest.raises(TaskRefused, match="hashes"):
+    with Client(client.home) as again, refused(TaskRefused, "task_file_hash_mismatch"):
         again.kit(KIT.task.id)
 
 
@@ -217,7 +218,10 @@ def test_a_kept_task_that_became_another_is_refused_when_it_is_joined_again(
     client: Client, collector: Collector
 ) -> None:
     folder_of(atlas_kit("other"), client.home / "tasks" / KIT.task.id)
-    with Client(client.home) as again, pytest.raises(TaskRefused, match="was expected"):
+    with (
+        Client(client.home) as again,
+        refused(TaskRefused, "task_id_mismatch", expected=KIT.task.id),
+    ):
         again.join(collector.url, KIT.task.id)
 
 
@@ -235,7 +239,10 @@ def test_a_task_in_a_folder_is_reported_to_the_collector_that_is_named(
 
 def test_a_task_in_a_folder_of_another_id_is_refused(tmp_path: Path) -> None:
     folder = folder_of(KIT, tmp_path / "task")
-    with Client(tmp_path / "home") as client, pytest.raises(TaskRefused, match="expected"):
+    with (
+        Client(tmp_path / "home") as client,
+        refused(TaskRefused, "task_id_mismatch", task_id=KIT.task.id),
+    ):
         client.join(folder, atlas_kit("other").task.id)
 
 
@@ -246,7 +253,7 @@ def test_a_report_without_an_address_waits_for_one(
         client.join(folder_of(KIT, tmp_path / "task"))
         receipt = client.report([0, 1, 2])
         assert receipt.state == "waiting"
-        assert "no address is known" in str(receipt.reason)
+        assert receipt.reason == sending.NO_ADDRESS
         client.join(collector.url, KIT.task.id)
         assert [each.accepted for each in client.send(now=True)] == [True]
 
@@ -254,12 +261,15 @@ def test_a_report_without_an_address_waits_for_one(
 def test_a_folder_without_a_file_is_refused(tmp_path: Path) -> None:
     folder = folder_of(KIT, tmp_path / "task")
     (folder / "atlas.json").unlink()
-    with Client(tmp_path / "home") as client, pytest.raises(TaskRefused, match=r"atlas\.json"):
+    with (
+        Client(tmp_path / "home") as client,
+        refused(TaskRefused, "task_file_missing", files=["atlas.json"]),
+    ):
         client.join(folder)
 
 
 def test_nothing_is_reported_before_a_task_is_joined(tmp_path: Path) -> None:
-    with Client(tmp_path) as client, pytest.raises(TaskRefused, match="must be joined"):
+    with Client(tmp_path) as client, refused(TaskRefused, "no_task_joined"):
         client.report([1, 2, 3])
 
 
@@ -269,7 +279,7 @@ def test_reports_too_large_to_be_sent_are_refused_before_any_is_paid(
     from nomadp.client import client as module
 
     monkeypatch.setattr(module, "UPLOAD_BYTES_MAX", 257)
-    with pytest.raises(TaskRefused, match="must fit into an upload"):
+    with refused(TaskRefused, "report_too_large", limit=257):
         client.join(collector.url, KIT.task.id)
 
 
@@ -280,14 +290,14 @@ def test_the_ledger_is_the_devices_and_not_the_tasks(tmp_path: Path) -> None:
             client.join(collector.url, kit.task.id)
             client.report([1, 2, 3])
         client.join(collector.url, kits[2].task.id)
-        with pytest.raises(LedgerRefused, match="at most 10"):
+        with refused(LedgerRefused, "budget_exhausted", lifetime=10, spent=8, more=4):
             client.report([1, 2, 3])
         assert len(collector.uploads) == 2
 
 
 def test_a_check_refuses_what_reports_would_be_refused_for(client: Client) -> None:
     client.check(count=5)
-    with pytest.raises(LedgerRefused, match="6 more"):
+    with refused(LedgerRefused, "reports_exhausted", limit=5, reports=0, more=6):
         client.check(count=6)
     assert client.spending().spent == 0
 
@@ -296,7 +306,7 @@ def test_a_check_refuses_reports_that_the_budget_covers_one_by_one_only(tmp_path
     with Client(tmp_path / "home", lifetime=2) as client:
         client.join(folder_of(KIT, tmp_path / "task"))
         client.check(count=2)
-        with pytest.raises(LedgerRefused, match="3 more is refused, and nothing renews"):
+        with refused(LedgerRefused, "budget_exhausted", lifetime=2, more=3):
             client.check(count=3)
 
 
@@ -321,7 +331,7 @@ NOT_JOURNEYS = [
 def test_what_is_no_journey_is_refused_before_the_charge(
     client: Client, collector: Collector, journey: object
 ) -> None:
-    with pytest.raises(DomainError, match="private"):
+    with refused(DomainError, "trajectory_malformed"):
         client.report(journey)
     assert client.spending().spent == 0
     assert collector.uploads == []
@@ -407,7 +417,7 @@ def test_an_hour_is_a_whole_number(tmp_path: Path, hour: object) -> None:
     kit = question_kit("starts", when="weekday")
     with collecting(kit) as collector, Client(tmp_path) as client:
         client.join(collector.url, kit.task.id)
-        with pytest.raises(DomainError, match="must be a whole number"):
+        with refused(DomainError, "hour_malformed"):
             client.report([1, 2], hour=hour)  # type: ignore[arg-type]
         assert client.spending().spent == 0
         assert client.report([1, 2], hour=167).accepted

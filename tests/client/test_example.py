@@ -1,5 +1,6 @@
 """The device in twenty lines does what it says."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,8 +25,9 @@ def test_the_example_reports_once(tmp_path: Path) -> None:
             check=True,
         )
     task, receipt = done.stdout.splitlines()
-    assert task == "To learn which ways people take. (epsilon 4, 20 left)"
-    assert receipt.startswith("accepted: ")
+    assert kit.task.purpose in task
+    assert re.findall("[0-9]+", task) == ["4", "20"]  # epsilon, and what is left of the budget
+    assert receipt.split(":")[0] == "accepted"
     assert len(collector.uploads) == 1
 
 

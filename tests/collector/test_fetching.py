@@ -250,8 +250,11 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
         assert bool(found["columns"]["share"]) is (missing == 0)
 
 
-def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) -> None:
-    address.send(kit, *[report(kit) for _ in range(3)])
+def test_a_question_that_cannot_be_asked_is_refused(
+    address: Address, kit: Kit, question: Kit
+) -> None:
+    for each in (kit, question):
+        address.send(each, *[report(each) for _ in range(3)])
     path = f"/tasks/{kit.task.id}/collection_jobs"
     for wrong in (
         {},
@@ -262,12 +265,19 @@ def test_a_question_that_cannot_be_asked_is_refused(address: Address, kit: Kit) 
         {"ask": "hotspots", "areas": "secret:4"},
         {"ask": "hotspots", "areas": "grid:0"},
         {"ask": "hotspots", "at": "home"},
+        {"ask": "hotspots", "areas": f"polygons:{64 * 'f'}"},
+        {"ask": "density", "areas": "locations"},
+        {"ask": "flows", "areas": "locations"},
+        {"ask": "hotspots", "level": "\u0660.\u0669"},
+        {"ask": "synthesize", "start": "tomorrow"},
+        {"ask": "synthesize", "start": "2300-01-01"},
     ):
         reply = address.post(path, {"question": wrong}, "analyst")
         assert (reply.status, reply.problem) == (422, "invalid_question")
         assert "question" in reply.json["detail"]
         assert not any(word in reply.body for word in (b"secret", b"home", b"people"))
-    job = address.post(path, {"question": {"ask": "density", "areas": "locations"}}, "analyst")
+    other = f"/tasks/{question.task.id}/collection_jobs"
+    job = address.post(other, {"question": {"ask": "hotspots", "areas": "grid:9"}}, "analyst")
     assert finished(address, job).json["status"] == "refused"  # only this task cannot answer
     for wrong in ({}, {"question": 1}, {"question": {}, "start": -1}, {"question": {}, "x": 1}):
         assert address.post(path, wrong, "analyst").problem == "invalid_message"

@@ -6,10 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from nomadp.datasets.built import read_built
 from nomadp.datasets.city import build_city, synthetic_city
 from nomadp.datasets.statistics import describe
+from nomadp.errors import InvalidArgument
 from nomadp.locations import LocationSet
 
 CITY = synthetic_city(1, places=1000, trips=5000)
@@ -54,7 +56,7 @@ def test_any_number_of_places_will_do(places):
 
 @pytest.mark.parametrize(("places", "trips"), [(1, 10), (10, 0)])
 def test_refuses_a_city_of_nothing(places, trips):
-    with pytest.raises(ValueError, match=f"got places={places} and trips={trips}"):
+    with refused(InvalidArgument, "city_too_small", places=places, trips=trips):
         synthetic_city(places=places, trips=trips)
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.popular import most_popular
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -45,11 +46,11 @@ def test_the_share_is_that_of_the_places(share):
 
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
 def test_refuses_a_share_that_is_none(share):
-    with pytest.raises(ValueError, match="share must be above 0"):
+    with refused(InvalidArgument, "share_out_of_range"):
         most_popular(WORLD, TRIPS, share)
 
 
 def test_refuses_when_no_trajectory_is_left():
     apart = TrajectorySet.from_lists([[0, 1], [2, 3], [0], [2]], size=4)
-    with pytest.raises(DomainError, match="use a larger share"):
+    with refused(DomainError, "no_trajectories"):
         most_popular(WORLD, apart, 0.01)

@@ -1,11 +1,11 @@
 """Points of any source over public locations."""
 
 import numpy as np
-import pytest
+from refusals import refused
 
 from nomadp.datasets.built import read_built, write_built
 from nomadp.datasets.snapped import SnapTo, grid_cells, input_hashes, snap
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.formats.box import Box
 from nomadp.formats.points import Points
 from nomadp.locations import LocationSet
@@ -64,7 +64,7 @@ FAR = {"lat": np.array([47.01, 12.34567, 47.05])}
 
 
 def test_points_outside_the_box_are_refused_counted_and_not_quoted():
-    with pytest.raises(DomainError, match=r"1 of 3 lie outside; widen it, or") as refusal:
+    with refused(DomainError, "points_outside_box", outside=1, points=3) as refusal:
         snap(points(**FAR), SnapTo(CELLS, BOX), {})
     assert "12.3" not in str(refusal.value)
 
@@ -74,7 +74,7 @@ def test_points_outside_the_box_are_dropped_or_moved_if_asked():
     assert dropped.trajectories.lengths.tolist() == [1, 1]
     assert dropped.recipe["counts"]["outside_box"] == 1
     assert dropped.moment_us.tolist() == [1_000_000, 3_000_000]
-    with pytest.raises(DomainError, match="within 50 km of a location, got 1 of 3"):
+    with refused(DomainError, "points_too_far", far=1, points=3):
         snap(points(**FAR), SnapTo(CELLS, BOX, "nearest"), {})
     moved = snap(points(**FAR), SnapTo(CELLS, BOX, "nearest", max_km=5000), {})
     assert moved.trajectories.lengths.tolist() == [2, 1]
@@ -87,9 +87,9 @@ def test_points_in_a_box_of_large_cells_are_near_by_definition():
 
 
 def test_refuses_a_box_without_points_and_an_unknown_wish():
-    with pytest.raises(DomainError, match=r"west,south,east,north.*, and 3 of 3 lie outside"):
+    with refused(DomainError, "points_outside_box", outside=3, points=3):
         snap(points(lat=np.zeros(3)), SnapTo(CELLS, BOX, "drop"), {})
-    with pytest.raises(ValueError, match="outside must be one of refuse, drop, nearest"):
+    with refused(InvalidArgument, "unknown_outside_rule"):
         snap(points(), SnapTo(CELLS, BOX, "keep"), {})
 
 

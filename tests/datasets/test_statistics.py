@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from nomadp.datasets.statistics import describe
+from nomadp.errors import DomainError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -61,5 +63,5 @@ def test_the_date_line_is_no_longer_than_any_other():
 
 
 def test_refuses_nothing_at_all():
-    with pytest.raises(ValueError, match="at least one trajectory"):
+    with refused(DomainError, "no_trajectories"):
         describe(LINE, TrajectorySet(np.zeros(1, dtype=np.int64), np.empty(0), ()))

@@ -79,3 +79,13 @@ def test_json_cannot_close_its_element() -> None:
 def test_json_refuses_numbers_that_are_none() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         embedded_json({"loss": float("inf")})
+
+
+def test_the_page_says_why_shares_of_few_codewords_have_no_intervals(source: str) -> None:
+    for name in ("density", "flows"):
+        view = source.partition(f'id="view-{name}"')[2].partition('<div class="view"')[0]
+        summary, _, learned = view.partition("<b>Learned</b>")
+        assert "the codebook has" in summary
+        assert "fewer than 64" in summary
+        for claim in ("told apart", ", from ", "hatched", "less certain", "more than"):
+            assert claim not in learned

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -456,8 +456,11 @@ def test_a_full_disk_leaves_the_target_as_it_was_and_the_job_goes_on(
 
         atomic.written_whole({path: write for path in writes})
 
-    def written(writes: dict[Path, Any]) -> None:
-        (full if step in next(iter(writes)).name else atomic.written_whole)(writes)
+    def written(writes: dict[Path, Any], private: Sequence[Path] = ()) -> None:
+        if step in next(iter(writes)).name:
+            full(writes)
+        else:
+            atomic.written_whole(writes, private)
 
     with monkeypatch.context() as patch:
         patch.setattr("nomadp.engine.unfinished.written_whole", written)

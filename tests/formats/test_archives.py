@@ -3,7 +3,7 @@
 import os
 import zipfile
 
-import pytest
+from refusals import refused
 
 from nomadp.formats import archives, bounded
 from nomadp.formats.archives import inside
@@ -32,7 +32,7 @@ def test_files_of_an_archive_are_read_as_they_are(tmp_path):
 
 def test_files_that_are_bearable_each_and_too_much_together_are_refused_unread(tmp_path):
     path = packed(tmp_path / "bomb.zip", *[bytes(6 * MILLION)] * 3)
-    with pytest.raises(Unreadable, match="unpacks"):
+    with refused(Unreadable, "bomb"):
         inside(path)
 
 
@@ -40,19 +40,19 @@ def test_a_file_that_grows_beyond_measure_is_refused_in_an_archive_of_honest_one
     honest = os.urandom(MILLION // 4)
     source, bomb = inside(packed(tmp_path / "bomb.zip", honest, bytes(20 * MILLION)))
     assert read(source) == honest
-    with pytest.raises(Unreadable, match="unpacks"):
+    with refused(Unreadable, "bomb"):
         read(bomb)
 
 
 def test_more_files_than_any_export_has_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MOST_FILES", 2)
     assert len(inside(packed(tmp_path / "two.zip", b"1", b"2"))) == 2
-    with pytest.raises(Unreadable, match="unpacks"):
+    with refused(Unreadable, "bomb"):
         inside(packed(tmp_path / "three.zip", b"1", b"2", b"3"))
 
 
 def test_however_large_an_archive_is_there_is_an_end_to_what_comes_out(tmp_path, monkeypatch):
     monkeypatch.setattr(bounded, "MOST_BYTES", 1000)
     assert len(inside(packed(tmp_path / "small.zip", os.urandom(1000)))) == 1
-    with pytest.raises(Unreadable, match="unpacks"):
+    with refused(Unreadable, "bomb"):
         inside(packed(tmp_path / "large.zip", os.urandom(1001)))

@@ -2,12 +2,14 @@
 
 import json
 import math
+from errno import ENOENT
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.errors import DomainError, OutputError, SchemaError
@@ -84,7 +86,7 @@ def test_refuses_journeys_that_were_changed(path):
     journeys = pq.read_table(path)["journey"].to_pylist()
     journeys[-1][0] = (journeys[-1][0] + 1) % 30
     rewritten(path, journey=pa.array(journeys, pa.list_(pa.int32())))
-    with pytest.raises(SchemaError, match="changed or damaged"):
+    with refused(SchemaError, "codebook_changed"):
         read_atlas(path)
 
 
@@ -93,23 +95,23 @@ def test_refuses_journeys_that_were_changed(path):
 )
 def test_refuses_claims_that_were_changed(path, said):
     rewritten(path, said=said)
-    with pytest.raises(SchemaError, match="changed or damaged"):
+    with refused(SchemaError, "codebook_changed"):
         read_atlas(path)
 
 
 @pytest.mark.parametrize(
-    ("said", "says"),
+    ("said", "code"),
     [
-        ({"format": "nomadp atlas 3"}, "must be an atlas"),
-        ({"format": "nomadp atlas 1"}, "is one of version 1"),
-        ({"size": "many"}, "description is damaged"),
-        ({"epsilon": "much"}, "must be an atlas that nomadp wrote"),
-        ({"atlases": []}, "description is damaged"),
+        ({"format": "nomadp atlas 3"}, "not_a_codebook"),
+        ({"format": "nomadp atlas 1"}, "old_codebook_version"),
+        ({"size": "many"}, "codebook_damaged"),
+        ({"epsilon": "much"}, "codebook_damaged"),
+        ({"atlases": []}, "codebook_damaged"),
     ],
 )
-def test_refuses_a_description_that_does_not_fit(path, said, says):
+def test_refuses_a_description_that_does_not_fit(path, said, code):
     rewritten(path, said=said)
-    with pytest.raises(SchemaError, match=says):
+    with refused(SchemaError, code):
         read_atlas(path)
 
 
@@ -119,30 +121,30 @@ def test_refuses_a_description_that_does_not_fit(path, said, says):
 def test_refuses_columns_that_do_not_fit(path, journeys):
     rows = pa.array(journeys, pa.list_(pa.int32()))
     rewritten(path, length=pa.array([1, 1], pa.int32()), journey=rows)
-    with pytest.raises(SchemaError, match=r"must give every journey|must list journeys"):
+    with refused(SchemaError, "codebook_damaged"):
         read_atlas(path)
 
 
 def test_refuses_what_is_no_atlas(tmp_path):
     pq.write_table(pa.table({"length": np.arange(3)}), tmp_path / "other.parquet")
-    with pytest.raises(SchemaError, match="must be an atlas"):
+    with refused(SchemaError, "not_a_codebook"):
         read_atlas(tmp_path / "other.parquet")
     (tmp_path / "torn.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(SchemaError, match="damaged or not one"):
+    with refused(SchemaError, "not_parquet"):
         read_atlas(tmp_path / "torn.parquet")
-    with pytest.raises(SchemaError, match=r"must end in \.parquet to"):
+    with refused(SchemaError, "unknown_suffix", suffixes=(".parquet",)):
         read_atlas(tmp_path / "atlas.csv")
-    with pytest.raises(SchemaError, match="cannot be read: No such file"):
+    with refused(SchemaError, "file_unreadable", errno=ENOENT):
         read_atlas(tmp_path / "nowhere.parquet")
 
 
 def test_refuses_the_atlas_of_another_location_set(path):
-    with pytest.raises(DomainError, match="the locations it was made for"):
+    with pytest.raises(DomainError):
         read_atlas(path, triangle())
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, pinned):
     (tmp_path / "atlas.parquet").mkdir()
-    with pytest.raises(OutputError, match="cannot be written"):
+    with refused(OutputError, "file_unwritable"):
         write_atlas(tmp_path / "atlas.parquet", pinned)
     assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
+from nomadp.errors import InvalidArgument
 from nomadp.formats.box import Box
 
 CHICAGO = Box(-88.0, 41.6, -87.4, 42.0)
@@ -40,8 +42,13 @@ def test_its_size_is_that_of_its_widest_parallel():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1,2,3", "a,b,c,d", "0,1,1,0", "0,0,0,1", "0,0,181,1", "0,0,1,91", "nan,0,1,1"]
+    ("code", "texts"),
+    [
+        ("not_a_box", ["", "1,2,3", "a,b,c,d", "nan,0,1,1"]),
+        ("box_out_of_range", ["0,1,1,0", "0,0,0,1", "0,0,181,1", "0,0,1,91"]),
+    ],
 )
-def test_refuses_what_is_no_box(text):
-    with pytest.raises(ValueError, match="a box must be"):
-        Box.parse(text)
+def test_refuses_what_is_no_box(code, texts):
+    for text in texts:
+        with refused(InvalidArgument, code):
+            Box.parse(text)

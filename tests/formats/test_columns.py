@@ -31,23 +31,25 @@ def test_texts_are_numbered_in_order_of_appearance_across_pieces(pieces):
 
 @pytest.mark.parametrize("bad", ["north", "", "1,5", "1_5", "nan", "NaN", "inf", "-Infinity"])
 def test_a_value_that_is_no_finite_number_is_known_by_its_row_only(bad):
-    with pytest.raises(BadValue, match=r"must be a .*number") as refusal:
+    with pytest.raises(BadValue) as refusal:
         decimals(["1.5", "2", bad, bad])
     assert refusal.value.row == 2
-    assert str(refusal.value) in {"must be a number", "must be a finite number"}
+    assert refusal.value.facts in ({"code": "not_a_number"}, {"code": "not_finite"})
+    if bad:
+        assert bad not in str(refusal.value)
 
 
 @pytest.mark.parametrize("bad", ["1.0", "first", "", "1_5", str(2**63)])
 def test_a_value_that_is_no_whole_number_is_known_by_its_row_only(bad):
-    with pytest.raises(BadValue, match="must be a whole number") as refusal:
+    with pytest.raises(BadValue) as refusal:
         wholes(["1", bad])
-    assert refusal.value.row == 1
+    assert (refusal.value.row, refusal.value.facts) == (1, {"code": "not_a_whole_number"})
 
 
 def test_an_empty_text_is_known_by_its_row():
-    with pytest.raises(BadValue, match="must not be empty") as refusal:
+    with pytest.raises(BadValue) as refusal:
         TextCoder().add(("a", "", "b"))
-    assert refusal.value.row == 1
+    assert (refusal.value.row, refusal.value.facts) == (1, {"code": "value_empty"})
 
 
 def test_moments_are_put_on_one_clock():
@@ -65,9 +67,10 @@ def test_integers_are_positions():
 
 
 def test_a_moment_without_a_time_zone_names_the_fix():
-    with pytest.raises(BadValue, match="time zone; add Z for UTC") as refusal:
+    with pytest.raises(BadValue) as refusal:
         Moments().add(["2012-04-03T18:00:09Z", "2012-04-03T18:00:09"])
-    assert refusal.value.row == 1
+    assert (refusal.value.row, refusal.value.facts) == (1, {"code": "time_zone_missing"})
+    assert "--time-zone" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +91,16 @@ def test_moments_and_positions_do_not_mix(values):
 def test_the_first_piece_decides_what_the_column_holds():
     moments = Moments()
     moments.add(["1", "2"])
-    with pytest.raises(BadValue, match="whole number"):
+    with pytest.raises(BadValue) as refusal:
         moments.add(["2012-04-03T18:00:09Z"])
+    assert refusal.value.facts == {"code": "not_a_whole_number"}
 
 
 @pytest.mark.parametrize("bad", ["41.87x", "nan", "4187_1", ""])
 def test_the_chain_of_exceptions_holds_no_value(bad):
     """Python's own refusal quotes the value; it must not hang on ours."""
     for read in (decimals, wholes, Moments().add):
-        with pytest.raises(BadValue, match="must") as refusal:
+        with pytest.raises(BadValue) as refusal:
             read((bad,))
         assert refusal.value.__context__ is None
         assert refusal.value.__cause__ is None

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from nomadp.engine.batches import survey
 from nomadp.errors import DomainError, SchemaError
@@ -203,16 +204,19 @@ def test_a_file_that_is_asked_for_hours_and_has_none_is_refused_before_anything_
 ):
     for more in ({}, {"datetime": pa.nulls(3, pa.timestamp("us"))}, {"datetime": [1, 2, 3]}):
         path = nested(tmp_path / "trips.parquet", **more)
-        with pytest.raises(SchemaError, match="must say in a column datetime when"):
+        with pytest.raises(SchemaError):
             survey(NestedFile(path, hours=True), WORLD)
         assert hours(path) is None
         assert survey(NestedFile(path), WORLD).trajectories == 3
 
 
-@pytest.mark.parametrize("clock", [["SECRET", *WEEKEND[1:]], [None, *WEEKEND[1:]]])
-def test_a_time_that_is_none_is_refused_by_its_rows(tmp_path, clock):
+@pytest.mark.parametrize(
+    ("clock", "code"),
+    [(["SECRET", *WEEKEND[1:]], "not_a_moment"), ([None, *WEEKEND[1:]], "value_missing")],
+)
+def test_a_time_that_is_none_is_refused_by_its_rows(tmp_path, clock, code):
     path = nested(tmp_path / "trips.parquet", datetime=clock)
-    with pytest.raises(SchemaError, match=r"rows 1 to 3: datetime must") as refusal:
+    with refused(SchemaError, code, column="datetime", rows=(1, 3)) as refusal:
         hours(path)
     assert "SECRET" not in str(refusal.value)
 
@@ -240,7 +244,7 @@ UTC_ONLY = {
 def test_times_in_utc_need_a_zone_to_tell_hours(tmp_path, name):
     path = tmp_path / name
     path.write_text(UTC_ONLY[name])
-    with pytest.raises(DomainError, match="--time-zone"):
+    with refused(DomainError, "hours_unknown", unknown=1, trajectories=1):
         hours(path)
     assert hours(path, zone="Europe/Paris") == [1]  # Monday, in summer
     assert hours(path, zone="UTC") == [SUNDAY + 23]
@@ -251,7 +255,7 @@ def test_a_column_of_timestamps_in_utc_needs_a_zone_to_tell_hours(tmp_path):
     path = tmp_path / "trips.parquet"
     stamps = pa.array([1704639600], pa.timestamp("s", "UTC"))
     pq.write_table(pa.table({"tid": ["x"], "datetime": stamps, "location_id": ["a"]}), path)
-    with pytest.raises(DomainError, match="--time-zone"):
+    with refused(DomainError, "hours_unknown", unknown=1, trajectories=1):
         hours(path)
 
 
@@ -260,7 +264,7 @@ def test_a_column_of_timestamps_in_utc_needs_a_zone_to_tell_hours(tmp_path):
     [[*WEEKEND[:2], "2024-01-08T00:00:00Z"], pa.array([1] * 3, pa.timestamp("s", "UTC"))],
 )
 def test_rows_of_trajectories_in_utc_tell_no_hours(tmp_path, clock):
-    with pytest.raises(SchemaError, match="UTC"):
+    with refused(SchemaError, "times_in_utc"):
         hours(nested(tmp_path / "trips.parquet", datetime=clock))
 
 
@@ -284,7 +288,7 @@ def test_a_converted_file_in_utc_still_tells_no_hours(tmp_path):
     path, out = table(tmp_path, "2024-01-01T07:15:00Z"), tmp_path / "out.csv"
     write_points(out, read_points(path, Reading(wishes=Wishes(hours=True)), WORLD))
     assert "2024-01-01T07:15:00Z" in out.read_text()
-    with pytest.raises(DomainError, match="--time-zone"):
+    with refused(DomainError, "hours_unknown", unknown=1, trajectories=1):
         hours(out)
 
 

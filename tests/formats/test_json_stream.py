@@ -41,7 +41,7 @@ def whole(stream):
         for _ in stream.members():
             stream.value()
     if stream.peek():
-        raise BadContent("not-json")
+        raise BadContent(code="not_json")
 
 
 def opened(text, most=1 << 16):
@@ -90,7 +90,7 @@ def test_members_may_be_read_or_skipped(value, skipped, most):
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(BadContent) as refusal:
         whole(opened(text))
-    assert refusal.value.reason == "not-json"
+    assert refusal.value.code == "not_json"
     assert refusal.value.__context__ is None
 
 
@@ -106,14 +106,14 @@ def test_what_is_no_object_is_refused(text):
 def test_a_character_that_is_cut_at_the_end_is_told_from_broken_json():
     with pytest.raises(BadContent) as refusal:
         whole(JsonStream(io.BytesIO('["\u00e9'.encode()[:-1])))
-    assert refusal.value.reason == "not-utf8"
+    assert refusal.value.code == "not_utf8"
 
 
 def test_an_element_without_an_end_is_refused_before_it_fills_memory(monkeypatch):
     monkeypatch.setattr(json_stream, "LONGEST", 1000)
     with pytest.raises(BadContent) as refusal:
         opened('["' + "x" * 100_000, 100).value()
-    assert refusal.value.reason == "too-large"
+    assert refusal.value.code == "too_large"
 
 
 def test_what_is_skipped_says_whether_it_held_anything():

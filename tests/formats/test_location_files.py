@@ -2,11 +2,13 @@
 
 import codecs
 import gzip
+from errno import EISDIR, ENOENT
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 
 from nomadp.errors import DomainError, NomadpError, SchemaError
 from nomadp.formats.location_files import read_locations, write_locations
@@ -61,34 +63,69 @@ def test_reads_the_ways_people_write_csv(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("content", "kind", "says"),
+    ("content", "kind", "code", "facts"),
     [
-        ("", SchemaError, "is empty"),
-        ("\n\n", SchemaError, "is empty"),
-        ("location_id,lat,lng\n", SchemaError, "at least one row"),
-        ("location_id,lat,lng\na,1,2\n", DomainError, "at least 2 locations, got 1"),
-        ("location_id,lat\na,1\n", SchemaError, "columns location_id,lat,lng.*missing: lng"),
-        ("id;lat;lng\na;1;2\n", SchemaError, "missing: location_id, lat, lng"),
-        ("location_id,lat,lng,lat\na,1,2,1\n", SchemaError, "name the column lat only once"),
-        (GOOD + "a,1,2\n", SchemaError, "line 4: location_id must be unique"),
-        (GOOD + "a,1,2\nb,1,2\n", SchemaError, r"line 4 \(and 1 more\)"),
-        (GOOD + "c,x,2\n", SchemaError, "line 4: lat must be a number"),
-        (GOOD + "c,nan,2\n", SchemaError, "line 4: lat must be a finite number"),
-        (GOOD + "c,1,\n", SchemaError, "line 4: lng must be a number"),
-        (GOOD + "c,1,inf\n", SchemaError, "line 4: lng must be a finite number"),
-        (GOOD + ",1,2\n", SchemaError, "line 4: location_id must not be empty"),
-        (GOOD + "c,91,2\n", SchemaError, r"line 4: lat must be in \[-90, 90\]"),
-        (GOOD + "c,1,-181\n", SchemaError, r"line 4: lng must be in \[-180, 180\]"),
-        (GOOD + "c,1\n", SchemaError, "line 4: must have 3 fields like the header, got 2"),
-        (GOOD + "\n\nc,1,2,3\n", SchemaError, "line 6: must have 3 fields .* got 4"),
-        ('location_id,lat,lng\n"a\nb",1,2\nc,x,2\n', SchemaError, "line 4: lat must be a num"),
-        (GOOD + '"c,1,2\n', SchemaError, "well-formed CSV"),
+        ("", SchemaError, "file_empty", {}),
+        ("\n\n", SchemaError, "file_empty", {}),
+        ("location_id,lat,lng\n", SchemaError, "no_rows", {}),
+        ("location_id,lat,lng\na,1,2\n", DomainError, "too_few_locations", {"locations": 1}),
+        ("location_id,lat\na,1\n", SchemaError, "columns_missing", {"missing": ("lng",)}),
+        (
+            "id;lat;lng\na;1;2\n",
+            SchemaError,
+            "columns_missing",
+            {"missing": ("location_id", "lat", "lng")},
+        ),
+        (
+            "location_id,lat,lng,lat\na,1,2,1\n",
+            SchemaError,
+            "column_repeated",
+            {"column": "lat"},
+        ),
+        (
+            GOOD + "a,1,2\n",
+            SchemaError,
+            "location_ids_repeated",
+            {"column": "location_id", "line": 4},
+        ),
+        (
+            GOOD + "a,1,2\nb,1,2\n",
+            SchemaError,
+            "location_ids_repeated",
+            {"column": "location_id", "rows": 2, "line": 4},
+        ),
+        (GOOD + "c,x,2\n", SchemaError, "not_a_number", {"line": 4, "column": "lat"}),
+        (GOOD + "c,nan,2\n", SchemaError, "not_finite", {"line": 4, "column": "lat"}),
+        (GOOD + "c,1,\n", SchemaError, "not_a_number", {"line": 4, "column": "lng"}),
+        (GOOD + "c,1,inf\n", SchemaError, "not_finite", {"line": 4, "column": "lng"}),
+        (GOOD + ",1,2\n", SchemaError, "value_empty", {"line": 4, "column": "location_id"}),
+        (GOOD + "c,91,2\n", SchemaError, "not_degrees", {"column": "lat", "line": 4}),
+        (GOOD + "c,1,-181\n", SchemaError, "not_degrees", {"column": "lng", "line": 4}),
+        (
+            GOOD + "c,1\n",
+            SchemaError,
+            "wrong_field_count",
+            {"line": 4, "fields": 2, "expected": 3},
+        ),
+        (
+            GOOD + "\n\nc,1,2,3\n",
+            SchemaError,
+            "wrong_field_count",
+            {"line": 6, "fields": 4, "expected": 3},
+        ),
+        (
+            'location_id,lat,lng\n"a\nb",1,2\nc,x,2\n',
+            SchemaError,
+            "not_a_number",
+            {"line": 4, "column": "lat"},
+        ),
+        (GOOD + '"c,1,2\n', SchemaError, "not_csv", {}),
     ],
 )
-def test_refuses_a_bad_file_in_one_sentence(tmp_path, content, kind, says):
+def test_refuses_a_bad_file_in_one_sentence(tmp_path, content, kind, code, facts):
     path = tmp_path / "places.csv"
     path.write_text(content, encoding="utf-8", newline="")
-    with pytest.raises(kind, match=says) as refusal:
+    with refused(kind, code, **facts) as refusal:
         read_locations(path)
     assert isinstance(refusal.value, NomadpError)
     assert "\n" not in str(refusal.value)
@@ -99,7 +136,7 @@ def test_a_bad_row_far_down_is_named_by_its_line(tmp_path):
     rows = [f"p{k},1,2" for k in range(150_000)]
     rows[140_000] = "p140000,1,east"
     path.write_text("location_id,lat,lng\n" + "\n".join(rows), encoding="utf-8")
-    with pytest.raises(SchemaError, match="line 140002: lng must be a number"):
+    with refused(SchemaError, "not_a_number", line=140002, column="lng"):
         read_locations(path)
 
 
@@ -107,7 +144,7 @@ def test_a_bad_row_far_down_is_named_by_its_line(tmp_path):
 def test_refuses_another_encoding_and_names_the_fix(tmp_path, encoding):
     path = tmp_path / "places.csv"
     path.write_bytes(GOOD.replace("b,", "Zürich,").encode(encoding))
-    with pytest.raises(SchemaError, match="must be encoded in UTF-8, and is not"):
+    with refused(SchemaError, "not_utf8"):
         read_locations(path)
 
 
@@ -115,7 +152,7 @@ def test_refuses_what_is_not_a_whole_gzip_file(tmp_path):
     path = tmp_path / "places.csv.gz"
     for content in (GOOD.encode(), gzip.compress(GOOD.encode())[:-12]):
         path.write_bytes(content)
-        with pytest.raises(SchemaError, match="whole archive"):
+        with refused(SchemaError, "damaged_archive"):
             read_locations(path)
 
 
@@ -133,22 +170,22 @@ def test_reads_a_byte_order_mark_inside_gzip(tmp_path):
 def test_refuses_a_suffix_it_does_not_know(tmp_path):
     path = tmp_path / "places.xlsx"
     path.write_text(GOOD, encoding="utf-8")
-    with pytest.raises(SchemaError, match=r"must end in \.csv, .* or \.geojson"):
+    with refused(SchemaError, "unknown_suffix"):
         read_locations(path)
-    with pytest.raises(SchemaError, match="must end in"):
+    with refused(SchemaError, "unknown_suffix"):
         write_locations(path, odd_set())
 
 
 @pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet"])
 def test_a_missing_file_is_one_sentence(tmp_path, name):
-    with pytest.raises(SchemaError, match=r"nowhere\.\w+ cannot be read: No such file"):
+    with refused(SchemaError, "file_unreadable", errno=ENOENT):
         read_locations(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["folder.csv", "folder.parquet"])
 def test_a_folder_is_not_a_file(tmp_path, name):
     (tmp_path / name).mkdir()
-    with pytest.raises(SchemaError, match="cannot be read: Is a directory"):
+    with refused(SchemaError, "file_unreadable", errno=EISDIR):
         read_locations(tmp_path / name)
 
 
@@ -170,22 +207,30 @@ def test_reads_ids_that_are_integers_or_categories(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "code", "facts"),
     [
-        ({"lat": None}, "missing: lat"),
-        ({"lat": ["1", "2"]}, "lat must be a column of numbers, got string"),
-        ({"lat": [1.0, None]}, "row 2: lat must not be missing"),
-        ({"lat": [1.0, float("nan")]}, "row 2: lat must be a finite number"),
-        ({"lat": [91.0, 1.0]}, "row 1: lat must be in"),
-        ({"location_id": [1.5, 2.5]}, "location_id must be a column of text, got double"),
-        ({"location_id": ["a", ""]}, "row 2: location_id must not be empty"),
-        ({"location_id": ["a", "a"]}, "row 2: location_id must be unique"),
+        ({"lat": None}, "columns_missing", {"missing": ("lat",)}),
+        ({"lat": ["1", "2"]}, "wrong_column_type", {"expected": "numbers", "column": "lat"}),
+        ({"lat": [1.0, None]}, "value_missing", {"column": "lat", "row": 2}),
+        ({"lat": [1.0, float("nan")]}, "not_finite", {"column": "lat", "row": 2}),
+        ({"lat": [91.0, 1.0]}, "not_degrees", {"column": "lat", "row": 1}),
+        (
+            {"location_id": [1.5, 2.5]},
+            "wrong_column_type",
+            {"expected": "text", "column": "location_id"},
+        ),
+        ({"location_id": ["a", ""]}, "value_empty", {"column": "location_id", "row": 2}),
+        (
+            {"location_id": ["a", "a"]},
+            "location_ids_repeated",
+            {"column": "location_id", "row": 2},
+        ),
     ],
 )
-def test_refuses_a_bad_parquet_file_in_one_sentence(tmp_path, change, says):
+def test_refuses_a_bad_parquet_file_in_one_sentence(tmp_path, change, code, facts):
     column = {"location_id": ["a", "b"], "lat": [1.0, 2.0], "lng": [3.0, 4.0], **change}
     kept = {name: values for name, values in column.items() if values is not None}
-    with pytest.raises(SchemaError, match=says):
+    with refused(SchemaError, code, **facts):
         read_locations(parquet(tmp_path / "places.parquet", **kept))
 
 
@@ -193,7 +238,7 @@ def test_refuses_a_bad_parquet_file_in_one_sentence(tmp_path, change, says):
 def test_refuses_what_is_not_parquet(tmp_path, content):
     path = tmp_path / "places.parquet"
     path.write_bytes(content)
-    with pytest.raises(SchemaError, match="must be a Parquet file, and is damaged or not one"):
+    with refused(SchemaError, "not_parquet"):
         read_locations(path)
 
 
@@ -227,5 +272,5 @@ def test_refuses_a_feature_that_is_no_named_point(tmp_path, feature):
     path.write_text(
         f'{{"type": "FeatureCollection", "features": [{feature}]}}', encoding="utf-8"
     )
-    with pytest.raises(SchemaError, match="feature 1 must be a Point with the property"):
+    with refused(SchemaError, "location_id_missing", feature=1):
         read_locations(path)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
+from nomadp.errors import InvalidArgument
 from nomadp.formats.columns import EARLIEST_US, LATEST_US, Moments, moment_texts
 
 
@@ -21,5 +23,5 @@ def test_decimals_are_written_only_where_there_are_some():
 
 @pytest.mark.parametrize("moment", [EARLIEST_US - 1, LATEST_US + 1])
 def test_refuses_years_that_no_calendar_text_can_hold(moment):
-    with pytest.raises(ValueError, match="years 1 to 9999"):
+    with refused(InvalidArgument, "moment_out_of_range"):
         moment_texts(np.array([moment]))

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.columns import Wishes
@@ -43,7 +44,7 @@ def test_a_seq_orders_and_an_empty_clock_beside_it_does_no_harm(tmp_path):
 
 def test_a_clock_must_be_empty_everywhere_or_nowhere(tmp_path):
     path = written(tmp_path, "tid,seq,datetime,lat,lng\nt,2,,1,2\nt,1,2020-01-01T00:00Z,3,4\n")
-    with pytest.raises(SchemaError, match="line 3: datetime must be empty as in the first row"):
+    with refused(SchemaError, "partly_given", line=3, column="datetime"):
         read_points(path)
 
 
@@ -59,7 +60,7 @@ def test_points_in_wkt_are_read(tmp_path):
     points = read_points(written(tmp_path, rows), Reading("trackintel"))
     assert (points.lng.tolist(), points.lat.tolist()) == ([8.5, 8.75], [47.25, 47.5])
     broken = written(tmp_path, rows + "u,2020-01-01T02:00Z,LINESTRING (SECRET)\n")
-    with pytest.raises(SchemaError, match="line 4: geom must be a point in WKT") as refusal:
+    with refused(SchemaError, "not_a_point", line=4, column="geom") as refusal:
         read_points(broken, Reading("trackintel"))
     assert "SECRET" not in str(refusal.value)
 
@@ -68,9 +69,7 @@ NAIVE = "tid,datetime,lat,lng\nt,2020-07-01T12:00:00,1,2\nt,2020-07-01T13:00:00Z
 
 
 def test_a_moment_without_a_time_zone_is_refused_and_the_fix_is_named(tmp_path):
-    with pytest.raises(
-        SchemaError, match=r"line 2: datetime must have a time zone; add Z .*--ti"
-    ):
+    with refused(SchemaError, "time_zone_missing", line=2, column="datetime"):
         read_points(written(tmp_path, NAIVE))
 
 
@@ -90,7 +89,7 @@ def parquet(folder, **column):
 def test_parquet_moments_of_any_unit_are_microseconds(tmp_path, unit):
     stamps = pa.array([datetime(1970, 1, 1, 1)], pa.timestamp(unit))
     path = parquet(tmp_path, tid=["t"], datetime=stamps, lat=[1.0], lng=[2.0])
-    with pytest.raises(SchemaError, match="datetime must have a time zone; store it as UTC"):
+    with refused(SchemaError, "time_zone_missing", column="datetime"):
         read_points(path)
     for zone, hour in (("UTC", 1), ("Europe/Paris", 0)):
         points = read_points(path, Reading(wishes=Wishes(ZoneInfo(zone))))
@@ -159,24 +158,22 @@ def test_the_geometry_that_a_file_declares_is_used(tmp_path, metadata):
 
 @pytest.mark.parametrize("crs", [None, {"id": {"authority": "EPSG", "code": 3857}}, "x"])
 def test_refuses_other_coordinates(tmp_path, crs):
-    with pytest.raises(
-        SchemaError, match=r"must be in longitude and latitude .*to_crs\(4326\)"
-    ):
+    with refused(SchemaError, "not_wgs84"):
         read_points(geoparquet(tmp_path, {"crs": crs}))
 
 
 def test_refuses_other_encodings_and_broken_metadata(tmp_path):
-    with pytest.raises(SchemaError, match="encoded as WKB, got point"):
+    with refused(SchemaError, "unsupported_encoding", encoding="point"):
         read_points(geoparquet(tmp_path, {"encoding": "point"}))
     table = pq.read_table(geoparquet(tmp_path)).replace_schema_metadata({b"geo": b"{]"})
     pq.write_table(table, tmp_path / "broken.parquet")
-    with pytest.raises(SchemaError, match="geo metadata that GeoParquet does not allow"):
+    with refused(SchemaError, "invalid_geo_metadata"):
         read_points(tmp_path / "broken.parquet")
 
 
 def test_refuses_a_geometry_that_is_no_point(tmp_path):
     path = geoparquet(tmp_path, geom=[b"\x01\x02\x00\x00\x00SECRET"])
-    with pytest.raises(SchemaError, match="row 1: geom must be a point in WKB") as refusal:
+    with refused(SchemaError, "not_a_point", column="geom", row=1) as refusal:
         read_points(path)
     assert "SECRET" not in str(refusal.value)
 
@@ -190,9 +187,9 @@ def test_rows_that_only_name_places_get_their_coordinates(tmp_path):
     path = written(tmp_path, "tid,seq,location_id\nt,0,y\nt,1,x\n")
     points = read_points(path, locations=WORLD)
     assert (points.lat.tolist(), points.location_ids) == ([2.0, 1.0], ("y", "x"))
-    with pytest.raises(SchemaError, match="where"):
+    with refused(SchemaError, "columns_insufficient"):
         read_points(path)
-    with pytest.raises(DomainError, match="got 1 of 2 rows that are not"):
+    with refused(DomainError, "unknown_locations", unknown=1, size=2):
         read_points(
             written(tmp_path, "tid,seq,location_id\nt,0,y\nt,1,home\n"), locations=WORLD
         )
@@ -201,7 +198,7 @@ def test_rows_that_only_name_places_get_their_coordinates(tmp_path):
 @pytest.mark.parametrize(("lat", "lng"), [("91", "0"), ("0", "181")])
 def test_refuses_coordinates_out_of_range_by_line(tmp_path, lat, lng):
     path = written(tmp_path, f"tid,seq,lat,lng\nt,0,1,1\nt,1,{lat},{lng}\n")
-    with pytest.raises(SchemaError, match=r"line 3: l.. must be in \[-"):
+    with refused(SchemaError, "not_degrees", line=3):
         read_points(path)
 
 

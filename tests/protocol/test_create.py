@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
 import pytest
+from refusals import refused
 
 from nomadp.errors import DomainError, NomadpError, TaskRefused
 from nomadp.protocol.create import create_task
@@ -105,7 +106,7 @@ def test_what_no_device_would_join_is_not_made(asked):
 
 
 def test_the_reason_is_said():
-    with pytest.raises(TaskRefused, match="kept until the task ends"):
+    with refused(TaskRefused, "retention_shorter_than_task", retention_s=3 * 86_400):
         made(retention_days=3)
-    with pytest.raises(DomainError, match="no option colour"):
+    with refused(DomainError, "unknown_options", options=["colour"]):
         made(colour="red")

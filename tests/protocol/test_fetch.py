@@ -8,6 +8,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from refusals import refused
 
 from nomadp.client import http
 from nomadp.client.kits import fetched_from
@@ -92,15 +93,15 @@ def test_another_task_at_the_address_is_refused(server, atlas_kit):
     url = serve(server, atlas_kit)
     other = Task(**fields(salt="AAAAAAAAAAAAAAAAAAAAAA"))
     server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, other.content)
-    with pytest.raises(TaskRefused, match="must be the one that was expected"):
+    with refused(TaskRefused, "task_id_mismatch", task_id=other.id):
         fetched_from(url)
 
 
 def test_an_address_of_another_id_than_expected_is_not_even_asked(server, atlas_kit):
     url = serve(server, atlas_kit)
-    with pytest.raises(TaskRefused, match="the URL has another"):
+    with refused(TaskRefused, "task_id_mismatch"):
         fetched_from(url, "A" * 43)
-    with pytest.raises(TaskRefused, match="must be known beforehand"):
+    with refused(TaskRefused, "task_id_missing"):
         fetched_from(server.url)
     assert server.asked == []
 
@@ -109,36 +110,42 @@ def test_locations_for_one_person_are_refused(server, atlas_kit):
     url = serve(server, atlas_kit)
     other = atlas_kit.files["locations"].replace(b"place-a", b"place-z")
     server.replies[f"/tasks/{atlas_kit.task.id}/locations"] = (200, other)
-    with pytest.raises(TaskRefused, match="have the hashes"):
+    with refused(TaskRefused, "task_file_hash_mismatch"):
         fetched_from(url)
 
 
 def test_no_more_is_read_than_a_file_may_have(server, atlas_kit):
     url = serve(server, atlas_kit)
     server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, b" " * 10**6)
-    with pytest.raises(TaskRefused, match="at most 16384 bytes"):
+    with refused(TaskRefused, "task_file_too_large", limit=16_384):
         fetched_from(url)
 
 
 def test_a_redirect_is_not_followed(server, atlas_kit):
     url = serve(server, atlas_kit)
     server.replies[f"/tasks/{atlas_kit.task.id}"] = (302, b"/elsewhere")
-    with pytest.raises(UploadFailed, match="answered 302"):
+    with refused(UploadFailed, "unexpected_status", status=302):
         fetched_from(url)
     assert [path for _, path, _, _ in server.asked] == [f"/tasks/{atlas_kit.task.id}"]
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "task", "http://127.0.0.1/a?b"],
+    ("url", "code"),
+    [
+        ("file:///etc/passwd", "address_malformed"),
+        ("ftp://127.0.0.1/x", "address_malformed"),
+        ("http://", "address_malformed"),
+        ("task", "address_malformed"),
+        ("http://127.0.0.1/a?b", "address_not_public"),
+    ],
 )
-def test_only_plain_addresses_are_asked(url):
-    with pytest.raises(TaskRefused, match="the address of a collector must be"):
+def test_only_plain_addresses_are_asked(url, code):
+    with refused(TaskRefused, code):
         fetched_from(url)
 
 
 def test_nobody_there_is_a_failure_and_no_refusal():
-    with pytest.raises(UploadFailed, match="must be reached"):
+    with refused(UploadFailed, "collector_unreachable", reason="ConnectionRefusedError"):
         fetched_from(f"http://127.0.0.1:1/tasks/{'A' * 43}")
 
 
@@ -153,7 +160,7 @@ def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
     url = serve(server, atlas_kit)
     server.pause_s = 0.1
     began_s = time.monotonic()
-    with pytest.raises(UploadFailed, match="TimeoutError"):
+    with refused(UploadFailed, "collector_unreachable", reason="TimeoutError"):
         fetched_from(url)
     assert time.monotonic() - began_s < 60
 
@@ -161,17 +168,19 @@ def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
 def test_only_our_own_names_are_repeated_of_what_a_server_says(server):
     operator = Operator(Address.parse(server.url), "secret")
     server.replies["/operator/tasks"] = (404, b'{"type":"urn:nomadp:error:not_found"}')
-    with pytest.raises(UploadFailed, match=r"replied 404 \(not_found\)"):
+    with refused(UploadFailed, "unexpected_status", status=404, problem="not_found"):
         operator.tasks()
     said = b'{"type":"urn:nomadp:error:\\u001b[2J","title":"pay us"}'
     server.replies["/operator/tasks"] = (404, said)
-    with pytest.raises(UploadFailed, match=r"replied 404$"):
+    with refused(UploadFailed, "unexpected_status", status=404, problem=None) as caught:
         operator.tasks()
+    assert "\x1b" not in str(caught.value)
+    assert "pay us" not in str(caught.value)
 
 
 def test_a_token_is_not_carried_elsewhere(server):
     server.replies["/operator/tasks"] = (302, b"/elsewhere")
-    with pytest.raises(UploadFailed, match="replied 302"):
+    with refused(UploadFailed, "unexpected_status", status=302):
         Operator(Address.parse(server.url), "secret").tasks()
     assert [path for _, path, _, _ in server.asked] == ["/operator/tasks"]
 
@@ -185,7 +194,7 @@ def test_a_token_is_sent_as_pasted_but_for_spaces_and_never_quoted(server, ask):
     (asked,) = server.asked
     assert asked[2]["Authorization"] == "Bearer hidden-token"
     for token in ("hidden\ntoken", "hidden-tökén", "hidden\x00token"):
-        with pytest.raises(SchemaError, match="its value is withheld") as refusal:
+        with refused(SchemaError, "token_malformed") as refusal:
             ask(Address.parse(server.url), "A" * 43, token)
         assert "hidden" not in str(refusal.value)
     assert len(server.asked) == 1
@@ -197,7 +206,7 @@ def test_no_more_counts_are_read_than_there_may_be(server, monkeypatch):
     server.replies[path] = (200, b'{"n": 1}')
     assert fetch_counts(Address.parse(server.url), "A" * 43, "token") == {"n": 1}
     server.replies[path] = (200, b'{"n": 1, "more": 2}')
-    with pytest.raises(UploadFailed, match="must reply in JSON"):
+    with refused(UploadFailed, "reply_not_json"):
         fetch_counts(Address.parse(server.url), "A" * 43, "token")
 
 
@@ -225,7 +234,7 @@ def _bytes(text):
 
 
 def test_an_id_that_is_none_is_not_asked_about(server):
-    with pytest.raises(TaskRefused, match="43 characters"):
+    with refused(TaskRefused, "task_id_missing"):
         Operator(Address.parse(server.url), "secret").close("../everything")
     assert server.asked == []
 
@@ -238,7 +247,7 @@ def test_a_url_of_a_task_names_its_collector_and_no_other_task(server, atlas_kit
     assert Operator(one, "secret").tasks() == {}
     asked = [path for _, path, _, _ in server.asked]
     assert asked == [f"/tasks/{atlas_kit.task.id}/counts", "/operator/tasks"]
-    with pytest.raises(TaskRefused, match="the URL has another"):
+    with refused(TaskRefused, "task_id_mismatch"):
         Operator(one, "secret").close("A" * 43)
 
 
@@ -247,5 +256,5 @@ def test_a_url_of_a_task_names_its_collector_and_no_other_task(server, atlas_kit
 )
 def test_replies_that_are_no_plain_object_are_refused(server, content):
     server.replies["/operator/tasks"] = (200, content)
-    with pytest.raises(UploadFailed, match="must reply in JSON"):
+    with refused(UploadFailed, "reply_not_json"):
         Operator(Address.parse(server.url), "secret").tasks()

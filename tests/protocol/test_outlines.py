@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from refusals import check, refused
 from worlds import scattered
 
 from nomadp.errors import TaskRefused
@@ -70,37 +71,45 @@ def test_zones_of_a_grid_have_no_such_file(tmp_path):
 
 def test_outlines_that_move_a_location_are_refused(kit):
     wrong = outlines_bytes(kit_of(halves(0.02), ["West", "East"]))
-    with pytest.raises(TaskRefused, match="of 40 elsewhere; take the polygons"):
+    with refused(TaskRefused, "outlines_mismatch", locations=40) as caught:
         with_outlines(kit, wrong)
+    assert 0 < caught.value.elsewhere < 40
     names = outlines_bytes(kit_of(halves(), ["East", "West"]))
-    with pytest.raises(TaskRefused, match="and has 40 of 40 elsewhere"):
+    with refused(TaskRefused, "outlines_mismatch", locations=40, elsewhere=40):
         with_outlines(kit, names)
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "code"),
     [
-        b"",
-        b"[1]",
-        b"\xff",
-        b'{"type": "FeatureCollection", "features": []}',
-        pytest.param(b" " * (OUTLINES_BYTES_MAX + 1), id="too large"),
+        (b"", "outlines_malformed"),
+        (b"[1]", "outlines_malformed"),
+        (b"\xff", "outlines_malformed"),
+        pytest.param(b" " * (OUTLINES_BYTES_MAX + 1), "task_file_too_large", id="too large"),
     ],
 )
-def test_what_is_no_geojson_of_polygons_is_refused(kit, content):
-    with pytest.raises(TaskRefused, match=FILE):
+def test_what_is_no_geojson_of_polygons_is_refused(kit, content, code):
+    with refused(TaskRefused, code) as caught:
         with_outlines(kit, content)
+    assert FILE in str(caught.value)
+
+
+def test_an_empty_collection_of_outlines_is_refused(kit):
+    with pytest.raises(TaskRefused) as caught:
+        with_outlines(kit, b'{"type": "FeatureCollection", "features": []}')
+    assert FILE in str(caught.value)
+    check(caught.value.__cause__, caught.value.code)
 
 
 def test_an_atlas_has_no_outlines():
     atlas = create_task(scattered(40), "atlas", length=3, size=8, **SAID)
     assert outlines_bytes(atlas) is None
-    with pytest.raises(TaskRefused, match="ATLAS task has none"):
+    with refused(TaskRefused, "outlines_without_zones"):
         with_outlines(atlas, b"{}")
 
 
 def test_polygons_that_lie_over_each_other_are_left_out_where_they_would_tell_another_story(
-    tmp_path, caplog
+    tmp_path, caplog, wording
 ):
     west, east = halves()
     _, everything = halves(-0.5)
@@ -109,7 +118,9 @@ def test_polygons_that_lie_over_each_other_are_left_out_where_they_would_tell_an
     assert checked_outlines(kit) is None
     write_task_folder(tmp_path, kit)
     assert not (tmp_path / FILE).exists()
-    assert "will have no outlines" in caplog.text
+    logged = [each for each in caplog.records if each.name == "nomadp.protocol.outlines"]
+    assert {each.levelname for each in logged} == {"WARNING"}
+    wording("protocol", "outlines that are left out", logged[0].getMessage())
 
 
 def test_the_file_is_geojson_that_other_tools_read(kit):
@@ -123,5 +134,5 @@ def test_outlines_that_say_something_twice_are_refused(kit: Kit) -> None:
     content = outlines_bytes(kit)
     assert content is not None
     assert with_outlines(kit, content)
-    with pytest.raises(TaskRefused, match="every name once"):
+    with refused(TaskRefused, "outlines_malformed"):
         with_outlines(kit, b'{"features": [], ' + content[1:])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import stranger
 import stranger_checks as checks
-from known_answers import FOLDER, load, readable, row
+from known_answers import FOLDER, load, readable, row, world_of
 from vector_rules import rules_of
 
 from nomadp.collector import guard
@@ -163,6 +163,8 @@ def law_of(asked):
 @pytest.mark.parametrize("case", [each for each in LABELS if each["kind"] == "label_law"])
 def test_a_stranger_draws_the_same_labels_with_as_many_words(case):
     law = law_of(case["ask"])
+    chances = [str(each) for each in law.chances()]
+    assert chances == [case["answer"][name] for name in ("true_chance", "other_chance")]
     width = 1 + law.count if law.q is None else law.t
     for secret, known in zip(case["ask"]["secrets"], case["answer"]["draws"], strict=True):
         for words, report in zip(case["ask"]["words"], known, strict=True):
@@ -183,9 +185,81 @@ def test_a_stranger_counts_the_same_support(case):
     assert row(found) == case["answer"]
 
 
+def reports(*files):
+    found = [
+        pytest.param(file, case, id=f"{file}-{k}")
+        for file in files
+        for k, case in enumerate(load(file)["cases"])
+        if case["kind"] == "report"
+    ]
+    return pytest.mark.parametrize(("file", "case"), found)
+
+
+def places_of(file, name):
+    """The rows of a world, whose locations are as written or generated."""
+    world = world_of(json.dumps(load(file)["worlds"][name]))
+    return list(zip(world.ids, world.lat.tolist(), world.lng.tolist(), strict=True))
+
+
+@reports("trips-1", "starts-1", "ends-1", "visits-1")
+def test_a_stranger_reports_the_same_labels(file, case):
+    asked, known = case["ask"], case["answer"]
+    params = json.loads(known["identity"])["params"]
+    law = {"name": asked["mechanism"], "params": {k: v for k, v in params.items() if v}}
+    n = int(params["zones"].removeprefix("grid:"))
+    zones = checks.grid_zones(places_of(file, asked["world"]), n)
+    stream = iter([int(word, 16) for word in asked["words"]])
+    task, epsilon = {"mechanism": law}, Fraction(asked["epsilon"])
+    hour = asked.get("hour")
+    found = stranger.asked(task, zones, asked["trajectory"], hour, stream, epsilon)
+    assert (found[0], len(list(stream))) == (known["report"], known["words_left"])
+    step = known["steps"][-1]
+    size = checks.label_count(task, len(zones["names"]))
+    made = stranger.Law(size, epsilon)
+    assert (size, made.heavy) == (step["size"], step["heavy"])
+    names = ("order", "dimensions") if made.q else ("count",)
+    assert [step[each] for each in names] == ([made.q, made.t] if made.q else [made.count])
+
+
+@reports("atlas-3")
+def test_a_stranger_weighs_the_same_codewords(file, case):
+    """Of a codebook by hand: how others are designed is no matter of a client."""
+    asked, step = case["ask"], case["answer"]["steps"][-1]
+    pages = asked["options"].get("pinned", {}).get("pages", [])
+    n = len(asked["trajectory"])
+    seen = min(n, asked["options"].get("control_points") or n)
+    for page in (each for each in pages if len(each["journeys"][0]) == seen):
+        read = [asked["trajectory"][k] for k in stranger.positions(n, seen)]
+        rows = places_of(file, asked["world"])
+        weights = stranger.atlas_weights(rows, page, Fraction(asked["epsilon"]), read)
+        assert row(weights) == step["weights"]
+        assert stranger.chosen(weights, int(asked["words"][0], 16)) == step["choice"]
+
+
+def test_a_stranger_picks_alike():
+    for case in load("laws")["cases"]:
+        if case["kind"] != "law" or case["ask"]["name"] != "Uniform":
+            continue
+        words = [int(word, 16) for word in case["ask"]["words"]]
+        for count, known in zip(case["ask"]["secrets"], case["answer"]["rows"], strict=True):
+            of = case["ask"]["size"] if count is None else count
+            assert [word * of >> 64 for word in words] == known["draws"]
+
+
+def test_a_stranger_writes_values_of_the_same_size():
+    for case in BY_KIND["value_size"]:
+        known = case["answer"]
+        width = stranger.width(known["size"])
+        size = -(-known["size"] // 8) if known["bits"] else known["entries"] * width
+        assert (size, -(-4 * size // 3)) == (known["bytes"], known["characters"])
+
+
 def test_a_stranger_finds_the_same_weights():
     (case,) = (each for each in load("laws")["cases"] if each["kind"] == "heaviest_weights")
     shares = [Fraction(share) for share in case["ask"]["shares"]]
+    assert [
+        [stranger.unit_of(size, share) for share in shares] for size in case["ask"]["sizes"]
+    ] == case["answer"]["largest_unit"]
     assert [str(stranger.lower_exp(share)) for share in shares] == case["answer"]["exp_lower"]
     found = [
         [readable(stranger.heaviest(unit, share)) for share in shares]

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from refusals import refused
 
-from nomadp.errors import ReportRefused
+from nomadp.errors import InvalidArgument, ReportRefused
 from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
 
 ONE = SentReport(report_id(bytes(range(16))), 20_773, "BQ")
@@ -30,12 +31,12 @@ def test_an_upload_has_one_size_whatever_is_reported():
 def test_up_to_one_hundred_reports_travel_together():
     assert len(json.loads(upload_bytes([ONE] * 100))["reports"]) == 100
     for count in (0, 101):
-        with pytest.raises(ReportRefused, match="1 to 100 reports"):
+        with refused(ReportRefused, "upload_count_out_of_range", limit=100, reports=count):
             upload_bytes([ONE] * count)
 
 
 def test_an_upload_is_never_larger_than_what_is_taken():
-    with pytest.raises(ReportRefused, match="at most 65536 bytes"):
+    with refused(ReportRefused, "upload_too_large", limit=65_536):
         upload_bytes([SentReport(ONE.report_id, 1, "A" * 2731)] * 30)
 
 
@@ -44,10 +45,10 @@ def test_an_upload_is_never_larger_than_what_is_taken():
 )
 def test_what_cannot_be_an_id_is_not_sent(text):
     assert not is_report_id(text)
-    with pytest.raises(ReportRefused, match="an id of 22 characters"):
+    with refused(ReportRefused, "report_id_or_time_malformed"):
         upload_bytes([SentReport(text, 1, "BQ")])
 
 
 def test_an_id_is_of_sixteen_bytes():
-    with pytest.raises(ValueError, match="16 bytes, got 15"):
+    with refused(InvalidArgument, "report_id_size", limit=16, size=15):
         report_id(bytes(15))

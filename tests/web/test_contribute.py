@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -30,10 +31,12 @@ from browsers import (
 )
 from collecting import Process, kit_of, prepared, today
 from limits import on_this_machine
+from worlds import scattered
 
 from nomadp.collector.opened import opened
 from nomadp.look import look
 from nomadp.protocol import Kit
+from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
 
 if TYPE_CHECKING:
@@ -564,6 +567,29 @@ def test_the_preview_says_what_the_law_says(
         assert f"1 % sure of a guess about your journey can become at most {grown} %" in said
         assert ("nobody can tell" in said) == (mechanism == "trips" and likely <= 1 / 2)
         assert ("is right that often" in said) == ("nobody can tell" not in said)
+
+
+def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
+    chromium: "Browser", collector: Process
+) -> None:
+    nearly = salted("starts", epsilon=Fraction(10))
+    places, end = scattered(40), date.today() + timedelta(days=9)
+    alone = create_task(
+        places, "starts", epsilon="4", zones="grid:1", end=end, purpose="One zone."
+    )
+    collector.add(alone)
+    collector.add(nearly)
+    assert 0.995 < chance(nearly) < chance(alone) == 1
+    for kit, law, misleading in (
+        (nearly, "more than 99 in 100 reports like this", "about"),
+        (alone, "every report like this contains the true answer", "right that often"),
+    ):
+        with visit(chromium, collector, kit) as found:
+            found.to_preview()
+            said = found.page.locator("p[role=status].soft", has_text="drawn").inner_text()
+            law_said = said.partition("By the law")[2].partition("Someone")[0]
+            assert law in law_said
+            assert misleading not in law_said
 
 
 def chance(kit: Kit) -> float:

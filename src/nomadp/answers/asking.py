@@ -17,9 +17,9 @@ from nomadp.answers.place import COLUMNS as PLACE_COLUMNS
 from nomadp.answers.place import GRID as PLACE_GRID
 from nomadp.answers.place import density, hotspots
 from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
-from nomadp.answers.synthetic import MOST, synthesize
+from nomadp.answers.synthetic import MOST, moment, synthesize
 from nomadp.answers.table import Table
-from nomadp.errors import SchemaError
+from nomadp.errors import DomainError, SchemaError
 from nomadp.inference.hotspots import asked_of
 from nomadp.inference.learned import Learned, learn
 from nomadp.mechanisms import Mechanism
@@ -121,16 +121,28 @@ def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     return asked
 
 
-def check_sent(question: Mapping[str, Any]) -> None:
+def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
     """Refuse (`SchemaError`) what is no question to any task, without an echo of what it is."""
-    areas = checked_question(question).get("areas", LOCATIONS)
-    # The zones that a task asked about may be polygons, which are named by their hash.
-    if not (areas == LOCATIONS or is_rule(areas) or areas.startswith("polygons:")):
-        raise SchemaError(
-            f"areas of a question must be {_RULES['areas'][0]}, and is not",
-            code="invalid_query_option",
-            option="areas",
-        )
+    asked = checked_question(question)
+    if "start" in asked:
+        try:
+            moment(asked["start"])
+        except DomainError as refusal:
+            raise SchemaError(
+                f"of a question, {refusal}", code="invalid_query_option", option="start"
+            ) from None
+    kind, areas = asked["ask"], asked.get("areas")
+    if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
+        return
+    # A task's own zones may be polygons, which are named by their hash.
+    if isinstance(mechanism, Direct) and areas == mechanism.partition.rule:
+        return
+    rules = _RULES["areas"][0] if kind == "hotspots" else "grid:N or h3:R"
+    raise SchemaError(
+        f"areas of a question for {kind} must be {rules}, and is not",
+        code="invalid_query_option",
+        option="areas",
+    )
 
 
 def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,7 +167,8 @@ def _is_level(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     if isinstance(value, str):
-        if len(value) > 20 or not value.replace(".", "", 1).isdecimal():
+        digits = value.replace(".", "", 1)
+        if len(value) > 20 or not (digits.isascii() and digits.isdecimal()):
             return False
         value = float(value)
     return bool(0 < value <= 1)  # as it is: a whole number may be too large for a float

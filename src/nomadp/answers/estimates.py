@@ -84,7 +84,7 @@ def withheld_for(survey: Survey) -> str | None:
     many = f"{size} codeword{'' if size == 1 else 's'}"
     return (
         f"the codebook has {many}, and with fewer than {CODEWORDS_LEAST} intervals of 90 % "
-        "contained only 62 to 83 of 100 true values, measured on real trips"
+        "contained only 62 to 83 of 100 true flows of real trips"
     )
 
 

@@ -48,11 +48,11 @@ _SENTENCES: dict[tuple[Outcome, str], str] = {
     ),
     ("rows", ""): "{count:,} rows.",
     ("largest", ""): (
-        "The largest estimated share is {name}. Nothing is known of how certain that is."
+        "The largest estimated share is {name}. How certain that is, is not known{why}."
     ),
     ("largest", "flows"): (
-        "The largest estimated flow between areas is {name}. Nothing is known of how certain "
-        "that is."
+        "The largest estimated flow between areas is {name}. How certain that is, is not "
+        "known{why}."
     ),
     ("not_significant", ""): (
         "Nothing here is told apart from a flat map, what anybody would draw without reports: "
@@ -88,12 +88,13 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     found = finding(table, scene)
     key: tuple[Outcome, str] = (found.outcome, table.kind)
     sentence = _SENTENCES[key if key in _SENTENCES else (found.outcome, "")]
-    one = found.number == 1
+    one, reason = found.number == 1, table.about.get("no_intervals")
     return sentence.format(
         name="" if found.row is None else row_name(table, found.row),
         count=found.number,
         are="is" if one else "are",
         stay="stays" if one else "stay",
+        why=f": {reason}" if reason else "",
     )
 
 

@@ -54,9 +54,10 @@ def hotspots(
     larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
     their starts, if it is left out. Every row has ``share``, ``std``, ``low`` and ``high``,
     which hold the truth with probability ``level``, its ``rank``, what somebody without reports
-    would say (``flat``), and whether it is ``told_apart`` from that. ``about`` has the rest,
-    ``terms`` say of how few reports nothing is told. Raises `DomainError` for what reports do
-    not tell of.
+    would say (``flat``), and whether it is ``told_apart`` from that. Of an ATLAS codebook with
+    fewer than 64 codewords ``low``, ``high`` and ``told_apart`` are empty, and
+    ``about["no_intervals"]`` gives the reason. ``about`` has the rest, ``terms`` say of how few
+    reports nothing is told. Raises `DomainError` for what reports do not tell of.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)

@@ -21,7 +21,7 @@ from nomadp.mechanisms.atlas.long import interpolated
 from nomadp.mechanisms.questions import Question
 from nomadp.sequences import Sequences, joined
 
-__all__ = ["MOST", "synthesize"]
+__all__ = ["MOST", "moment", "synthesize"]
 
 COLUMNS = ("uid", "tid", "seq", "location_id", "lat", "lng")
 MOST = 1_000_000
@@ -57,7 +57,7 @@ def synthesize(
     (10, True)
     """
     _check_count(count)
-    begin = None if start is None else _moment(start)
+    begin = None if start is None else moment(start)
     mechanism = mechanism_of(learned)
     few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
     if few is not None:
@@ -147,7 +147,8 @@ def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     return [drawn[k] for k in rng.permutation(len(drawn)).tolist()]
 
 
-def _moment(text: str) -> datetime:
+def moment(text: str) -> datetime:
+    """What made-up times begin at; `DomainError` if it is none."""
     try:
         found = datetime.fromisoformat(text)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

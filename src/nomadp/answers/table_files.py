@@ -154,8 +154,11 @@ def _read_parquet(path: Path, like: "Table | None") -> Parts:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from nomadp.formats.parquet_files import whole_table
+
     try:
-        found = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            found = whole_table(path, file, file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
         raise SchemaError(
             f"{path} must be a Parquet file, and is damaged or not", code="not_parquet"

@@ -126,9 +126,10 @@ def ask(**options: Any) -> Answer:
     have; synthesize: journeys that nobody made, as likely as what was learned. It is
     post-processing and costs nothing. A share comes with its standard deviation, an interval
     that holds the truth with probability P, and whether it is told apart from flat: what
-    somebody without reports would say. REPORTS is what "nomadp perturb" wrote: with --mechanism
-    trips, starts, ends or visits, of a direct question, which tells most exactly what it asks;
-    with atlas, of whole journeys.
+    somebody without reports would say. Shares from an ATLAS codebook of fewer than 64
+    codewords have neither intervals nor significance. REPORTS is what "nomadp perturb" wrote:
+    with --mechanism trips, starts, ends or visits, of a direct question, which tells most
+    exactly what it asks; with atlas, of whole journeys.
 
     \b
     Example:

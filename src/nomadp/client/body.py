@@ -19,7 +19,8 @@ def upload_body(kit: Kit, private: PrivateJourney, report_id: str, time: int) ->
     except Exception:
         failure = ReportRefused(
             "a report must be drawn without any failure, and one occurred; what it says is "
-            "withheld because it may be private, nothing was sent, and the charge stays"
+            "withheld because it may be private, nothing was sent, and the charge stays",
+            code="report_failed",
         )
     if failure is not None:  # outside, so that it does not hold the other one
         raise failure

@@ -109,7 +109,9 @@ class Client:
         """The task that was joined last, or this one, and its public files."""
         wanted = task_id or self._last
         if wanted is None or not is_task_id(wanted):
-            raise TaskRefused("a task must be joined before anything is reported to it")
+            raise TaskRefused(
+                "a task must be joined before anything is reported to it", code="no_task_joined"
+            )
         if wanted not in self._kits:
             self._kits[wanted] = read_task_folder(self._folder(wanted), wanted)
         return self._kits[wanted]
@@ -182,7 +184,8 @@ class Client:
         if address is not None and is_closed(Address.parse(address), task.id):
             raise ReportRefused(
                 "a task must be open to be reported to, and its collector says that this one "
-                "was closed; nothing was spent, and nothing was sent"
+                "was closed; nothing was spent, and nothing was sent",
+                code="task_closed",
             )
 
     def _send(self, report_id: str) -> None:
@@ -206,17 +209,25 @@ def _check_size(kit: Kit) -> None:
     if kit.code.characters > UPLOAD_BYTES_MAX - _AROUND_VALUE:
         raise TaskRefused(
             f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, and those of this "
-            "task would not; it takes larger zones"
+            "task would not; it takes larger zones",
+            code="report_too_large",
+            limit=UPLOAD_BYTES_MAX,
         )
 
 
 def _current(task: Task, moment: float) -> int:
     epoch = task.epoch(moment)
-    if not task.start <= epoch < task.end:
-        is_over = epoch >= task.end
+    if epoch < task.start:
         raise ReportRefused(
-            f"a task must be running to be reported to, and this one "
-            f"{'is over' if is_over else 'has not begun'} by this device's clock"
+            "a task must be running to be reported to, and this one has not begun by this "
+            "device's clock",
+            code="task_not_started",
+        )
+    if epoch >= task.end:
+        raise ReportRefused(
+            "a task must be running to be reported to, and this one is over by this device's "
+            "clock",
+            code="task_expired",
         )
     return epoch
 

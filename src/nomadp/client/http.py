@@ -42,15 +42,23 @@ def get(address: Address, path: str, most: int) -> bytes:
     except (OSError, http.client.HTTPException) as error:
         raise UploadFailed(
             f"{address} must be reached to join its task, and was not "
-            f"({type(error).__name__}); try again later, or join from a folder"
+            f"({type(error).__name__}); try again later, or join from a folder",
+            code="collector_unreachable",
+            reason=type(error).__name__,
         ) from None
     if reply.status != 200:
         raise UploadFailed(
             f"{address} must answer with the task and its files, and answered {reply.status}; "
-            "redirections are not followed"
+            "redirections are not followed",
+            code="unexpected_status",
+            status=reply.status,
         )
     if not reply.is_whole:
-        raise TaskRefused(f"a file of a task must have at most {most} bytes, and one has more")
+        raise TaskRefused(
+            f"a file of a task must have at most {most} bytes, and one has more",
+            code="task_file_too_large",
+            limit=most,
+        )
     return reply.content
 
 

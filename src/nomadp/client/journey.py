@@ -152,7 +152,8 @@ def _numbers(journey: Any) -> Any:
     if not (is_named or is_placed):
         raise DomainError(
             "a journey must be pairs of degrees (lat, lng), or indices of locations; its "
-            "points are withheld because they are private"
+            "points are withheld because they are private",
+            code="trajectory_malformed",
         )
     return found if is_named else found.astype(np.float64)
 
@@ -211,6 +212,7 @@ def _hour(hour: Any, *, is_asked: bool) -> int | None:
     if isinstance(hour, bool) or not isinstance(hour, int | np.integer | None):
         raise DomainError(
             "the hour of the week must be a whole number, or None where nobody knows it; what "
-            "came is withheld"
+            "came is withheld",
+            code="hour_malformed",
         )
     return int(hour) if hour is not None and 0 <= hour < HOURS else PUBLIC_HOUR

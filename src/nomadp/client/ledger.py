@@ -101,13 +101,21 @@ class Ledger:
             most = task.reports_per_contributor
             raise LedgerRefused(
                 f"one person must report at most {_times(most)} to this task, and this device "
-                f"did {_times(here)}, lost reports included; {count} more is refused"
+                f"did {_times(here)}, lost reports included; {count} more is refused",
+                code="reports_exhausted",
+                limit=most,
+                reports=here,
+                more=count,
             )
         lifetime, more = self._file.lifetime, task.epsilon * count
         if spent + more > lifetime:
             raise LedgerRefused(
                 f"a device must spend at most {lifetime} in its life, and {spent} are spent; "
-                f"{more} more is refused, and nothing renews"
+                f"{more} more is refused, and nothing renews",
+                code="budget_exhausted",
+                lifetime=lifetime,
+                spent=spent,
+                more=more,
             )
 
     def spending(self) -> Spending:

@@ -73,7 +73,9 @@ def as_lifetime(value: Any) -> Fraction:
     if cap is None or not 0 < cap <= EPSILON_LIFETIME_MAX:
         raise LedgerRefused(
             f"the lifetime epsilon of a device must be above 0 and at most "
-            f"{EPSILON_LIFETIME_MAX}, got {str(value)[:40]}"
+            f"{EPSILON_LIFETIME_MAX}, got {str(value)[:40]}",
+            code="lifetime_out_of_range",
+            limit=EPSILON_LIFETIME_MAX,
         )
     return cap
 
@@ -103,7 +105,8 @@ class LedgerFile:
         if began and not (home / LEDGER).exists():
             raise LedgerRefused(
                 f"the ledger must be where it began, and {home / LEDGER} is gone; put it back: "
-                "without it nobody knows what was spent, and nothing is reported"
+                "without it nobody knows what was spent, and nothing is reported",
+                code="ledger_missing",
             )
         self._db = self._opened()
         try:
@@ -171,7 +174,8 @@ class LedgerFile:
             if began:
                 raise LedgerRefused(
                     f"{self._home / LEDGER} must be the ledger that began here, and is empty; "
-                    "put it back"
+                    "put it back",
+                    code="ledger_empty",
                 )
             for table in TABLES:
                 db.execute(table)
@@ -205,7 +209,8 @@ class LedgerFile:
                 if marker.read_bytes() != token.encode():
                     raise LedgerRefused(
                         f"{marker} must name the ledger beside it, and names another; put the "
-                        "ledger back that began here"
+                        "ledger back that began here",
+                        code="ledger_mismatch",
                     )
                 return
             # A ledger of which the marker was not written yet: nothing was charged before.
@@ -219,7 +224,9 @@ class LedgerFile:
         if lifetime > now:
             raise LedgerRefused(
                 f"the lifetime epsilon must stay at {now}, at which this ledger began or was "
-                f"lowered, got {lifetime}; it can only be lowered"
+                f"lowered, got {lifetime}; it can only be lowered",
+                code="lifetime_raised",
+                lifetime=now,
             )
         with self.transaction() as db:
             db.execute("UPDATE about SET lifetime = ?", (str(lifetime),))
@@ -229,7 +236,8 @@ class LedgerFile:
         if os.getpid() != self._process:
             raise LedgerRefused(
                 "a ledger must be used by the process that opened it, and this one was forked "
-                "from it; open a Client here"
+                "from it; open a Client here",
+                code="ledger_of_another_process",
             )
         try:
             yield
@@ -238,7 +246,8 @@ class LedgerFile:
             if code in _IN_USE:
                 raise LedgerRefused(
                     f"the ledger must be free to be written, and another process kept it for "
-                    f"{LOCK_WAIT_S:g} s; try again when that has ended"
+                    f"{LOCK_WAIT_S:g} s; try again when that has ended",
+                    code="ledger_in_use",
                 ) from error
             raise (
                 self._damage() if code in _DAMAGED else _unwritable(self._home, error)
@@ -249,12 +258,15 @@ class LedgerFile:
     def _damage(self) -> LedgerRefused:
         return LedgerRefused(
             f"{self._home / LEDGER} must be a whole ledger, and is damaged or none; restore "
-            "it, for nothing is reported from here without"
+            "it, for nothing is reported from here without",
+            code="ledger_damaged",
         )
 
 
 def _unwritable(home: Path, error: Exception) -> LedgerRefused:
     return LedgerRefused(
         f"the ledger in {home} must be readable and writable, and was not "
-        f"({type(error).__name__}); nothing is perturbed or sent without it"
+        f"({type(error).__name__}); nothing is perturbed or sent without it",
+        code="ledger_unusable",
+        reason=type(error).__name__,
     )

@@ -64,7 +64,10 @@ class Outbox:
                 (body, not_before, charge.number, charge.report_id),
             ).rowcount
             if changed != 1:
-                raise LedgerRefused("a charge must get one body only, and this one has its own")
+                raise LedgerRefused(
+                    "a charge must get one body only, and this one has its own",
+                    code="charge_already_used",
+                )
 
     def waiting(self, due: int | None, *, again: bool = False) -> list[Waiting]:
         """What is due at ``due``, or all that waits; ``again``: what was stopped, too."""

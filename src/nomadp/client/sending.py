@@ -27,6 +27,9 @@ RETRY_MAX_S = 3600.0
 PERMANENT = ("report_replayed", "report_dropped", "task_expired", "invalid_message")
 PASSING = ("report_too_early", "task_not_started")
 BUSY = (408, 425, 429)
+NO_ADDRESS = "no address is known: join the task by its URL"
+UNREADABLE = "the reply cannot be read"
+UNKNOWN_REASON = "refused (no known reason)"
 _TYPE = re.compile("urn:nomadp:error:[a-zA-Z_-]{1,40}")
 
 
@@ -68,7 +71,7 @@ def _send(outbox: Outbox, waiting: Waiting, deadline_s: float) -> None:
 
 def _tried(waiting: Waiting) -> Outcome:
     if waiting.address is None:
-        return Outcome("waiting", "no address is known: join the task by its URL")
+        return Outcome("waiting", NO_ADDRESS)
     address = Address.parse(waiting.address)
     return tried_once(address, waiting.task_id, waiting.report_id, waiting.body)
 
@@ -101,11 +104,11 @@ def _outcome_of_upload(reply: Reply, report_id: str) -> Outcome:
     failures = _object(reply).get("failures")
     first = failures[0] if isinstance(failures, list) and len(failures) == 1 else None
     if not isinstance(first, dict) or first.get("id") != report_id:
-        return Outcome("waiting", "the reply cannot be read")
+        return Outcome("waiting", UNREADABLE)
     error = first.get("error")
     if error in PASSING:
         return Outcome("waiting", str(error))
-    return Outcome("stopped", str(error) if error in PERMANENT else "refused (no known reason)")
+    return Outcome("stopped", str(error) if error in PERMANENT else UNKNOWN_REASON)
 
 
 def _problem(reply: Reply) -> str:

@@ -47,7 +47,7 @@ def job_id(held: HeldTask, asked: Mapping[str, Any]) -> str:
     """
     from nomadp.answers.asking import check_sent, shortest_question  # slow to import
 
-    check_sent(asked["question"])
+    check_sent(held.kit.mechanism, asked["question"])
     question = shortest_question(held.kit.mechanism, asked["question"])
     span = zip(("start", "end"), held.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}

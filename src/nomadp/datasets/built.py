@@ -64,7 +64,10 @@ class BuiltData:
         points = len(self.trajectories.locations)
         if self.moment_us is not None and len(self.moment_us) != points:
             raise DomainError(
-                f"every point must have one moment, got {len(self.moment_us)} for {points}"
+                f"every point must have one moment, got {len(self.moment_us)} for {points}",
+                code="column_lengths_differ",
+                moments=len(self.moment_us),
+                points=points,
             )
 
     def __repr__(self) -> str:
@@ -126,13 +129,17 @@ def check_folder(folder: AnyPath) -> Path:
     """The folder, unless it holds data that no recipe made and that we would replace."""
     found = Path(folder)
     if found.exists() and not found.is_dir():
-        raise SchemaError(f"{found} must be a folder, and is a file; name another")
+        raise SchemaError(
+            f"{found} must be a folder, and is a file; name another", code="not_a_folder"
+        )
     ours = (LOCATIONS, TRAJECTORIES, DISTRICTS)
     theirs = [name for name in ours if (found / name).exists()]
     if theirs and not (found / RECIPE).exists():
         raise SchemaError(
             f"{found} holds {' and '.join(theirs)} but no {RECIPE}, so it was not built here "
-            "and is not overwritten; name another folder"
+            "and is not overwritten; name another folder",
+            code="not_built_here",
+            files=tuple(theirs),
         )
     return found
 
@@ -143,7 +150,11 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
     try:
         found.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{found} cannot be made: {error.strerror or error}") from error
+        raise OutputError(
+            f"{found} cannot be made: {error.strerror or error}",
+            code="file_unwritable",
+            errno=error.errno,
+        ) from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
     clock, points = built.moment_us, point_columns(built.trajectories, built.locations)

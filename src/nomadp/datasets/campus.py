@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
-from nomadp.errors import SchemaError
+from nomadp.errors import InvalidArgument, SchemaError
 from nomadp.formats.json_files import features, first_vertex
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.geometry import Floats
@@ -87,12 +87,16 @@ def campus_walks(
     """Random walks; `speed_km_h` None lets a step end anywhere. The seed decides them."""
     shortest, longest = _range(lengths)
     if not (count >= 1 and 1 <= shortest <= longest):
-        raise ValueError(
+        raise InvalidArgument(
             "campus walks need a count and lengths of at least 1, the shortest first, "
-            f"got count={count} and lengths={lengths}"
+            f"got count={count} and lengths={lengths}",
+            code="walks_out_of_range",
         )
     if speed_km_h is not None and not 0 < speed_km_h < float("inf"):
-        raise ValueError(f"speed_km_h must be above 0, got speed_km_h={speed_km_h}")
+        raise InvalidArgument(
+            f"speed_km_h must be above 0, got speed_km_h={speed_km_h}",
+            code="speed_out_of_range",
+        )
     rng = np.random.default_rng(seed)
     length = rng.integers(shortest, longest + 1, count)
     here = rng.integers(0, len(locations), count)
@@ -139,7 +143,9 @@ def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
         if name in (None, "") or place is None:
             raise SchemaError(
                 f"{fspath(path)}: feature {k + 1} must have the property {BUILDING_KEY} and be "
-                "a Point, Polygon or MultiPolygon with coordinates in degrees"
+                "a Point, Polygon or MultiPolygon with coordinates in degrees",
+                code="not_a_building",
+                feature=k + 1,
             )
         first.setdefault(str(name), place)
     lng, lat = zip(*first.values(), strict=True)
@@ -152,7 +158,11 @@ DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
 def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSet:
     """A campus that exists nowhere; no two buildings stand in each other's way."""
     if buildings < 2:
-        raise ValueError(f"a campus must have at least 2 buildings, got buildings={buildings}")
+        raise InvalidArgument(
+            f"a campus must have at least 2 buildings, got buildings={buildings}",
+            code="too_few_buildings",
+            buildings=buildings,
+        )
     rng = np.random.default_rng(seed)
     spacing_km = SPACING_KM * min(1.0, (BUILDINGS / buildings) ** 0.5)
     placed: list[tuple[float, float]] = []

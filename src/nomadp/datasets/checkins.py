@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.datasets.built import BuiltData, made
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_files import CheckIns, read_checkins
 from nomadp.formats.measured_file import AnyPath, Progress
@@ -46,14 +46,23 @@ class CheckInRecipe:
 
     def __post_init__(self) -> None:
         if self.places < 2:
-            raise ValueError(f"places must be at least 2, got places={self.places}")
+            raise InvalidArgument(
+                f"places must be at least 2, got places={self.places}",
+                code="too_few_places",
+                places=self.places,
+            )
         if not (0 <= self.window_minutes < 1e6 and 0 < self.gap_hours < 1e6):
-            raise ValueError(
+            raise InvalidArgument(
                 "window_minutes must be at least 0 and gap_hours above 0, got "
-                f"window_minutes={self.window_minutes} and gap_hours={self.gap_hours}"
+                f"window_minutes={self.window_minutes} and gap_hours={self.gap_hours}",
+                code="thinning_out_of_range",
             )
         if self.longest is not None and self.longest < SHORTEST:
-            raise ValueError(f"longest must be at least {SHORTEST}, got longest={self.longest}")
+            raise InvalidArgument(
+                f"longest must be at least {SHORTEST}, got longest={self.longest}",
+                code="longest_out_of_range",
+                longest=self.longest,
+            )
 
 
 PRESETS = {
@@ -81,7 +90,9 @@ def build_checkins(
     if not len(read.place):
         raise DomainError(
             f"{fspath(path)} must have check-ins in the box {recipe.box}, and all "
-            f"{read.rows - read.malformed} that can be read lie outside; check the box"
+            f"{read.rows - read.malformed} that can be read lie outside; check the box",
+            code="no_points_in_box",
+            rows=read.rows - read.malformed,
         )
     locations, location, visited = _most_visited(read, recipe.places, counts)
     order = visited[np.lexsort((read.moment_us[visited], read.uid[visited]))]
@@ -118,7 +129,9 @@ def _most_visited(
     )
     if len(kept) < 2:
         raise DomainError(
-            f"a location set needs at least 2 places, got {len(kept)} in the box; widen it"
+            f"a location set needs at least 2 places, got {len(kept)} in the box; widen it",
+            code="too_few_locations",
+            locations=len(kept),
         )
     return LocationSet.from_columns(ids[kept].tolist(), lat[kept], lng[kept]), location, visited
 
@@ -148,7 +161,8 @@ def _trajectories(
     if not len(points):
         raise DomainError(
             "at least one trajectory must have 2 points or more, and none has after thinning "
-            "and splitting; use fewer window_minutes or more gap_hours"
+            "and splitting; use fewer window_minutes or more gap_hours",
+            code="no_trajectories",
         )
     lengths = np.minimum(length[length >= SHORTEST], recipe.longest or len(kept))
     return np.concatenate([[0], np.cumsum(lengths)]), points

@@ -12,6 +12,7 @@ import numpy as np
 from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
 from nomadp.datasets.city_districts import city_districts
 from nomadp.datasets.city_layout import CENTRE, Places, Use, lay_out
+from nomadp.errors import InvalidArgument
 from nomadp.formats.measured_file import Progress
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
@@ -76,9 +77,12 @@ def build_city(
 
 def _city(seed: int, places: int, trips: int, progress: Progress) -> City:
     if places < 2 or trips < 1:
-        raise ValueError(
+        raise InvalidArgument(
             "a city must have at least 2 places and 1 trip, "
-            f"got places={places} and trips={trips}"
+            f"got places={places} and trips={trips}",
+            code="city_too_small",
+            places=places,
+            trips=trips,
         )
     rng = np.random.default_rng(seed)
     built = lay_out(rng, places)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, InvalidArgument, SchemaError
 from nomadp.formats.box import Box
 from nomadp.formats.columns import Kind
 from nomadp.formats.files import READABLE, file_path, read_table
@@ -30,7 +30,10 @@ NEEDED = {"lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 def box_grid(box: Box, cells: int) -> LocationSet:
     """The centres of so many by so many equal cells of a box: r0_c0 is in the south-west."""
     if not 1 < cells <= MOST_CELLS:
-        raise ValueError(f"a grid must have 2 to {MOST_CELLS} cells a side, got {cells}")
+        raise InvalidArgument(
+            f"a grid must have 2 to {MOST_CELLS} cells a side, got {cells}",
+            code="grid_out_of_range",
+        )
     return equal_cells(box, cells, cells)
 
 
@@ -49,7 +52,11 @@ def zone_centres(path: AnyPath, name: str | None = None) -> LocationSet:
     for each, called in zip(polygons, names, strict=True):
         parts.setdefault(called, []).append(each)
     if len(parts) < 2:
-        raise DomainError(f"{path} must have at least 2 zones, got {len(parts)}")
+        raise DomainError(
+            f"{path} must have at least 2 zones, got {len(parts)}",
+            code="too_few_zones",
+            zones=len(parts),
+        )
     centre = np.array([centroid(each) for each in parts.values()])
     return LocationSet.from_columns(tuple(parts), centre[:, 1], centre[:, 0])
 
@@ -69,7 +76,7 @@ def centroid(polygons: Sequence[Sequence[Floats]]) -> tuple[float, float]:
             total += sign * area
             moment += sign * ((corner + after) * cross[:, np.newaxis]).sum(axis=0) / 6
     if total <= 0:
-        raise DomainError("every zone must have an area, and one has none")
+        raise DomainError("every zone must have an area, and one has none", code="no_area")
     lng, lat = origin + moment / total
     return float(lng), float(lat)
 
@@ -99,7 +106,11 @@ def read_pois(
     if None in names or len(set(names)) < len(names):
         names = [f"p{k + 1}" for k in range(len(rows))]
     if len(rows) < 2:
-        raise DomainError(f"{found} must have at least 2 points in the box, got {len(rows)}")
+        raise DomainError(
+            f"{found} must have at least 2 points in the box, got {len(rows)}",
+            code="too_few_locations",
+            locations=len(rows),
+        )
     made = LocationSet.from_columns([str(name) for name in names], *place[rows].T)
     return made, others + len(place) - len(rows)
 
@@ -127,7 +138,9 @@ def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | No
         if missing:
             raise SchemaError(
                 f"{path} must have the columns lat and lng, or others that --columns "
-                f"THEIRS=OURS names; missing: {', '.join(missing)}"
+                f"THEIRS=OURS names; missing: {', '.join(missing)}",
+                code="columns_missing",
+                missing=tuple(missing),
             )
         named = theirs["location_id"] in header
         found = {theirs[ours]: kind for ours, kind in NEEDED.items()}

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.locations import LocationSet
 from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
@@ -17,7 +17,11 @@ SHORTEST = 2
 def most_visited(visits: Indices, share: float, least: int = 1) -> Indices:
     """The most visited `share` of the locations, but at least so many; the first in a tie."""
     if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got share={share}")
+        raise InvalidArgument(
+            f"share must be above 0 and at most 1, got share={share}",
+            code="share_out_of_range",
+            share=share,
+        )
     # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
     count = max(least, math.ceil(round(share * len(visits), 9)))
     return np.argsort(-visits, kind="stable")[:count]
@@ -45,7 +49,8 @@ def most_popular(
     if not len(long):
         raise DomainError(
             f"no trajectory has 2 points among the most visited {len(kept)} locations; "
-            "use a larger share"
+            "use a larger share",
+            code="no_trajectories",
         )
     offsets = np.concatenate([[0], np.cumsum(length[long])])
     names = tuple(trajectories.tids[k] for k in long)

@@ -16,7 +16,7 @@ import numpy as np
 
 from nomadp.datasets.built import BuiltData, made
 from nomadp.datasets.places import equal_cells
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
@@ -78,7 +78,10 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
 
 def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
     if to.outside not in OUTSIDE:
-        raise ValueError(f"outside must be one of {', '.join(OUTSIDE)}, got {to.outside}")
+        raise InvalidArgument(
+            f"outside must be one of {', '.join(OUTSIDE)}, got {to.outside}",
+            code="unknown_outside_rule",
+        )
     if to.box is None:
         return points
     inside = to.box.contains(points.lat, points.lng)
@@ -88,7 +91,10 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
         raise DomainError(
             f"points must lie in the box {to.box} (west,south,east,north), and {outside} of "
             f"{len(points)} lie outside; widen it, or choose to drop some or to move them to "
-            "the nearest cell"
+            "the nearest cell",
+            code="points_outside_box",
+            outside=outside,
+            points=len(points),
         )
     return points.kept(inside) if outside and to.outside == "drop" else points
 
@@ -113,7 +119,11 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
     Named by row and column from the south-west: r0_c0.
     """
     if not 0 < cell_km < math.inf:
-        raise ValueError(f"cell_km must be a number of km above 0, got cell_km={cell_km}")
+        raise InvalidArgument(
+            f"cell_km must be a number of km above 0, got cell_km={cell_km}",
+            code="cell_size_out_of_range",
+            cell_km=cell_km,
+        )
     width_km, height_km = box.size_km
     # A box that is a whole number of cells wide, but for rounding, gets that number.
     columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
@@ -127,7 +137,11 @@ def h3_cells(box: Box, resolution: int) -> LocationSet:
     require("h3")
     h3 = import_module("h3")
     if not 0 <= resolution <= 15:
-        raise ValueError(f"an H3 resolution must be 0 to 15, got resolution={resolution}")
+        raise InvalidArgument(
+            f"an H3 resolution must be 0 to 15, got resolution={resolution}",
+            code="h3_resolution_out_of_range",
+            resolution=resolution,
+        )
     width_km, height_km = box.size_km
     expected = width_km * height_km / h3.average_hexagon_area(resolution, unit="km^2")
     _check_count(round(expected), "use a lower resolution or a smaller box")
@@ -145,4 +159,8 @@ def h3_cells(box: Box, resolution: int) -> LocationSet:
 
 def _check_count(cells: int, fix: str) -> None:
     if cells > MAX_CELLS:
-        raise ValueError(f"there must be at most {MAX_CELLS} cells, got {cells}; {fix}")
+        raise InvalidArgument(
+            f"there must be at most {MAX_CELLS} cells, got {cells}; {fix}",
+            code="too_many_cells",
+            cells=cells,
+        )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import DomainError
 from nomadp.geometry import Floats, chord_to_km, unit_vectors
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -49,7 +50,9 @@ def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description
     """The statistics of `trajectories` over `locations`; at least one trajectory."""
     trajectories.check_size(len(locations))
     if not len(trajectories):
-        raise ValueError("a description needs at least one trajectory, got none")
+        raise DomainError(
+            "a description needs at least one trajectory, got none", code="no_trajectories"
+        )
     visited, within = trajectories.locations, trajectories.seq[1:] > 0
     visits = np.bincount(visited, minlength=len(locations))
     diameter_km = locations.diameter_km

@@ -45,7 +45,9 @@ class ByteSource:
                 yield stream
         except OSError as error:
             raise SchemaError(
-                f"{self.label} cannot be read: {error.strerror or 'it is damaged'}"
+                f"{self.label} cannot be read: {error.strerror or 'it is damaged'}",
+                code="file_unreadable",
+                errno=error.errno,
             ) from error
 
     def head(self) -> bytes:
@@ -58,7 +60,11 @@ def file_source(path: Path, progress: Progress | None = None) -> ByteSource:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise SchemaError(
+            f"{path} cannot be read: {error.strerror or error}",
+            code="file_unreadable",
+            errno=error.errno,
+        ) from error
     return ByteSource(
         str(path), lambda: MeasuredFile(path, progress).decoded(gzipped=False), size
     )
@@ -83,7 +89,7 @@ def inside(path: Path) -> list[ByteSource]:
     files = unharmed(str(path), lambda: _listed(path))
     size = path.stat().st_size
     if sum(each.file_size for each in files) > most_bytes(size) or len(files) > MOST_FILES:
-        raise Unreadable(path, "bomb")
+        raise Unreadable(path, code="bomb")
     return [_entry(path, each, f"{path}, file {k + 1}") for k, each in enumerate(files)]
 
 
@@ -91,7 +97,7 @@ def _entry(path: Path, entry: zipfile.ZipInfo, label: str) -> ByteSource:
     def opened() -> BinaryIO:
         usual = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         if entry.flag_bits & LOCKED or not usual:
-            raise Unreadable(label, "locked-archive")
+            raise Unreadable(label, code="locked_archive")
         archive = unharmed(label, lambda: zipfile.ZipFile(path))
         whole = unharmed(label, lambda: archive.open(entry))
         return bounded(whole, label, lambda: entry.compress_size, [whole, archive])

@@ -96,7 +96,8 @@ def arrow_table(data: ArrowObject) -> "pa.Table":
     # Raised outside the handler: the original may quote the frame.
     raise SchemaError(
         f"{name_of(data)} must be a table that Arrow can read, and is not; give every column "
-        "one kind of values"
+        "one kind of values",
+        code="not_arrow",
     )
 
 
@@ -132,5 +133,6 @@ def _check_crs(name: str, metadata: bytes) -> None:
     if crs is not None and not is_wgs84(crs):
         raise SchemaError(
             f"{name} must be in longitude and latitude (EPSG:4326); transform it first, with "
-            "frame.to_crs(4326)"
+            "frame.to_crs(4326)",
+            code="not_wgs84",
         )

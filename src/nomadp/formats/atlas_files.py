@@ -17,6 +17,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.unreadable import Unreadable
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
 from nomadp.walks import Journeys
@@ -57,11 +58,14 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtl
         )
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, DomainError) else "its description is damaged"
-        raise SchemaError(f"{found} must be an atlas that nomadp wrote: {reason}") from error
+        raise SchemaError(
+            f"{found} must be an atlas that nomadp wrote: {reason}", code="codebook_damaged"
+        ) from error
     if pinned.sha256 != said.get("sha256"):
         raise SchemaError(
             f"{found} must hold the journeys it was pinned with, sha256={said.get('sha256')}, "
-            f"got {pinned.sha256}; it was changed or damaged"
+            f"got {pinned.sha256}; it was changed or damaged",
+            code="codebook_changed",
         )
     if locations is not None:
         pinned.check_locations(locations)
@@ -108,18 +112,22 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from nomadp.formats.parquet_files import METADATA_KEY, damaged
+    from nomadp.formats.parquet_files import METADATA_KEY, damaged, whole_table
 
     check_readable(path)
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            table = whole_table(path, file, file.schema_arrow.names)
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
+    except Unreadable:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(path) from error
     if isinstance(said, dict) and said.get("format") == OLD_FORMAT:
         raise SchemaError(
             f"{path} must be an atlas made for an epsilon ({FORMAT}), and is one of version 1, "
-            'which nothing reads any more; write it again with "nomadp atlas build"'
+            'which nothing reads any more; write it again with "nomadp atlas build"',
+            code="old_codebook_version",
         )
     wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
     if (
@@ -129,7 +137,8 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     ):
         raise SchemaError(
             f"{path} must be an atlas ({FORMAT}), and is something else; write one with "
-            '"nomadp atlas build"'
+            '"nomadp atlas build"',
+            code="not_a_codebook",
         )
     return said, table["length"], table["journey"]
 
@@ -140,9 +149,15 @@ def _tables(path: Path, length: Any, journey: Any) -> tuple[Journeys, ...]:
     counts = np.diff(rows.offsets.to_numpy())
     flat = rows.flatten().to_numpy(zero_copy_only=False)
     if flat.dtype.kind != "i" or not np.array_equal(counts, lengths) or not len(lengths):
-        raise SchemaError(f"{path} must give every journey as many locations as its length")
+        raise SchemaError(
+            f"{path} must give every journey as many locations as its length",
+            code="codebook_damaged",
+        )
     if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or flat.min() < 0:
-        raise SchemaError(f"{path} must list journeys by length, as locations counted from 0")
+        raise SchemaError(
+            f"{path} must list journeys by length, as locations counted from 0",
+            code="codebook_damaged",
+        )
     tables, start = [], 0
     for size, count in zip(*np.unique(lengths, return_counts=True), strict=True):
         end = start + int(size) * int(count)

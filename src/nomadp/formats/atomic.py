@@ -31,7 +31,11 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
             _move(parts, list(writes))
     except OSError as error:
         last = list(writes)[-1]
-        raise OutputError(f"{last} cannot be written: {error.strerror or error}") from error
+        raise OutputError(
+            f"{last} cannot be written: {error.strerror or error}",
+            code="file_unwritable",
+            errno=error.errno,
+        ) from error
 
 
 def write_whole(path: Path, content: bytes) -> Path:
@@ -46,7 +50,11 @@ def moved_whole(ready: Path, path: Path) -> None:
     try:
         _move([ready], [path])
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or error}",
+            code="file_unwritable",
+            errno=error.errno,
+        ) from error
 
 
 @contextmanager

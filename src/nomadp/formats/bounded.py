@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from nomadp.formats.unreadable import Unreadable
 
-__all__ = ["bounded", "gunzipped", "most_bytes", "unharmed"]
+__all__ = ["bounded", "gunzipped", "is_beyond_measure", "most_bytes", "unharmed"]
 
 Found = TypeVar("Found")
 
@@ -44,6 +44,11 @@ def most_bytes(packed_bytes: int) -> int:
     return min(MOST_BYTES, max(ALWAYS_BYTES, MOST_TIMES * packed_bytes))
 
 
+def is_beyond_measure(bytes_: int, packed_bytes: int) -> bool:
+    """Of a format that says before how much it holds, and may hold more than `MOST_BYTES`."""
+    return bytes_ > max(ALWAYS_BYTES, MOST_TIMES * packed_bytes)
+
+
 def gunzipped(packed: BinaryIO, label: str) -> BinaryIO:
     """What a stream of gzip holds; closing it closes ``packed``."""
     counted = _Counted(packed)
@@ -69,7 +74,7 @@ def unharmed(label: str, read: Callable[[], Found]) -> Found:
     except BROKEN:
         pass
     # Raised outside the handler: the original may quote the archive.
-    raise Unreadable(label, "damaged-archive")
+    raise Unreadable(label, code="damaged_archive")
 
 
 class _Counted(io.RawIOBase):
@@ -108,7 +113,7 @@ class _Bounded(io.RawIOBase):
         found: bytes = unharmed(self._label, lambda: self._stream.read(len(buffer)))
         self._done += len(found)
         if self._done > most_bytes(self._packed_bytes()):
-            raise Unreadable(self._label, "bomb")
+            raise Unreadable(self._label, code="bomb")
         buffer[: len(found)] = found
         return len(found)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.formats.columns import BadValue, decimals
 from nomadp.geometry import DEGREE_KM, Floats
 
@@ -25,9 +26,10 @@ class Box:
         wide = all(-180 <= lng <= 180 for lng in (self.west, self.east))
         high = -90 <= self.south < self.north <= 90
         if not (wide and high and self.west != self.east):
-            raise ValueError(
+            raise InvalidArgument(
                 "a box must be west,south,east,north in degrees with south below north, "
-                f"got {self}"
+                f"got {self}",
+                code="box_out_of_range",
             )
 
     @classmethod
@@ -36,9 +38,10 @@ class Box:
         try:
             west, south, east, north = decimals(text.split(",")).tolist()
         except (BadValue, ValueError):
-            raise ValueError(
+            raise InvalidArgument(
                 "a box must be four numbers, west,south,east,north in degrees, such as "
-                f"-88,41.6,-87.4,42, got {text[:80]}"
+                f"-88,41.6,-87.4,42, got {text[:80]}",
+                code="not_a_box",
             ) from None
         return cls(west, south, east, north)
 

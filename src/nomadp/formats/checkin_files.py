@@ -144,13 +144,21 @@ def read_checkins(
                 reading.add(batch)
         sha256 = file_sha256(found)
     except pa.ArrowInvalid:
-        reason = f"must have lines of five to eight columns, as {source} files do, and has not"
+        refusal = SchemaError(
+            f"{found} must have lines of five to eight columns, as {source} files do, and has "
+            "not",
+            code="not_checkins",
+        )
     except OSError as error:
-        reason = f"cannot be read: {error.strerror or 'an error of the device'}"
+        refusal = SchemaError(
+            f"{found} cannot be read: {error.strerror or 'an error of the device'}",
+            code="file_unreadable",
+            errno=error.errno,
+        )
     else:
         return reading.checkins(found, source, sha256)
     # Raised outside the handlers: the original may quote the file.
-    raise SchemaError(f"{found} {reason}")
+    raise refusal
 
 
 class _Reading:
@@ -246,11 +254,13 @@ class _Reading:
         lines = np.sort(np.concatenate([torn, _lines(broken, torn)]))
         rows = self._rows + len(torn)
         if len(lines) == rows:
-            refusal = BadRows if self._rows else SchemaError
-            raise refusal(
+            refusal = SchemaError(
                 f"{path} must be a {source} file of {len(self._layout.columns)} columns "
-                f"separated by tabs, and none of its {rows} lines is"
+                f"separated by tabs, and none of its {rows} lines is",
+                code="not_checkins",
+                rows=rows,
             )
+            raise BadRows(str(refusal), **vars(refusal)) if self._rows else refusal
         coded = {
             name: pa.chunked_array(pieces, pa.binary()).combine_chunks().dictionary_encode()
             for name, pieces in self._names.items()

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.formats.unreadable import BadRows
 from nomadp.geometry import Floats, usable_degrees
 from nomadp.sequences import Indices
@@ -43,6 +44,7 @@ __all__ = [
     "moment_texts",
     "offset_texts",
     "points",
+    "spot",
     "wholes",
 ]
 
@@ -113,20 +115,39 @@ class Table:
 
 
 class BadValue(Exception):
-    """Row `row` of a column breaks `rule`. Readers turn it into a SchemaError."""
+    """Row `row` of a column breaks `rule`. Readers turn it into a SchemaError.
 
-    def __init__(self, row: int, rule: str) -> None:
+    That has the same code and the same facts.
+    """
+
+    def __init__(self, row: int, rule: str, *, code: str, **facts: object) -> None:
         super().__init__(rule)
         self.row = row
         self.rule = rule
+        self.facts: dict[str, Any] = {"code": code, **facts}
 
 
-def check(table: Table, broken: NDArray[np.bool_], rule: str) -> None:
+def check(
+    table: Table, broken: NDArray[np.bool_], rule: str, *, code: str, column: str
+) -> None:
     """Refuse the table when any row is broken, naming the first and how many."""
     rows = np.flatnonzero(broken)
     if len(rows):
+        place = table.where(int(rows[0]))
         others = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
-        raise BadRows(f"{table.path}: {table.where(int(rows[0]))}{others}: {rule}")
+        raise BadRows(
+            f"{table.path}: {place}{others}: {rule}",
+            code=code,
+            column=column,
+            rows=len(rows),
+            **spot(place),
+        )
+
+
+def spot(place: str) -> dict[str, Any]:
+    """Where a row is, as the fact of an error: ``line 7`` is ``line=7``."""
+    unit, _, number = place.rpartition(" ")
+    return {unit: int(number)}
 
 
 class TextCoder:
@@ -138,7 +159,7 @@ class TextCoder:
 
     def add(self, values: Sequence[str]) -> Indices:
         if "" in values and not self._lenient:
-            raise BadValue(values.index(""), "must not be empty")
+            raise BadValue(values.index(""), "must not be empty", code="value_empty")
         code = self._code
         return np.fromiter((code.setdefault(v, len(code)) for v in values), np.int64)
 
@@ -151,10 +172,11 @@ def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
     """Finite numbers; NaN for what is none, where the reader is lenient."""
     if lenient:
         return np.array([_or(math.nan, each, float) for each in values], dtype=np.float64)
-    column = np.array(_parsed(values, float, "must be a number"), dtype=np.float64)
+    read = _parsed(values, float, "must be a number", code="not_a_number")
+    column = np.array(read, dtype=np.float64)
     unbounded = np.flatnonzero(~np.isfinite(column))
     if len(unbounded):
-        raise BadValue(int(unbounded[0]), "must be a finite number")
+        raise BadValue(int(unbounded[0]), "must be a finite number", code="not_finite")
     return column
 
 
@@ -167,7 +189,9 @@ def degrees(
         return usable_degrees(*found)
     outside = np.flatnonzero((np.abs(found[0]) > 90) | (np.abs(found[1]) > 180))
     if len(outside):
-        raise BadValue(int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees")
+        raise BadValue(
+            int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees", code="not_degrees"
+        )
     return found
 
 
@@ -175,7 +199,8 @@ def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
     """Whole numbers of at most 64 bits; `UNREADABLE` for others, if the reader is lenient."""
     if lenient:
         return np.array([_or(UNREADABLE, each, _int64) for each in values], dtype=np.int64)
-    return np.array(_parsed(values, _int64, "must be a whole number"), dtype=np.int64)
+    read = _parsed(values, _int64, "must be a whole number", code="not_a_whole_number")
+    return np.array(read, dtype=np.int64)
 
 
 class Moments:
@@ -212,11 +237,12 @@ class Moments:
             values,
             datetime.fromisoformat,
             "must be an ISO 8601 date and time, such as 2012-04-03T18:00:09Z",
+            code="not_a_moment",
         )
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
                 if self._wishes.zone is None:
-                    raise BadValue(k, NAIVE)
+                    raise BadValue(k, NAIVE, code="time_zone_missing")
                 moments[k] = moment.replace(tzinfo=self._wishes.zone)
         microsecond = timedelta(microseconds=1)
         found = np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
@@ -282,7 +308,11 @@ def points(values: Sequence[str], *, lenient: bool = False) -> Floats:
         texts = [each.groups() if each else ("", "") for each in found]
         return decimals([*chain.from_iterable(texts)], lenient=True).reshape(-1, 2)
     if None in found:
-        raise BadValue(found.index(None), "must be a point in WKT, such as POINT (8.5 47.4)")
+        raise BadValue(
+            found.index(None),
+            "must be a point in WKT, such as POINT (8.5 47.4)",
+            code="not_a_point",
+        )
     flat = decimals([number for match in found if match for number in match.groups()])
     return flat.reshape(-1, 2)
 
@@ -290,17 +320,23 @@ def points(values: Sequence[str], *, lenient: bool = False) -> Floats:
 def _nothing(values: Sequence[str]) -> Indices:
     for k, value in enumerate(values):
         if value:
-            raise BadValue(k, "must be empty as in the first row, or be given in every row")
+            raise BadValue(
+                k,
+                "must be empty as in the first row, or be given in every row",
+                code="partly_given",
+            )
     return np.zeros(len(values), dtype=np.int64)
 
 
-def _parsed(values: Sequence[str], parse: Callable[[str], Any], rule: str) -> list[Any]:
+def _parsed(
+    values: Sequence[str], parse: Callable[[str], Any], rule: str, *, code: str
+) -> list[Any]:
     # Python reads 1_000 as a number, and digits of every script; no table means that.
     together = "".join(values)
     if "_" not in together and together.isascii():
         with contextlib.suppress(ValueError, OverflowError):
             return list(map(parse, values))
-    raise BadValue(_first_unreadable(values, parse), rule)
+    raise BadValue(_first_unreadable(values, parse), rule, code=code)
 
 
 def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
@@ -403,7 +439,10 @@ def offset_texts(moment_us: Indices, local_us: Indices | None) -> list[str]:
 def moment_texts(moment_us: NDArray[np.int64]) -> list[str]:
     """Microseconds since 1970 UTC as text, such as 2012-04-03T18:00:09Z."""
     if len(moment_us) and not EARLIEST_US <= moment_us.min() <= moment_us.max() <= LATEST_US:
-        raise ValueError("a moment must be in the years 1 to 9999, and one is not")
+        raise InvalidArgument(
+            "a moment must be in the years 1 to 9999, and one is not",
+            code="moment_out_of_range",
+        )
     whole = not np.any(moment_us % 1_000_000)
     texts = np.datetime_as_string(
         moment_us.astype("datetime64[us]"), unit="s" if whole else "us"

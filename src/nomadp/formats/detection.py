@@ -19,7 +19,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIT = slice(8, 12)
 RECORDED = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t")
 ROOTS = {"gpx": "gpx", "kml": "kml"}
-REFUSED_ROOTS = {"TrainingCenterDatabase": "tcx", "html": "web-page"}
+REFUSED_ROOTS = {"TrainingCenterDatabase": "tcx", "html": "web_page"}
 SEGMENT = {"startTime", "endTime", "visit", "activity", "timelinePath", "timelineMemory"}
 TELLING = {
     "semanticSegments": "timeline",
@@ -38,7 +38,7 @@ def detected(source: ByteSource) -> str | None:
     head = source.head()
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if head[FIT] == b".FIT":
-        raise Unreadable(source, "fit")
+        raise Unreadable(source, code="fit")
     if RECORDED.match(text):
         return "recorded"
     find = {b"{": _json_kind, b"[": _json_kind, b"<": _xml_kind}.get(text[:1])
@@ -48,15 +48,15 @@ def detected(source: ByteSource) -> str | None:
         with source.open() as stream:
             return find(stream)
     except BadContent as bad:
-        reason = bad.reason
-    raise Unreadable(source, reason)
+        code = bad.code
+    raise Unreadable(source, code=code)
 
 
 def _xml_kind(stream: BinaryIO) -> str:
     root = root_of(stream)
     if root in ROOTS:
         return ROOTS[root]
-    raise BadContent(REFUSED_ROOTS.get(root, "unknown-xml"))
+    raise BadContent(code=REFUSED_ROOTS.get(root, "unknown_xml"))
 
 
 def _json_kind(stream: BinaryIO) -> str:
@@ -67,7 +67,7 @@ def _json_kind(stream: BinaryIO) -> str:
         if name in TELLING:
             return TELLING[name]
         if name == "timelineEdits":
-            raise BadContent("timeline-edits")
+            raise BadContent(code="timeline_edits")
         if name == "type" and content.peek() == '"':
             if content.value() in ("FeatureCollection", "Feature"):
                 return "geojson"
@@ -75,7 +75,7 @@ def _json_kind(stream: BinaryIO) -> str:
             return _locations_kind(content)
         else:
             content.skip()
-    raise BadContent("unknown-json")
+    raise BadContent(code="unknown_json")
 
 
 def _array_kind(content: JsonStream) -> str:
@@ -85,7 +85,7 @@ def _array_kind(content: JsonStream) -> str:
                 return "owntracks"
             if SEGMENT & element.keys():
                 return "timeline"
-        raise BadContent("unknown-json")
+        raise BadContent(code="unknown_json")
     return "timeline"  # an empty one
 
 
@@ -99,7 +99,7 @@ def _locations_kind(content: JsonStream) -> str:
             break
     if k < 0:
         return "records"  # an empty one
-    raise BadContent("unknown-json")
+    raise BadContent(code="unknown_json")
 
 
 def _location_kind(element: Any) -> str | None:

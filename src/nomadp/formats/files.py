@@ -13,7 +13,7 @@ from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.formats.arrow_objects import Frame, Source, called, framed
 from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes
+from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes, spot
 from nomadp.formats.measured_file import AnyPath, MeasuredFile
 from nomadp.formats.unreadable import BadRows
 
@@ -39,7 +39,11 @@ def file_path(path: AnyPath, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     if not found.name.endswith(suffixes):
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
-        raise SchemaError(f"{found} must end in {known} to say what it is")
+        raise SchemaError(
+            f"{found} must end in {known} to say what it is",
+            code="unknown_suffix",
+            suffixes=suffixes,
+        )
     is_parquet(found)
     return found
 
@@ -56,7 +60,11 @@ def check_readable(path: Path) -> None:
     try:
         path.open("rb").close()
     except OSError as error:
-        raise SchemaError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise SchemaError(
+            f"{path} cannot be read: {error.strerror or error}",
+            code="file_unreadable",
+            errno=error.errno,
+        ) from error
 
 
 def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = None) -> Table:
@@ -69,14 +77,17 @@ def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = N
     else:
         table = _read_file(file_path(source, READABLE), choose, wishes or Wishes())  # type: ignore[arg-type]  # a path
     if not table.rows:
-        raise BadRows(f"{table.path} must have at least one row, and only names its columns")
+        raise BadRows(
+            f"{table.path} must have at least one row, and only names its columns",
+            code="no_rows",
+        )
     return table
 
 
 def _read_file(path: Path, choose: Choose, wishes: Wishes) -> Table:
     check_readable(path)
     if path.stat().st_size == 0:
-        raise SchemaError(f"{path} is empty")
+        raise SchemaError(f"{path} is empty", code="file_empty")
     read = _read_csv
     if is_parquet(path):
         from nomadp.formats.parquet_files import read_parquet as read  # slow to import
@@ -93,11 +104,17 @@ def columns_or_refusal(
         how = "" if plain else ", separated by commas and named in its first line"
         raise SchemaError(
             f"{called(path)} must have the columns {','.join(kinds)}{how}; missing: "
-            f"{', '.join(missing)}"
+            f"{', '.join(missing)}",
+            code="columns_missing",
+            missing=tuple(missing),
         )
     repeated = [name for name in kinds if header.count(name) > 1]
     if repeated:
-        raise SchemaError(f"{called(path)} must name the column {repeated[0]} only once")
+        raise SchemaError(
+            f"{called(path)} must name the column {repeated[0]} only once",
+            code="column_repeated",
+            column=repeated[0],
+        )
     return kinds
 
 
@@ -150,11 +167,17 @@ def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
     try:
         return _csv_table(path, choose, wishes)
     except UnicodeDecodeError:
-        reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+        refusal = SchemaError(
+            f"{path} must be encoded in UTF-8, and is not; save it as UTF-8", code="not_utf8"
+        )
     except csv.Error:
-        reason = "must be well-formed CSV, and has a quote that does not match or a huge field"
+        refusal = SchemaError(
+            f"{path} must be well-formed CSV, and has a quote that does not match or a huge "
+            "field",
+            code="not_csv",
+        )
     # Raised outside the handlers: the original carries bytes of the file.
-    raise SchemaError(f"{path} {reason}")
+    raise refusal
 
 
 @contextmanager
@@ -181,7 +204,9 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
     with _records(path, wishes) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
-            raise SchemaError(f"{path} is empty; its first line must name the columns")
+            raise SchemaError(
+                f"{path} is empty; its first line must name the columns", code="file_empty"
+            )
         growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
         following = _rows(records, wishes)
         while piece := list(islice(following, PIECE_ROWS)):
@@ -189,8 +214,10 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
             try:
                 _grow(growing, header, rows)
             except BadValue as bad:
-                place = f"{path}: {_line(path, done + bad.row)}"
-                raise BadRows(f"{place}: {bad.rule}") from None
+                line = _line(path, done + bad.row)
+                raise BadRows(
+                    f"{path}: {line}: {bad.rule}", **spot(line), **bad.facts
+                ) from None
             done += len(rows)
     column = {name: each.column() for name, each in growing.items()}
     return Table(str(path), done, column, lambda row: _line(path, row))
@@ -206,13 +233,20 @@ def _grow(
     width = len(header)
     for k, row in enumerate(rows):
         if len(row) != width:
-            raise BadValue(k, f"must have {width} fields like the header, got {len(row)}")
+            raise BadValue(
+                k,
+                f"must have {width} fields like the header, got {len(row)}",
+                code="wrong_field_count",
+                fields=len(row),
+                expected=width,
+            )
     fields = dict(zip(header, zip(*rows, strict=True), strict=False))  # no rows: no fields
     for name, column in growing.items():
         try:
             column.add(fields.get(name, ()))
         except BadValue as bad:
-            raise BadValue(bad.row, f"{name} {bad.rule}") from None
+            facts: Any = {**bad.facts, "column": name}
+            raise BadValue(bad.row, f"{name} {bad.rule}", **facts) from None
 
 
 def _line(path: Path, row: int) -> str:

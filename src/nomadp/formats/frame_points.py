@@ -17,11 +17,17 @@ __all__ = ["read_frame_points", "read_nested_points"]
 def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None) -> Points:
     """One row to a point, or to a trajectory."""
     if how.preset in WHOLE_FILES:
-        raise SchemaError(f"{frame} has named columns, and {how.preset} is a kind of files")
+        raise SchemaError(
+            f"{frame} has named columns, and {how.preset} is a kind of files",
+            code="preset_of_files",
+            preset=how.preset,
+        )
     if not {"tid", "location_ids"} <= set(frame.table.column_names):
         return read_table_points(frame, how, locations)
     if locations is None:
-        raise SchemaError(f"{frame} names places, so their locations are needed")
+        raise SchemaError(
+            f"{frame} names places, so their locations are needed", code="locations_required"
+        )
     from nomadp.formats.nested_files import trajectories_in  # slow: Arrow
 
     how.check_columns(frame, ())
@@ -40,7 +46,9 @@ def read_nested_points(
     if not is_nested(path):
         return None
     if locations is None:
-        raise SchemaError(f"{path} names places, so their locations are needed")
+        raise SchemaError(
+            f"{path} names places, so their locations are needed", code="locations_required"
+        )
     whole = read_nested(path, locations, hours=how.wishes.hours)
     uids = NestedFile(path).uids()
     return _points_at(whole, None if uids is None else tuple(uids), locations)

@@ -49,8 +49,8 @@ def read_geojson_points(path: ByteSource, reading: Reading) -> Points:
             return _by_point(path, listed, reading)
         return _by_trajectory(path, listed, reading)
     except BadValue as bad:
-        row, rule = bad.row, bad.rule
-    raise BadRows(f"{path}: feature {row + 1}: {rule}")
+        row, rule, facts = bad.row, bad.rule, bad.facts
+    raise BadRows(f"{path}: feature {row + 1}: {rule}", feature=row + 1, **facts)
 
 
 def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
@@ -62,6 +62,7 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
         raise BadValue(
             lines.index(True),
             "must be a Point, because others have a time of their own; do not mix the two",
+            code="mixed_features",
         )
     return any(timed)
 
@@ -103,7 +104,11 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
     outside = (np.abs(flat) > (180, 90)).any(axis=1)
     if outside.any() and not lenient:
         owner = np.repeat(np.arange(len(lengths)), lengths)
-        raise BadValue(int(owner[outside.argmax()]), "must be in longitude and latitude")
+        raise BadValue(
+            int(owner[outside.argmax()]),
+            "must be in longitude and latitude",
+            code="not_degrees",
+        )
     times = _together(listed, lambda k, f: _times(k, f, place[k], reading), _joined_times)
     return Points(
         np.concatenate([[0], np.cumsum(lengths)]),
@@ -133,7 +138,9 @@ def _texts(listed: Sequence[Feature], name: str, reading: Reading) -> tuple[str,
 
 def _text(row: int, value: Any, name: str) -> str:
     if not _is_text(value):
-        raise BadValue(row, f"{name} must be a text or a whole number")
+        raise BadValue(
+            row, f"{name} must be a text or a whole number", code="not_text", column=name
+        )
     return str(value)
 
 
@@ -145,14 +152,20 @@ def _positions(row: int, feature: Feature, *, lenient: bool) -> list[list[float]
     """The positions of a Point or a LineString."""
     kind, place = feature["geometry"].get("type"), feature["geometry"].get("coordinates")
     if kind not in ("Point", "LineString"):
-        raise BadValue(row, "must be a Point or a LineString; split other geometries first")
+        raise BadValue(
+            row,
+            "must be a Point or a LineString; split other geometries first",
+            code="wrong_geometry",
+        )
     positions = [place] if kind == "Point" else place
     if not isinstance(positions, list) or not positions:
-        raise BadValue(row, "must have coordinates")
+        raise BadValue(row, "must have coordinates", code="coordinates_missing")
     if lenient:
         return [each if _is_position(each) else [math.nan, math.nan] for each in positions]
     if not all(map(_is_position, positions)):
-        raise BadValue(row, "must have positions of two or more finite numbers")
+        raise BadValue(
+            row, "must have positions of two or more finite numbers", code="not_a_position"
+        )
     return positions
 
 
@@ -175,19 +188,29 @@ def _times(
             return None
         seconds = np.array([position[3] for position in place], dtype=np.float64)
         if np.abs(seconds).max() > LATEST_S:
-            raise BadValue(row, "the fourth number of a position must be seconds since 1970")
+            raise BadValue(
+                row,
+                "the fourth number of a position must be seconds since 1970",
+                code="not_a_moment",
+            )
         moment_us = np.round(seconds * 1e6).astype(np.int64)
         local_us = clocks(moment_us, reading.wishes) if reading.wishes.hours else None
         return Times(moment_us, are_positions=False, local_us=local_us)
     listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
     if len(listed) != len(place):
-        raise BadValue(row, f"{name} must have one entry per position")
+        raise BadValue(
+            row,
+            f"{name} must have one entry per position",
+            code="entry_count_differs",
+            column=name,
+        )
     moments = Moments(reading.wishes)
     try:
         found = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:
-        raise BadValue(row, f"{name} {bad.rule}") from None
+        facts: Any = {**bad.facts, "column": name}
+        raise BadValue(row, f"{name} {bad.rule}", **facts) from None
     return None if found is None or found.are_positions else found
 
 
@@ -205,7 +228,12 @@ def _place_ids(row: int, feature: Feature, count: int) -> Any:
     if ids is None:
         return None
     if not isinstance(ids, list) or len(ids) != count:
-        raise BadValue(row, "location_ids must have one entry per position")
+        raise BadValue(
+            row,
+            "location_ids must have one entry per position",
+            code="entry_count_differs",
+            column="location_ids",
+        )
     return [_text(row, each, "location_ids") for each in ids]
 
 
@@ -218,7 +246,11 @@ def _together(
     pieces = [read(k, feature) for k, feature in enumerate(listed)]
     has = [piece is not None for piece in pieces]
     if any(has) and not all(has):
-        raise BadValue(has.index(False), "must have what other features have: times or places")
+        raise BadValue(
+            has.index(False),
+            "must have what other features have: times or places",
+            code="partly_given",
+        )
     return join(pieces) if any(has) else None
 
 

@@ -44,11 +44,11 @@ def read_import(source: ByteSource, kind: str, how: Reading) -> Points:
     try:
         with source.open() as stream:
             points, left_out = _points(stream, kind, how)
-        reason = "no-places"
+        code = "no_places"
     except BadContent as bad:
-        points, reason = None, bad.reason
+        points, code = None, bad.code
     if points is None:
-        raise Unreadable(source, reason)
+        raise Unreadable(source, code=code)
     if how.wishes.hours:
         points = _clocked(points, how.wishes)
     log.info(
@@ -87,4 +87,4 @@ def _fixes(stream: BinaryIO, kind: str, how: Reading) -> Iterator[Fix | None]:
         read = {"records": record_fixes, "month": month_fixes, "overland": overland_fixes}
         yield from read[kind](content, zone)
     if content.peek():
-        raise BadContent("not-json")  # something follows the end
+        raise BadContent(code="not_json")  # something follows the end

@@ -28,13 +28,23 @@ def features(path: AnyPath | ByteSource) -> list[Mapping[str, Any]]:
     content = collection(found)
     listed = content.get("features") if content["type"] == "FeatureCollection" else [content]
     if not isinstance(listed, list) or not listed:
-        raise BadRows(f"{found} must have at least one feature, and has none")
+        raise BadRows(
+            f"{found} must have at least one feature, and has none", code="no_features"
+        )
     for k, each in enumerate(listed):
         geometry = each.get("geometry") if isinstance(each, dict) else None
         if not isinstance(geometry, dict):
-            raise BadRows(f"{found}: feature {k + 1} must have a geometry, and has none")
+            raise BadRows(
+                f"{found}: feature {k + 1} must have a geometry, and has none",
+                code="geometry_missing",
+                feature=k + 1,
+            )
         if not isinstance(each.get("properties") or {}, dict):
-            raise BadRows(f"{found}: feature {k + 1} must have properties by name")
+            raise BadRows(
+                f"{found}: feature {k + 1} must have properties by name",
+                code="properties_missing",
+                feature=k + 1,
+            )
         each["properties"] = each.get("properties") or {}
     return listed
 
@@ -45,7 +55,9 @@ def collection(path: AnyPath | ByteSource) -> dict[str, Any]:
     content = _content(found)
     kind = content.get("type") if isinstance(content, dict) else None
     if kind not in ("FeatureCollection", "Feature"):
-        raise SchemaError(f"{found} must be GeoJSON with features, and is not")
+        raise SchemaError(
+            f"{found} must be GeoJSON with features, and is not", code="not_geojson"
+        )
     _check_crs(found, content.get("crs"))
     return dict(content)
 
@@ -99,15 +111,21 @@ def _content(source: ByteSource) -> Any:
         with source.open() as file:
             return json.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError:
-        reason = "must be encoded in UTF-8, and is not; save it as UTF-8"
+        refusal = SchemaError(
+            f"{source} must be encoded in UTF-8, and is not; save it as UTF-8", code="not_utf8"
+        )
     except SchemaError:
         raise
     except (ValueError, RecursionError):
-        reason = "must be well-formed JSON, and is not"
+        refusal = SchemaError(f"{source} must be well-formed JSON, and is not", code="not_json")
     except OSError as error:
-        reason = f"cannot be read: {error.strerror or error}"
+        refusal = SchemaError(
+            f"{source} cannot be read: {error.strerror or error}",
+            code="file_unreadable",
+            errno=error.errno,
+        )
     # Raised outside the handlers: the original carries the whole file.
-    raise SchemaError(f"{source} {reason}")
+    raise refusal
 
 
 def _check_crs(path: ByteSource, crs: Any) -> None:
@@ -119,5 +137,6 @@ def _check_crs(path: ByteSource, crs: Any) -> None:
     if not name.endswith(LONGITUDE_LATITUDE):
         raise SchemaError(
             f"{path} must be in longitude and latitude (RFC 7946), and says it is not; "
-            "transform it to EPSG:4326 first"
+            "transform it to EPSG:4326 first",
+            code="not_wgs84",
         )

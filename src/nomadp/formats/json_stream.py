@@ -52,7 +52,7 @@ class JsonStream:
             return
         while True:
             if self.peek() != '"':
-                raise BadContent("not-json")
+                raise BadContent(code="not_json")
             name = self.value()
             self._take(":")
             yield name
@@ -119,7 +119,7 @@ class JsonStream:
         except (ValueError, RecursionError):
             pass
         # Raised outside the handlers: the original carries the text.
-        raise BadContent("not-json")
+        raise BadContent(code="not_json")
 
     def _skip_plain(self) -> None:
         """A number, true, false or null."""
@@ -132,20 +132,20 @@ class JsonStream:
     def _is_last(self, closing: str) -> bool:
         mark = self.peek()
         if mark not in (",", closing) or not mark:
-            raise BadContent("not-json")
+            raise BadContent(code="not_json")
         self._at += 1
         return mark == closing
 
     def _take(self, mark: str) -> None:
         if self.peek() != mark:
-            raise BadContent("not-json")
+            raise BadContent(code="not_json")
         self._at += 1
 
     def _grow(self, size: int) -> None:
         if len(self._text) - self._at > LONGEST:
-            raise BadContent("too-large")
+            raise BadContent(code="too_large")
         if not self._more(size):
-            raise BadContent("not-json")
+            raise BadContent(code="not_json")
 
     def _more(self, size: int = CHUNK_BYTES) -> bool:
         """Read on; False where there is no more."""
@@ -158,11 +158,11 @@ class JsonStream:
         except UnicodeDecodeError:
             added = None
         if added is None:
-            raise BadContent("not-utf8")
+            raise BadContent(code="not_utf8")
         self._text, self._at = self._text[self._at :] + added, 0
         return True
 
 
 def _refuse(constant: str) -> None:
     """NaN and Infinity, which JSON does not have."""
-    raise BadContent("not-json")
+    raise BadContent(code="not_json")

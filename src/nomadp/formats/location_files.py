@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.arrow_objects import Source, framed
 from nomadp.formats.atomic import written_whole
-from nomadp.formats.columns import Kind, Table, Text, check
+from nomadp.formats.columns import Kind, Table, Text, check, spot
 from nomadp.formats.files import (
     READABLE,
     SUFFIXES,
@@ -79,7 +79,13 @@ def read_locations(path: Source) -> LocationSet:
     ids: Text = table.column["location_id"]
     first = np.zeros(table.rows, dtype=bool)
     first[np.unique(ids.codes, return_index=True)[1]] = True
-    check(table, ~first, "location_id must be unique, and an earlier row has the same")
+    check(
+        table,
+        ~first,
+        "location_id must be unique, and an earlier row has the same",
+        code="location_ids_repeated",
+        column="location_id",
+    )
     return LocationSet.from_columns(ids.values, *coordinates(table))
 
 
@@ -141,7 +147,9 @@ def _from_features(path: Path) -> LocationSet:
         where = first_vertex(each, {"Point": 0})
         if not isinstance(name, str | int) or where is None:
             raise SchemaError(
-                f"{path}: feature {k + 1} must be a Point with the property location_id"
+                f"{path}: feature {k + 1} must be a Point with the property location_id",
+                code="location_id_missing",
+                feature=k + 1,
             )
         ids.append(str(name))
         place.append(where)
@@ -155,10 +163,15 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
     index, known = locations.find_known(text.values)
     unknown = np.flatnonzero(~known[text.codes])
     if len(unknown):
+        place = table.where(int(unknown[0]))
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
             f"got {len(unknown)} of {table.rows} rows that are not, the first at "
-            f"{table.where(int(unknown[0]))}; use the location file that belongs to them"
+            f"{place}; use the location file that belongs to them",
+            code="unknown_locations",
+            unknown=len(unknown),
+            size=len(locations),
+            **spot(place),
         )
     return index[text.codes]
 
@@ -195,7 +208,11 @@ def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Flo
         index = known_locations(table, locations)
         return locations.lat[index], locations.lng[index]
     else:
-        raise SchemaError(f"{table.path} names places, so their locations are needed")
-    check(table, np.abs(lat) > 90, "lat must be in [-90, 90] degrees")
-    check(table, np.abs(lng) > 180, "lng must be in [-180, 180] degrees")
+        raise SchemaError(
+            f"{table.path} names places, so their locations are needed",
+            code="locations_required",
+        )
+    for name, degrees, limit in (("lat", lat, 90), ("lng", lng, 180)):
+        rule = f"{name} must be in [-{limit}, {limit}] degrees"
+        check(table, np.abs(degrees) > limit, rule, code="not_degrees", column=name)
     return lat, lng

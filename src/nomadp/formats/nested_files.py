@@ -23,6 +23,7 @@ from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
 from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, WHEN, texts, trajectories_of
+from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 
@@ -63,7 +64,9 @@ class NestedFile:
         self._footer = _opened(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
-            raise SchemaError(f"{path} must have at least one row, and only names its columns")
+            raise BadRows(
+                f"{path} must have at least one row, and only names its columns", code="no_rows"
+            )
 
     def __repr__(self) -> str:
         return f"NestedFile({self.rows} trajectories, contents withheld)"
@@ -81,7 +84,9 @@ class NestedFile:
     def check_unchanged(self) -> None:
         """Refuse a file that was written to since it was opened."""
         if self._now() != self._state:
-            raise SchemaError(f"{self.path} must not change while it is read, and did")
+            raise SchemaError(
+                f"{self.path} must not change while it is read, and did", code="file_changed"
+            )
 
     def batches(self, first: int = 0) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Pieces from row ``first`` on, each with the number of its own first row."""
@@ -102,8 +107,10 @@ class NestedFile:
         try:
             return trajectories_of(batch, locations, hours=self.hours)
         except NomadpError as error:
+            first, last = row + 1, row + batch.num_rows
             refusal = type(error)(
-                f"{self.path}, rows {row + 1} to {row + batch.num_rows}: {error}"
+                f"{self.path}, rows {first} to {last}: {error}",
+                **{**vars(error), "rows": (first, last)},
             )
         raise refusal
 
@@ -180,7 +187,11 @@ def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> T
     tids = tuple(tid for piece in pieces for tid in piece.tids)
     repeated = len(tids) - len(set(tids))
     if repeated:
-        raise SchemaError(f"{path}: tid must be unique, got {repeated} repeated of {len(tids)}")
+        raise SchemaError(
+            f"{path}: tid must be unique, got {repeated} repeated of {len(tids)}",
+            code="tid_repeated",
+            repeated=repeated,
+        )
     lengths = np.concatenate([piece.lengths for piece in pieces])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     when = [piece.hours for piece in pieces if piece.hours is not None]
@@ -197,18 +208,24 @@ def trajectories_in(
 ) -> tuple[TrajectorySet, tuple[str, ...] | None]:
     """Those of a table of Arrow that refusals call ``name``, and whose each is, if it says."""
     if not table.num_rows:
-        raise SchemaError(f"{name} must have at least one row, and only names its columns")
+        raise BadRows(
+            f"{name} must have at least one row, and only names its columns", code="no_rows"
+        )
     (batch,) = table.combine_chunks().to_batches()
     try:
         whole = trajectories_of(batch, locations, hours=hours)
         uids = texts("uid", batch["uid"]).to_pylist() if "uid" in batch.schema.names else None
     except NomadpError as error:
-        refusal = type(error)(f"{name}: {error}")
+        refusal = type(error)(f"{name}: {error}", **vars(error))
     else:
         repeated = len(whole.tids) - len(set(whole.tids))
         if not repeated:
             return whole, None if uids is None else tuple(uids)
-        refusal = SchemaError(f"{name}: tid must be unique, got {repeated} repeated")
+        refusal = SchemaError(
+            f"{name}: tid must be unique, got {repeated} repeated",
+            code="tid_repeated",
+            repeated=repeated,
+        )
     raise refusal
 
 
@@ -219,7 +236,7 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
     """
     found, made = file_path(source), file_path(target)
     if not (is_parquet(found) and is_parquet(made)):
-        raise SchemaError(f"{found} and {made} must both be Parquet files")
+        raise SchemaError(f"{found} and {made} must both be Parquet files", code="not_parquet")
 
     def write(part: Path) -> None:
         nested = _nested(found)
@@ -231,7 +248,9 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
         if again:
             raise SchemaError(
                 f"{found}: the rows of a tid must follow each other and be of one uid, got "
-                f"{again} tids that come back later; sort the file by tid and seq"
+                f"{again} tids that come back later; sort the file by tid and seq",
+                code="tid_scattered",
+                scattered=again,
             )
 
     written_whole({made: write}, private=[made])
@@ -250,7 +269,9 @@ def _nested(path: Path) -> Iterator[pa.RecordBatch]:
         waiting = points.slice(starts[-1])
         row += int(starts[-1])
     if waiting is None:
-        raise SchemaError(f"{path} must have at least one row, and only names its columns")
+        raise BadRows(
+            f"{path} must have at least one row, and only names its columns", code="no_rows"
+        )
     yield _lists(waiting, np.array([0, waiting.num_rows]))
 
 
@@ -264,9 +285,18 @@ def _pieces(path: Path) -> Iterator[Any]:
         # A clock is only looked at by those who ask for it.
         missing = sum(table[name].null_count for name in columns if name != WHEN)
         if missing:
-            raise SchemaError(f"{path}: no value may be missing, and {missing} are")
+            raise SchemaError(
+                f"{path}: no value may be missing, and {missing} are",
+                code="value_missing",
+                missing=missing,
+            )
         if not pa.types.is_integer(table["seq"].type):
-            raise SchemaError(f"{path}: seq must be whole numbers, got {table['seq'].type}")
+            raise SchemaError(
+                f"{path}: seq must be whole numbers, got {table['seq'].type}",
+                code="wrong_column_type",
+                column="seq",
+                expected="whole numbers",
+            )
         yield table
 
 
@@ -279,7 +309,9 @@ def _starts(path: Path, points: Any, first: int) -> Any:
     if len(backwards):
         raise SchemaError(
             f"{path}: row {first + int(backwards[0]) + 2} must have a larger seq than the row "
-            "before, which is of the same trajectory; sort the file by tid and seq"
+            "before, which is of the same trajectory; sort the file by tid and seq",
+            code="seq_not_increasing",
+            row=first + int(backwards[0]) + 2,
         )
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 

@@ -23,7 +23,7 @@ def recorded_fixes(stream: BinaryIO) -> Iterator[Fix | None]:
     """Of a recorder's file (.rec)."""
     while line := stream.readline(LONGEST):
         if len(line) == LONGEST:
-            raise BadContent("too-large")
+            raise BadContent(code="too_large")
         payload = line.rstrip(b"\r\n").split(b"\t", 2)[-1].strip()
         # Other kinds of lines hold other things than JSON, and some hold nothing.
         if payload.startswith(b"{"):
@@ -49,10 +49,10 @@ def _parsed(payload: bytes) -> Any:
     try:
         return json.loads(payload.decode())
     except UnicodeDecodeError:
-        reason = "not-utf8"
+        code = "not_utf8"
     except (ValueError, RecursionError):
         return None
-    raise BadContent(reason)
+    raise BadContent(code=code)
 
 
 def overland_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:

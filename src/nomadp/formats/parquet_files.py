@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
+from nomadp.formats.bounded import is_beyond_measure
 from nomadp.formats.columns import (
     PUBLIC_CLOCK_US,
     UNREADABLE,
@@ -34,7 +35,7 @@ from nomadp.formats.columns import (
     decimals,
     wholes,
 )
-from nomadp.formats.unreadable import BadRows
+from nomadp.formats.unreadable import BadRows, Unreadable
 from nomadp.geometry import Floats
 
 __all__ = [
@@ -46,12 +47,14 @@ __all__ = [
     "read_parquet",
     "table_of",
     "to_wkb",
+    "whole_table",
     "write_parquet",
 ]
 
 METADATA_KEY = b"nomadp"
 UTC_NAMES = ("UTC", "Z", "Etc/UTC")
 """Of a column of timestamps: they say when, and not what the clock showed."""
+VALUE_BYTES = 8
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
 LITTLE_ENDIAN, POINT_KIND = 1, 1
 POINT_KINDS = {1, 1001, 2001, 3001}
@@ -64,13 +67,32 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     try:
         with pq.ParquetFile(path) as file:
             kinds = choose(file.schema_arrow.names)
-            table = file.read(columns=list(kinds))
+            table = whole_table(path, file, list(kinds))
     except (pa.ArrowException, OSError):
         table = None
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise damaged(path)
     return table_of(str(path), table, lambda header: kinds, wishes)
+
+
+def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
+    """All rows of these columns, unless they take far more memory than such a file should.
+
+    Runs of equal values take next to no bytes in a file and 8 each in memory, so what the file
+    says of its pages is not enough: its values are counted, too.
+    """
+    footer, wanted, values, bytes_ = file.metadata, set(columns), 0, 0
+    for k in range(footer.num_row_groups):
+        group = footer.row_group(k)
+        for j in range(group.num_columns):
+            column = group.column(j)
+            if column.path_in_schema.split(".")[0] in wanted:
+                values += column.num_values
+                bytes_ += column.total_uncompressed_size
+    if is_beyond_measure(max(bytes_, VALUE_BYTES * values), path.stat().st_size):
+        raise Unreadable(path, code="bomb")
+    return file.read(columns=list(columns))
 
 
 def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:
@@ -81,7 +103,9 @@ def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Tabl
 
 
 def damaged(path: Path) -> SchemaError:
-    return SchemaError(f"{path} must be a Parquet file, and is damaged or not one")
+    return SchemaError(
+        f"{path} must be a Parquet file, and is damaged or not one", code="not_parquet"
+    )
 
 
 def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
@@ -112,7 +136,10 @@ def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any
     except BadValue as bad:
         place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
         kind_of = SchemaError if bad.row == WHOLE_COLUMN else BadRows
-        refusal = kind_of(f"{path}: {place}{name} {bad.rule}")
+        facts: Any = {**bad.facts, "column": name}
+        if place:
+            facts["row"] = bad.row + 1
+        refusal = kind_of(f"{path}: {place}{name} {bad.rule}", **facts)
     # Raised outside the handler: the original may quote the file.
     raise refusal
 
@@ -123,7 +150,7 @@ def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not nothing:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
-        raise BadValue(first, "must not be missing")
+        raise BadValue(first, "must not be missing", code="value_missing")
     if kind is Kind.MOMENT:
         return moments_of(chunks, wishes)
     if kind is Kind.MAYBE_MOMENT:
@@ -189,7 +216,12 @@ def _text(chunks: Any, *, lenient: bool = False) -> Text:
     if not (
         pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
     ):
-        raise BadValue(WHOLE_COLUMN, f"must be a column of text, got {kind}")
+        raise BadValue(
+            WHOLE_COLUMN,
+            f"must be a column of text, got {kind}",
+            code="wrong_column_type",
+            expected="text",
+        )
     plain = chunks.cast(kind).cast(pa.large_string())
     if lenient:
         plain = pc.fill_null(plain, "")
@@ -198,7 +230,7 @@ def _text(chunks: Any, *, lenient: bool = False) -> Text:
     codes = coded.indices.to_numpy().astype(np.int64)
     if "" in values and not lenient:
         first = np.flatnonzero(codes == values.index(""))[0]
-        raise BadValue(int(first), "must not be empty")
+        raise BadValue(int(first), "must not be empty", code="value_empty")
     return Text(codes, values)
 
 
@@ -207,7 +239,7 @@ def _decimals(chunks: Any) -> Any:
     column = chunks.to_numpy().astype(np.float64)
     unbounded = np.flatnonzero(~np.isfinite(column))
     if len(unbounded):
-        raise BadValue(int(unbounded[0]), "must be a finite number")
+        raise BadValue(int(unbounded[0]), "must be a finite number", code="not_finite")
     return column
 
 
@@ -221,7 +253,12 @@ def _is_whole(kind: Any) -> bool:
 
 def _check_type(chunks: Any, fits: Callable[[Any], bool], what: str) -> None:
     if not fits(chunks.type):
-        raise BadValue(WHOLE_COLUMN, f"must be a column of {what}, got {chunks.type}")
+        raise BadValue(
+            WHOLE_COLUMN,
+            f"must be a column of {what}, got {chunks.type}",
+            code="wrong_column_type",
+            expected=what,
+        )
 
 
 def _wholes(chunks: Any) -> Any:
@@ -269,6 +306,7 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
             WHOLE_COLUMN,
             "must have a time zone; store it as UTC timestamps, or let --time-zone say "
             "where the clock stood",
+            code="time_zone_missing",
         )
     # Like Python: the first of two equal hours in autumn.
     return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
@@ -277,7 +315,12 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
 def _points(chunks: Any, *, lenient: bool = False) -> Any:
     kind = chunks.type
     if not str(kind).endswith("binary") and not pa.types.is_fixed_size_binary(kind):
-        raise BadValue(WHOLE_COLUMN, f"must be a column of points in WKB, got {kind}")
+        raise BadValue(
+            WHOLE_COLUMN,
+            f"must be a column of points in WKB, got {kind}",
+            code="wrong_column_type",
+            expected="points in WKB",
+        )
     values = chunks.to_pylist()
     if lenient:
         return np.array([_point_or_none(value) for value in values]).reshape(-1, 2)
@@ -311,7 +354,7 @@ def _point(row: int, value: bytes) -> tuple[float, float]:
         if kind & ~(EWKB_Z | EWKB_M | EWKB_SRID) in POINT_KINDS:
             lng, lat = struct.unpack_from(f"{order}dd", value, start)
             return lng, lat
-    raise BadValue(row, "must be a point in WKB")
+    raise BadValue(row, "must be a point in WKB", code="not_a_point")
 
 
 def _point_or_none(value: bytes | None) -> tuple[float, float]:
@@ -324,5 +367,7 @@ def _point_or_none(value: bytes | None) -> tuple[float, float]:
 def _finite(points: Floats) -> Floats:
     unbounded = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(unbounded):
-        raise BadValue(int(unbounded[0]), "must be a point with finite coordinates")
+        raise BadValue(
+            int(unbounded[0]), "must be a point with finite coordinates", code="not_finite"
+        )
     return points

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, SchemaError, WrongType
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.geojson_points import write_geojson_points
 from nomadp.formats.measured_file import AnyPath
@@ -57,13 +57,23 @@ def write_points(
     found = Path(path)
     if preset not in PRESETS:
         raise SchemaError(
-            f"points can be written with the columns of {', '.join(PRESETS)}, got {preset}"
+            f"points can be written with the columns of {', '.join(PRESETS)}, got {preset}",
+            code="unknown_preset",
+            preset=preset,
         )
     if not found.name.endswith(OUTPUTS):
-        raise SchemaError(f"{found} must end in {', '.join(OUTPUTS)} to say what to write")
+        raise SchemaError(
+            f"{found} must end in {', '.join(OUTPUTS)} to say what to write",
+            code="unknown_suffix",
+            suffixes=OUTPUTS,
+        )
     is_geojson = found.name.endswith(GEOJSON)
     if is_geojson and preset != "nomadp":
-        raise SchemaError("GeoJSON is written with our own names; leave the preset out")
+        raise SchemaError(
+            "GeoJSON is written with our own names; leave the preset out",
+            code="preset_of_tables",
+            preset=preset,
+        )
 
     write, how = (write_geojson_points, shape) if is_geojson else (write_table_points, preset)
     written_whole({found: lambda part: write(part, points, how)}, private=[found])
@@ -115,8 +125,10 @@ def read_trajectories(
     """
     if not hasattr(locations, "find_known"):
         kind = type(locations).__name__
-        raise TypeError(
-            f"locations must be a LocationSet, got {kind}; use read_locations first"
+        raise WrongType(
+            f"locations must be a LocationSet, got {kind}; use read_locations first",
+            code="location_set_required",
+            type=kind,
         )
     how = reading or Reading()
     # Times never leave. They are read only where they are needed: for order, gaps or hours.
@@ -173,5 +185,10 @@ def _check_near(
     )
     raise DomainError(
         f"every point must be within {max_km:g} km of a location, got {count} of {len(far)} "
-        f"that are not; {cause}"
+        f"that are not; {cause}",
+        code="points_too_far",
+        far=count,
+        points=len(far),
+        max_km=max_km,
+        swapped=near,
     )

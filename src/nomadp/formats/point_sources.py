@@ -8,6 +8,7 @@ so their suffix says what they are. No refusal quotes a file: rows are named by 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from errno import ENOENT
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,9 @@ READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
 """A history of months is no journey: gaps longer than this split it, by default."""
-VALUES = ("no-places", "raw-only", "too-large")
+VALUES = ("no_places", "raw_only", "too_large")
 """Of a file of a known form, what only its values decide: what they are, or how many."""
-FATAL = ("bomb", "damaged-archive", "locked-archive")
+FATAL = ("bomb", "damaged_archive", "locked_archive")
 """Of a file inside an archive, what is not passed over."""
 
 Paths = Source | Sequence[Source]
@@ -70,7 +71,8 @@ def read_points(
     if points is None:
         raise DomainError(
             "at least one journey must have 2 stops, and none has; allow a larger radius or a "
-            "shorter stay, or leave --stops out"
+            "shorter stay, or leave --stops out",
+            code="no_stops",
         )
     return points
 
@@ -90,7 +92,9 @@ def _read_all(paths: Paths, how: Reading, locations: LocationSet | None) -> Poin
     listed: Any = [paths] if one else paths
     files = [file for source in listed for file in _framed_or_files(source, how)]
     if not files:
-        raise SchemaError("at least one file must be named to be read, got none")
+        raise SchemaError(
+            "at least one file must be named to be read, got none", code="no_files"
+        )
     parts = [_lenient(how, _read, file, how, locations) for file in files]
     return _joined(parts, lenient=how.wishes.lenient)
 
@@ -100,7 +104,7 @@ def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> P
     try:
         return read(*given)
     except (BadRows, Unreadable) as refusal:
-        is_form = isinstance(refusal, Unreadable) and refusal.reason not in VALUES
+        is_form = isinstance(refusal, Unreadable) and refusal.code not in VALUES
         if is_form or not how.wishes.lenient:
             raise
     log.info(f"nothing in {given[0]} can be used")
@@ -132,7 +136,11 @@ def _framed_or_files(source: Source, how: Reading) -> list[Any]:
 def _files(path: Path, how: Reading) -> list[Path]:
     """What is to be read at a path: itself, or the files of a folder that is none of ours."""
     if not path.exists():
-        raise SchemaError(f"{path} cannot be read: No such file or directory")
+        raise SchemaError(
+            f"{path} cannot be read: No such file or directory",
+            code="file_unreadable",
+            errno=ENOENT,
+        )
     if not path.is_dir() or how.preset == "geolife" or (path / TRAJECTORIES).exists():
         return [path]
     inside = [file for file in sorted(path.rglob("*")) if file.is_file()]
@@ -141,7 +149,8 @@ def _files(path: Path, how: Reading) -> list[Path]:
     if not found:
         raise SchemaError(
             f"{path} must hold {TRAJECTORIES} or files that end in {', '.join(READABLE)} or "
-            "are exports of journeys, and holds none"
+            "are exports of journeys, and holds none",
+            code="no_readable_files",
         )
     if len(found) < len(visible):
         log.info(f"{path}: {len(visible) - len(found)} of {len(visible)} files are not read")
@@ -159,7 +168,7 @@ def _is_readable(file: Path) -> bool:
         return detected(unpacked(source)) is not None
     except Unreadable as refusal:
         # What is damaged is refused when it is read; what is something else is passed over.
-        return file.name.endswith(GEOJSON) and refusal.reason in ("not-json", "not-utf8")
+        return file.name.endswith(GEOJSON) and refusal.code in ("not_json", "not_utf8")
 
 
 def _read(found: Path | Frame, how: Reading, locations: LocationSet | None) -> Points | None:
@@ -241,12 +250,14 @@ def _archived(path: Path, how: Reading) -> Points | None:
             if kind := detected(source):
                 kinds[source] = kind
         except Unreadable as refusal:
-            if refusal.reason in FATAL:
+            if refusal.code in FATAL:
                 raise
             refusals.append(refusal)
     if not kinds:
         raise (
-            refusals[0] if len(listed) == 1 and refusals else Unreadable(path, "empty-archive")
+            refusals[0]
+            if len(listed) == 1 and refusals
+            else Unreadable(path, code="empty_archive")
         )
     if "records" in kinds.values():
         # The months of an archive tell the same journeys once more.
@@ -260,7 +271,8 @@ def _table(found: Path, how: Reading, locations: LocationSet | None) -> Points:
     if not found.name.endswith(TABLES):
         raise SchemaError(
             f"{found} must be an export of journeys or end in {', '.join(READABLE)}, and its "
-            "format is not recognised; name the preset of its program with --from"
+            "format is not recognised; name the preset of its program with --from",
+            code="unknown_format",
         )
     if (whole := read_nested_points(found, how, locations)) is None:
         return read_table_points(found, how, locations)

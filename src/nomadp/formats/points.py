@@ -73,9 +73,15 @@ class Points(Pieces):
         counts = {len(column) for column in each if column is not None}
         owners = {len(column) for column in (self.tids, self.uids) if column is not None}
         if counts != {int(self.offsets[-1])} or owners != {len(self.offsets) - 1}:
-            raise DomainError("points must have columns of one length, and have not")
+            raise DomainError(
+                "points must have columns of one length, and have not",
+                code="column_lengths_differ",
+            )
         if not len(self.tids) or np.diff(self.offsets).min() < 1:
-            raise DomainError("points must be in trajectories of at least one point each")
+            raise DomainError(
+                "points must be in trajectories of at least one point each",
+                code="empty_trajectories",
+            )
 
     def __len__(self) -> int:
         return len(self.lat)
@@ -113,7 +119,10 @@ class Points(Pieces):
             raise DomainError(
                 "trajectories must have a time zone to tell the hours at which they begin, and "
                 f"{unknown} of {len(begin_us)} have times in UTC only; say with --time-zone "
-                "where the clock stood, UTC included"
+                "where the clock stood, UTC included",
+                code="hours_unknown",
+                unknown=unknown,
+                trajectories=len(begin_us),
             )
         return hours_of(begin_us)
 
@@ -140,7 +149,11 @@ class Points(Pieces):
             if 0 < without < len(parts):
                 raise SchemaError(
                     f"files that are read together must all have {name} or none, and {without} "
-                    f"of {len(parts)} have not; read them apart"
+                    f"of {len(parts)} have not; read them apart",
+                    code="partly_given",
+                    column=name,
+                    without=without,
+                    files=len(parts),
                 )
 
         flat: dict[str, Any] = {}
@@ -176,7 +189,9 @@ class Points(Pieces):
         """A new trajectory, numbered, wherever more than `gap_hours` pass."""
         if self.moment_us is None:
             raise DomainError(
-                "trajectories can be split at gaps only where times are known, and they are not"
+                "trajectories can be split at gaps only where times are known, and they are "
+                "not",
+                code="times_required",
             )
         owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * HOUR_US))

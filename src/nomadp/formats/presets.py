@@ -85,14 +85,23 @@ class Reading:
         if self.preset not in known:
             raise SchemaError(
                 f"unknown column preset '{self.preset}'; choose one of {', '.join(known)}"
-                f"{_did_you_mean(self.preset, known)}"
+                f"{_did_you_mean(self.preset, known)}",
+                code="unknown_preset",
+                preset=self.preset,
+                suggestion=_suggestion(self.preset, known),
             )
         if self.columns and self.preset in WHOLE_FILES:
-            raise SchemaError(f"{self.preset} files have no named columns to map; leave it out")
+            raise SchemaError(
+                f"{self.preset} files have no named columns to map; leave it out",
+                code="no_named_columns",
+                preset=self.preset,
+            )
         strange = [ours for ours in self.columns.values() if ours not in OURS]
         if strange:
             raise SchemaError(
-                f"a column must be mapped to one of {', '.join(OURS)}, got {strange[0]}"
+                f"a column must be mapped to one of {', '.join(OURS)}, got {strange[0]}",
+                code="unknown_column",
+                column=strange[0],
             )
 
     def theirs(self) -> dict[str, str]:
@@ -108,7 +117,11 @@ class Reading:
             if theirs not in header:
                 raise SchemaError(
                     f"{called(path)} must have the column {theirs}, which --columns maps to "
-                    f"{self.columns[theirs]}, and has not{_hint(theirs, header)}"
+                    f"{self.columns[theirs]}, and has not{_hint(theirs, header)}",
+                    code="columns_missing",
+                    missing=(theirs,),
+                    suggestion=_suggestion(theirs, header),
+                    separator=_separator(header),
                 )
 
     def mapping(
@@ -126,7 +139,11 @@ class Reading:
         found = {ours: theirs for ours, theirs in known.items() if theirs in header}
         repeated = [theirs for theirs in found.values() if list(header).count(theirs) > 1]
         if repeated:
-            raise SchemaError(f"{called(path)} must name the column {repeated[0]} only once")
+            raise SchemaError(
+                f"{called(path)} must name the column {repeated[0]} only once",
+                code="column_repeated",
+                column=repeated[0],
+            )
         located = any(columns <= found.keys() for columns in where)
         places = " or ".join(" and ".join(sorted(each)) or "geometry" for each in where)
         ordered = found.keys() & {"tid", "uid"} and found.keys() & {"seq", "datetime"}
@@ -136,7 +153,11 @@ class Reading:
                 f"({places}), in columns separated by commas; preset {self.preset} looks for "
                 f"{', '.join(known.values())}, and of these it has "
                 f"{', '.join(found.values()) or 'none'}; {_how_to_name(path, header)}"
-                + ("" if located or "location_id" not in found else BY_NAME)
+                + ("" if located or "location_id" not in found else BY_NAME),
+                code="columns_insufficient",
+                preset=self.preset,
+                used=tuple(found.values()),
+                separator=_separator(header),
             )
         if "seq" in found and not self.clock:
             found.pop("datetime", None)
@@ -158,10 +179,15 @@ def _hint(theirs: str, header: Sequence[str]) -> str:
 
 def _separated(header: Sequence[str]) -> str:
     """What to do about a table that looks like one column: many a program writes semicolons."""
+    name = _separator(header)
+    return f"; its columns are separated by {name}: save it with commas instead" if name else ""
+
+
+def _separator(header: Sequence[str]) -> str | None:
     for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         if len(header) == 1 and mark in header[0]:
-            return f"; its columns are separated by {name}: save it with commas instead"
-    return ""
+            return name
+    return None
 
 
 def _how_to_name(path: AnyPath | Frame, header: Sequence[str]) -> str:
@@ -171,8 +197,12 @@ def _how_to_name(path: AnyPath | Frame, header: Sequence[str]) -> str:
 
 
 def _did_you_mean(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    close = _suggestion(name, known)
+    return f" (did you mean {close}?)" if close else ""
+
+
+def _suggestion(name: str, known: Sequence[str]) -> str | None:
+    return next(iter(get_close_matches(name, known, 1)), None)
 
 
 def parse_columns(texts: Sequence[str]) -> dict[str, str]:
@@ -182,9 +212,13 @@ def parse_columns(texts: Sequence[str]) -> dict[str, str]:
         theirs, equals, ours = text.rpartition("=")
         if not (theirs and equals and ours) or theirs in columns:
             raise SchemaError(
-                f"a column map must be THEIRS=OURS, each of theirs once, got {text}"
+                f"a column map must be THEIRS=OURS, each of theirs once, got {text}",
+                code="invalid_column_map",
             )
         columns[theirs] = ours
     if len(set(columns.values())) < len(columns):
-        raise SchemaError("two columns must not be mapped to the same name, and are")
+        raise SchemaError(
+            "two columns must not be mapped to the same name, and are",
+            code="column_mapped_twice",
+        )
     return columns

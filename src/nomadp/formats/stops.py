@@ -35,7 +35,8 @@ class StopRule:
         if not (0 < self.radius_m <= 100_000 and 0 < self.minutes <= 10_000):
             raise DomainError(
                 "a stop must be within at most 100000 m for at most 10000 min, both above "
-                f"0, got {self.radius_m:g} m and {self.minutes:g} min"
+                f"0, got {self.radius_m:g} m and {self.minutes:g} min",
+                code="stop_out_of_range",
             )
 
     def __str__(self) -> str:
@@ -65,7 +66,10 @@ def stops(
     the moment of departure.
     """
     if points.moment_us is None and not always:
-        raise DomainError("stops can be found only where times are known, and they are not")
+        raise DomainError(
+            "stops can be found only where times are known, and they are not",
+            code="times_required",
+        )
     rows: list[int] = []  # whose moment a stop has
     place: list[tuple[float, float]] = []
     starts: list[int] = []

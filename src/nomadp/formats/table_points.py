@@ -58,7 +58,9 @@ def points_of(
     times: Times | None = column.get("datetime")
     position = column.get("seq", None if times is None else times.values)
     if position is None:
-        raise SchemaError(f"{table.path} must say when: its datetime is empty")
+        raise SchemaError(
+            f"{table.path} must say when: its datetime is empty", code="order_unknown"
+        )
     lat, lng = (usable_coordinates if lenient else coordinates)(table, locations)
     tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
     owner, first = grouped([text.codes for text in (uid, tid) if text is not None])
@@ -67,7 +69,13 @@ def points_of(
         again = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
         repeated = np.zeros(table.rows, dtype=bool)
         repeated[order[1:][again]] = True
-        check(table, repeated, "seq must be unique in its trajectory, and repeats")
+        check(
+            table,
+            repeated,
+            "seq must be unique in its trajectory, and repeats",
+            code="seq_repeated",
+            column="seq",
+        )
     found = Points(
         np.concatenate([[0], np.cumsum(np.bincount(owner))]),
         lat[order],
@@ -86,7 +94,9 @@ def _owned(points: Points, path: str) -> Points:
     names = (points.tids, points.uids or points.tids)
     is_owned = np.array([bool(tid and uid) for tid, uid in zip(*names, strict=True)])
     if not is_owned.any():
-        raise BadRows(f"{path} must have a row that says whose it is, and has none")
+        raise BadRows(
+            f"{path} must have a row that says whose it is, and has none", code="owner_missing"
+        )
     return points.kept(is_owned[points.owner])
 
 
@@ -144,7 +154,9 @@ def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]
     if preset != "nomadp" and lacking:
         raise SchemaError(
             f"{path}: the columns of {preset} need {' and '.join(lacking)}, which the points "
-            "do not have; write them without a preset"
+            "do not have; write them without a preset",
+            code="columns_missing",
+            missing=tuple(lacking),
         )
     return {names[ours]: values for ours, values in column.items() if ours in names}
 
@@ -177,12 +189,20 @@ def _geometry_column(path: Path) -> str | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         encoding = None
     if encoding is None:
-        raise SchemaError(f"{path} has geo metadata that GeoParquet does not allow")
+        raise SchemaError(
+            f"{path} has geo metadata that GeoParquet does not allow",
+            code="invalid_geo_metadata",
+        )
     if encoding != "WKB":
-        raise SchemaError(f"{path}: geometry must be encoded as WKB, got {encoding}")
+        raise SchemaError(
+            f"{path}: geometry must be encoded as WKB, got {encoding}",
+            code="unsupported_encoding",
+            encoding=encoding,
+        )
     if crs != "absent" and not is_wgs84(crs):
         raise SchemaError(
             f"{path} must be in longitude and latitude (OGC:CRS84); transform it first, for "
-            "example with GeoPandas: frame.to_crs(4326)"
+            "example with GeoPandas: frame.to_crs(4326)",
+            code="not_wgs84",
         )
     return primary

@@ -29,11 +29,20 @@ class Thinning:
 
     def __post_init__(self) -> None:
         if self.stops is not None and self.every_s is not None:
-            raise DomainError("stops and intervals exclude each other, got both")
+            raise DomainError(
+                "stops and intervals exclude each other, got both",
+                code="thinning_rules_conflict",
+            )
         if self.every_s is not None and not 0 < self.every_s <= 1e9:
-            raise DomainError(f"an interval must be above 0 seconds, got {self.every_s:g}")
+            raise DomainError(
+                f"an interval must be above 0 seconds, got {self.every_s:g}",
+                code="interval_out_of_range",
+            )
         if self.points is not None and not 2 <= self.points <= 1_000_000:
-            raise DomainError(f"points must be 2 to a million, got points={self.points}")
+            raise DomainError(
+                f"points must be 2 to a million, got points={self.points}",
+                code="point_count_out_of_range",
+            )
 
     def __str__(self) -> str:
         """The rules in words, with all that they depend on."""
@@ -81,7 +90,9 @@ class Thinning:
 def every(points: Points, interval_s: float) -> Points:
     """Of each stretch of so many seconds since its first point the first, and the last."""
     if points.moment_us is None:
-        raise DomainError("points can be thinned by time only where times are known")
+        raise DomainError(
+            "points can be thinned by time only where times are known", code="times_required"
+        )
     start = points.moment_us[points.offsets[:-1]][points.owner]
     stretch = (points.moment_us - start) // max(1, round(interval_s * SECOND_US))
     keep = np.ones(len(points), dtype=np.bool_)

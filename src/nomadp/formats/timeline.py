@@ -48,7 +48,7 @@ def timeline_fixes(
         else:
             unread += stream.skip() and name == "rawSignals"
     if unread and not found:
-        raise BadContent("raw-only")
+        raise BadContent(code="raw_only")
 
 
 def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:

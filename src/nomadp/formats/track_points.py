@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 from nomadp.formats.archives import ByteSource
-from nomadp.formats.columns import BadValue, Kind, Moments, Table, Text, Wishes, clocks, degrees
+from nomadp.formats.columns import (
+    BadValue,
+    Kind,
+    Moments,
+    Table,
+    Text,
+    Wishes,
+    clocks,
+    degrees,
+    spot,
+)
 from nomadp.formats.files import columns_or_refusal, read_table
 from nomadp.formats.points import Points, numbers
 from nomadp.formats.unreadable import REASONS, BadContent, BadRows
@@ -44,12 +54,14 @@ def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
             for _ in track.feed(file):
                 pass
     except BadContent as bad:
-        reason = f"line {track.line}: {REASONS[bad.reason]}"
+        facts: Any = {"code": bad.code, "line": track.line}
+        reason = f"line {track.line}: {REASONS[bad.code]}"
     except BadValue as bad:
+        facts = {**bad.facts, "line": bad.row}
         reason = f"line {bad.row}: {bad.rule}"
     else:
         return _gpx_points(source, track, wishes)
-    raise SchemaError(f"{source}: {reason}")
+    raise SchemaError(f"{source}: {reason}", **facts)
 
 
 class _Track(XmlStream):
@@ -67,7 +79,7 @@ class _Track(XmlStream):
 
     def start(self, name: str, attributes: dict[str, str]) -> bool:
         if not self.open and name != "gpx":
-            raise BadValue(self.line, "must be GPX, and is other XML")
+            raise BadValue(self.line, "must be GPX, and is other XML", code="not_gpx")
         if name == "trkseg":
             self.lengths.append(0)
         elif name == "trkpt":
@@ -79,7 +91,11 @@ class _Track(XmlStream):
     def _point(self, attributes: dict[str, str]) -> None:
         is_whole = bool(self.lengths) and {"lat", "lon"} <= attributes.keys()
         if not (is_whole or self._lenient):
-            raise BadValue(self.line, "a trkpt must be in a trkseg and have lat and lon")
+            raise BadValue(
+                self.line,
+                "a trkpt must be in a trkseg and have lat and lon",
+                code="incomplete_track_point",
+            )
         if not self.lengths:
             self.lengths.append(0)
         self.lengths[-1] += 1
@@ -96,13 +112,15 @@ class _Track(XmlStream):
 def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
-        raise BadRows(f"{path} must have at least one track point (trkpt), and has none")
+        raise BadRows(
+            f"{path} must have at least one track point (trkpt), and has none", code="no_points"
+        )
     moments = Moments(wishes, may_be_absent=True)
     try:
         lat, lng = degrees(track.lat, track.lng, lenient=wishes.lenient)
         times = moments.times(moments.add(track.times))
     except BadValue as bad:
-        row, rule = bad.row, bad.rule
+        row, rule, facts = bad.row, bad.rule, bad.facts
     else:
         empty = len(track.lengths) - len(lengths)
         if empty or track.others:  # of a folder of hundreds, only what is out of the ordinary
@@ -114,7 +132,8 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
         moment_us = None if times is None or times.are_positions else times.values
         found = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
         return replace(found, local_us=None if times is None else times.local_us)
-    raise BadRows(f"{path}: line {track.lines[row]}: lat, lon or time {rule}")
+    line = track.lines[row]
+    raise BadRows(f"{path}: line {line}: lat, lon or time {rule}", line=line, **facts)
 
 
 def read_porto_points(path: Path, wishes: Wishes) -> Points:
@@ -129,7 +148,10 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
         "have no position and are left out"
     )
     if not len(kept):
-        raise BadRows(f"{path} must have at least one trip with a position, and has none")
+        raise BadRows(
+            f"{path} must have at least one trip with a position, and has none",
+            code="no_points",
+        )
     flat = np.array([position for line in lines for position in line], dtype=np.float64)
     offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
     seq = np.arange(len(flat)) - np.repeat(offsets[:-1], lengths[kept])
@@ -146,8 +168,13 @@ def _polylines(table: Table) -> list[list[Any]]:
     if None in parsed:
         bad = parsed.index(None)
         row = int(np.flatnonzero(text.codes == bad)[0])
-        place = f"{table.path}: {table.where(row)}"
-        raise BadRows(f"{place}: POLYLINE must be a list of [longitude, latitude]")
+        place = table.where(row)
+        raise BadRows(
+            f"{table.path}: {place}: POLYLINE must be a list of [longitude, latitude]",
+            code="not_a_polyline",
+            column="POLYLINE",
+            **spot(place),
+        )
     return [parsed[code] or [] for code in text.codes]
 
 
@@ -172,7 +199,9 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
     """A .plt file, or a folder with USER/Trajectory/*.plt at any depth."""
     found = sorted(path.rglob("*.plt")) if path.is_dir() else [path]
     if not found:
-        raise SchemaError(f"{path} must hold .plt files, and holds none")
+        raise SchemaError(
+            f"{path} must hold .plt files, and holds none", code="no_readable_files"
+        )
     log.info(
         f"{path}: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are "
         f"numbered and the folder above Trajectory is uid; {len(found)} files"
@@ -204,19 +233,33 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     try:
         lines = file.read_text(encoding="latin-1").splitlines()[HEADER_LINES:]
     except OSError as error:
-        raise SchemaError(f"{file} cannot be read: {error.strerror or error}") from error
+        raise SchemaError(
+            f"{file} cannot be read: {error.strerror or error}",
+            code="file_unreadable",
+            errno=error.errno,
+        ) from error
     rows = [line.split(",") for line in lines if line.strip()]
     if not rows:
-        raise BadRows(f"{file} must have points after its {HEADER_LINES} lines of header")
+        raise BadRows(
+            f"{file} must have points after its {HEADER_LINES} lines of header",
+            code="no_points",
+        )
     try:
         torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
         if torn:
-            raise BadValue(torn[0], f"must have {FIELDS} fields")
+            raise BadValue(
+                torn[0],
+                f"must have {FIELDS} fields",
+                code="wrong_field_count",
+                fields=len(rows[torn[0]]),
+                expected=FIELDS,
+            )
         lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
         moment_us = Moments(Wishes(UTC)).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
     except BadValue as bad:
-        row, rule = bad.row, bad.rule
+        row, rule, facts = bad.row, bad.rule, bad.facts
     else:
         order = np.argsort(moment_us, kind="stable")
         return lat[order], lng[order], moment_us[order]
-    raise BadRows(f"{file}: line {HEADER_LINES + 1 + row}: {rule}")
+    line = HEADER_LINES + 1 + row
+    raise BadRows(f"{file}: line {line}: {rule}", line=line, **facts)

@@ -38,7 +38,12 @@ def trajectories_of(
     tids = texts("tid", _column(batch, "tid"))
     empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
     if empty:
-        raise SchemaError(f"tid must not be empty, got {empty} empty of {len(tids)}")
+        raise SchemaError(
+            f"tid must not be empty, got {empty} empty of {len(tids)}",
+            code="value_empty",
+            column="tid",
+            empty=empty,
+        )
     offsets, items = flat(_column(batch, "location_ids"))
     found = texts("location_ids", items)
     index = pc.index_in(found, value_set=ids_of(locations).cast(found.type))
@@ -46,7 +51,11 @@ def trajectories_of(
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
             f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
-            "location file that belongs to them"
+            "location file that belongs to them",
+            code="unknown_locations",
+            unknown=index.null_count,
+            points=len(index),
+            size=len(locations),
         )
     when = _hours(batch) if hours else None
     return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), when)
@@ -59,17 +68,18 @@ def _hours(batch: pa.RecordBatch) -> Indices | None:
     if _is_in_utc(batch.column(WHEN)):
         raise SchemaError(
             f"{WHEN} must be what the clock showed where a trajectory begins, with its offset "
-            "or zone or with neither, and is in UTC (Z) only; write +00:00 if clocks show UTC"
+            "or zone or with neither, and is in UTC (Z) only; write +00:00 if clocks show UTC",
+            code="times_in_utc",
         )
     try:
         # No zone is asked for: a clock that does not say where it stood was there.
         times = moments_of(pa.chunked_array([_column(batch, WHEN)]), Wishes(UTC, hours=True))
     except BadValue as bad:
-        rule = bad.rule
+        rule, facts = bad.rule, bad.facts
     else:
         return hours_of(times.local_us) if times and times.local_us is not None else None
     # Raised outside the handler: the original may quote the batch.
-    raise SchemaError(f"{WHEN} {rule}")
+    raise SchemaError(f"{WHEN} {rule}", column=WHEN, **facts)
 
 
 def _is_in_utc(column: Any) -> bool:
@@ -83,11 +93,17 @@ def _is_in_utc(column: Any) -> bool:
 def _column(batch: pa.RecordBatch, name: str) -> Any:
     found = batch.schema.names.count(name)
     if found != 1:
-        raise SchemaError(f"trajectories must have one column {name}, got {found}")
+        code = "column_repeated" if found else "columns_missing"
+        raise SchemaError(
+            f"trajectories must have one column {name}, got {found}", code=code, column=name
+        )
     column = batch.column(name)
     if column.null_count:
         raise SchemaError(
-            f"{name} must not be missing, got {column.null_count} missing of {len(column)}"
+            f"{name} must not be missing, got {column.null_count} missing of {len(column)}",
+            code="value_missing",
+            column=name,
+            missing=column.null_count,
         )
     return column
 
@@ -98,7 +114,12 @@ def flat(lists: Any) -> tuple[Any, Any]:
     if pa.types.is_fixed_size_list(kind):
         lists = lists.cast(pa.large_list(kind.value_type))
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        raise SchemaError(f"location_ids must be a column of lists of ids, got {kind}")
+        raise SchemaError(
+            f"location_ids must be a column of lists of ids, got {kind}",
+            code="wrong_column_type",
+            column="location_ids",
+            expected="lists of ids",
+        )
     # A slice shares the offsets of the whole, which need not begin at zero; `flatten` knows.
     offsets = lists.offsets.to_numpy().astype(np.int64)
     return offsets - offsets[0], lists.flatten()
@@ -109,7 +130,10 @@ def texts(name: str, column: Any) -> Any:
     found = as_text(name, column)
     if found.null_count:
         raise SchemaError(
-            f"{name} must not hold missing values, got {found.null_count} of {len(found)}"
+            f"{name} must not hold missing values, got {found.null_count} of {len(found)}",
+            code="value_missing",
+            column=name,
+            missing=found.null_count,
         )
     return found
 
@@ -122,7 +146,12 @@ def as_text(name: str, column: Any) -> Any:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return column
     if not pa.types.is_integer(kind):
-        raise SchemaError(f"{name} must hold text, got {kind}")
+        raise SchemaError(
+            f"{name} must hold text, got {kind}",
+            code="wrong_column_type",
+            column=name,
+            expected="text",
+        )
     return column.cast(pa.string())
 
 

@@ -58,12 +58,12 @@ class XmlStream:
         except (expat.ExpatError, ValueError, LookupError):
             pass
         # Raised outside the handler: the original holds parts of the file.
-        raise BadContent("not-xml")
+        raise BadContent(code="not_xml")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(SEPARATOR)[2]
         if len(self.open) >= DEEPEST:
-            raise BadContent("too-deep")
+            raise BadContent(code="too_deep")
         self._text = [] if self.start(local, attributes) else None
         self.open.append(local)
 
@@ -77,7 +77,7 @@ class XmlStream:
             self._text.append(text)
 
     def _refuse(self, name: str, *declaration: Any) -> None:
-        raise BadContent("web-page" if name.lower() == "html" else "doctype")
+        raise BadContent(code="web_page" if name.lower() == "html" else "doctype")
 
 
 class _Root(XmlStream):
@@ -94,4 +94,4 @@ def root_of(stream: BinaryIO) -> str:
     for _ in found.feed(stream):
         if found.name is not None:
             return found.name
-    raise BadContent("not-xml")
+    raise BadContent(code="not_xml")

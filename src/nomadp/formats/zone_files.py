@@ -89,7 +89,9 @@ def _framed(areas: Any) -> ByteSource:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
         raise SchemaError(
             f"{named} must have polygons that can be told in longitude and latitude, and has "
-            f"not ({why}); set its geometry and its crs"
+            f"not ({why}); set its geometry and its crs",
+            code="geometry_unreadable",
+            cause=type(error).__name__,
         ) from error
     return ByteSource(named, lambda: io.BytesIO(content), len(content))
 
@@ -108,12 +110,16 @@ def polygons_in(
             for _ in parts[row]  # as often as it has polygons
         ]
     except BadValue as bad:
-        raise SchemaError(f"{found}: feature {bad.row + 1} {bad.rule}") from None
+        raise SchemaError(
+            f"{found}: feature {bad.row + 1} {bad.rule}", feature=bad.row + 1, **bad.facts
+        ) from None
     polygons = [polygon for each in parts for polygon in each]
     if not polygons:
         raise SchemaError(
             f"{found} must have a Polygon or MultiPolygon, and none of its {len(listed)} "
-            "features is one"
+            "features is one",
+            code="no_polygons",
+            features=len(listed),
         )
     corners = sum(len(ring) for polygon in polygons for ring in polygon)
     _check_most(found, corners, CORNERS_MAX, "corners")
@@ -148,7 +154,10 @@ def _closed(ring: Any) -> list[list[float]]:
 def _check_most(path: ByteSource, count: float, most: int, what: str) -> None:
     if count > most:
         raise SchemaError(
-            f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons"
+            f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons",
+            code="polygons_too_large",
+            unit=what,
+            most=most,
         )
 
 
@@ -166,7 +175,9 @@ def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
     found = next((known[key] for key in wanted if known.get(key) is not None), None)
     if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
         raise BadValue(
-            row, f"must have a text or a whole number as {' or '.join(wanted)}, to be called by"
+            row,
+            f"must have a text or a whole number as {' or '.join(wanted)}, to be called by",
+            code="name_missing",
         )
     return str(found)
 
@@ -179,7 +190,7 @@ def _polygons(row: int, geometry: Mapping[str, Any]) -> list[list[Floats]]:
         return []
     parts = [place] if kind == "Polygon" else place
     if not _filled(parts) or not all(_filled(rings) for rings in parts):
-        raise BadValue(row, "must have coordinates")
+        raise BadValue(row, "must have coordinates", code="coordinates_missing")
     return [[_ring(row, ring) for ring in rings] for rings in parts]
 
 
@@ -193,13 +204,21 @@ def _ring(row: int, ring: Any) -> Floats:
     except (TypeError, ValueError, KeyError, OverflowError):
         corner = np.empty(0)
     if corner.dtype.kind not in "if" or corner.ndim != 2 or corner.shape[1] != 2:
-        raise BadValue(row, "must have rings of positions, each of two or more numbers")
+        raise BadValue(
+            row, "must have rings of positions, each of two or more numbers", code="not_a_ring"
+        )
     if len(corner) < 4:
-        raise BadValue(row, f"must have rings of 4 positions or more, got {len(corner)}")
+        raise BadValue(
+            row,
+            f"must have rings of 4 positions or more, got {len(corner)}",
+            code="ring_too_short",
+            positions=len(corner),
+        )
     if not (np.abs(corner) <= (180, 90)).all():
         raise BadValue(
             row,
             "must be in degrees of longitude and latitude (WGS84), and is not; transform it "
             "to EPSG:4326 first",
+            code="not_degrees",
         )
     return corner.astype(np.float64)

@@ -18,15 +18,15 @@ REPORT_BYTES_MAX = 2048
 def law_of_labels(size: int, share: Fraction) -> LabelLaw:
     """Over ``size`` labels: sets of them as long as one fits into 2 KB, as a bit for each label
     or as a list of its own, and words can pick it; else points of a projective space."""
-    if size > 1 and heaviest(UNIT, share) == UNIT:
-        raise BudgetError(
-            "the share of a frequency oracle must be at least 2^-23, so that in whole numbers "
-            f"the truth weighs more than anything else, got share={float(share):.2g}; use a "
-            "larger epsilon"
-        )
     count = best_count(size, share)
     listed = count * (2 if size <= 2**16 else 3)
     small = min(-(-size // 8), listed) <= REPORT_BYTES_MAX
     if small and size * count <= STEPS_MAX:
         return SubsetSelection(size, count, share)
+    if heaviest(UNIT, share) == UNIT:
+        raise BudgetError(
+            "the share of a frequency oracle must be at least 2^-23, so that in whole numbers "
+            f"the truth weighs more than anything else, got share={float(share):.2g}; use a "
+            "larger epsilon"
+        )
     return best_space(size, share)

@@ -36,16 +36,28 @@ class Address:
         parts, port = _split(url)
         host = parts.hostname or ""
         if parts.scheme not in ("http", "https") or not host or " " in url:
-            raise _refused("https://HOST/tasks/ID, or its base")
+            raise TaskRefused(
+                "the address of a collector must be https://HOST/tasks/ID, or its base, and is "
+                "not",
+                code="address_malformed",
+            )
         if any(mark in url for mark in "@?#"):
-            raise _refused(
-                "without a name, password, question or fragment: it must be the same "
-                "for everybody"
+            raise TaskRefused(
+                "the address of a collector must be without a name, password, question or "
+                "fragment: it must be the same for everybody, and is not",
+                code="address_not_public",
             )
         if parts.scheme == "http" and not insecure and not _is_here(host):
-            raise _refused("https; http is for a collector on this machine only")
+            raise TaskRefused(
+                "the address of a collector must be https; http is for a collector on this "
+                "machine only, and is not",
+                code="address_not_https",
+            )
         if not _PATH.fullmatch(parts.path):
-            raise _refused("a plain path")
+            raise TaskRefused(
+                "the address of a collector must be a plain path, and is not",
+                code="address_path_malformed",
+            )
         prefix, task_id = _of_task(parts.path.rstrip("/"))
         return cls(parts.scheme == "https", host, port, prefix, task_id)
 
@@ -60,23 +72,33 @@ class Address:
         if task_id is None or not is_task_id(task_id):
             raise TaskRefused(
                 "the id of the task must be known beforehand, 43 characters, from somebody "
-                "other than the collector if possible; name it, or take a URL that ends in it"
+                "other than the collector if possible; name it, or take a URL that ends in it",
+                code="task_id_missing",
             )
         if self.task_id not in (None, task_id):
             raise TaskRefused(
-                "the task must be the one that was expected, and the URL has another"
+                "the task must be the one that was expected, and the URL has another",
+                code="task_id_mismatch",
             )
         return task_id
 
 
 def _split(url: str) -> tuple[SplitResult, int | None]:
     if len(url) > URL_CHARACTERS_MAX or not url.isascii() or not url.isprintable():
-        raise _refused(f"of at most {URL_CHARACTERS_MAX} plain characters")
+        raise TaskRefused(
+            f"the address of a collector must be of at most {URL_CHARACTERS_MAX} plain "
+            "characters, and is not",
+            code="address_not_plain_text",
+            limit=URL_CHARACTERS_MAX,
+        )
     try:
         parts = urlsplit(url)
         return parts, parts.port
     except ValueError:
-        raise _refused("one that can be read") from None
+        raise TaskRefused(
+            "the address of a collector must be one that can be read, and is not",
+            code="address_malformed",
+        ) from None
 
 
 def _of_task(path: str) -> tuple[str, str | None]:
@@ -89,7 +111,3 @@ def _is_here(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _refused(what: str) -> TaskRefused:
-    return TaskRefused(f"the address of a collector must be {what}, and is not")

@@ -43,7 +43,8 @@ def parse_canonical(content: bytes, what: str, most: int) -> dict[str, Any]:
     value = parse_object(content, what, most)
     if canonical_bytes(value) != content:
         raise SchemaError(
-            f"{what} must be canonical JSON (keys sorted, no spaces), and is written otherwise"
+            f"{what} must be canonical JSON (keys sorted, no spaces), and is written otherwise",
+            code="json_not_canonical",
         )
     return value
 
@@ -51,13 +52,19 @@ def parse_canonical(content: bytes, what: str, most: int) -> dict[str, Any]:
 def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
     """A JSON object of the same kinds of values, however it is written."""
     if len(content) > most:
-        raise SchemaError(f"{what} must have at most {most} bytes, got {len(content)}")
+        raise SchemaError(
+            f"{what} must have at most {most} bytes, got {len(content)}",
+            code="json_too_large",
+            limit=most,
+            size=len(content),
+        )
     try:
         value = unique_object(content, parse_float=_refused, parse_constant=float)
     except ValueError:
         raise SchemaError(
             f"{what} must be a JSON object without fractions and with every name once, and is "
-            "not"
+            "not",
+            code="not_json_object",
         ) from None
     _check(value, DEPTH_MAX)
     return value
@@ -77,9 +84,9 @@ def unique_object(
             parse_constant=parse_constant or _refused,
         )
     except RecursionError:
-        raise ValueError("values are nested too deep") from None
+        raise SchemaError("values are nested too deep", code="json_too_deep") from None
     if not isinstance(value, dict):
-        raise ValueError("the value is no object")
+        raise SchemaError("the value is no object", code="not_json_object")
     return value
 
 
@@ -87,12 +94,12 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, refused (`ValueError`) if a name stands in it twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise SchemaError("a name stands twice", code="json_name_repeated")
     return found
 
 
 def _refused(text: str) -> Any:
-    raise ValueError(f"{text} is no number here")
+    raise SchemaError(f"{text} is no number here", code="json_number_not_whole")
 
 
 def _in_order(value: Any) -> Any:
@@ -107,7 +114,11 @@ def _in_order(value: Any) -> Any:
 
 def _check(value: Any, depth: int) -> None:
     if depth < 0:
-        raise SchemaError(f"values must be nested at most {DEPTH_MAX} deep, and are deeper")
+        raise SchemaError(
+            f"values must be nested at most {DEPTH_MAX} deep, and are deeper",
+            code="json_too_deep",
+            limit=DEPTH_MAX,
+        )
     if isinstance(value, dict):
         for name, inner in value.items():
             _check_text(name)
@@ -122,7 +133,8 @@ def _check(value: Any, depth: int) -> None:
     elif not isinstance(value, int) or abs(value) > INTEGER_MAX:
         raise SchemaError(
             f"values must be text, whole numbers up to {INTEGER_MAX}, true, false, lists or "
-            "objects, and one is not"
+            "objects, and one is not",
+            code="json_value_unsupported",
         )
 
 
@@ -132,4 +144,7 @@ def _check_text(value: Any) -> None:
     except UnicodeEncodeError:
         known = False
     if not known:
-        raise SchemaError("names and text must be of whole characters, and one is not")
+        raise SchemaError(
+            "names and text must be of whole characters, and one is not",
+            code="json_text_malformed",
+        )

@@ -66,13 +66,7 @@ def create_task(
     ``end`` is the last day (UTC) that belongs to the task, or the number after the last in
     units of its precision. Raises `TaskRefused` for what no device would take part in.
     """
-    if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
-        raise DomainError(f"a task has no option {', '.join(sorted(unknown))}; see TaskOptions")
-    if mechanism not in (ATLAS, *QUESTIONS):
-        raise TaskRefused(
-            f"the mechanism of a task must be one of {', '.join((ATLAS, *QUESTIONS))}, whose "
-            f"reports are of one size, got {mechanism[:40]}"
-        )
+    _check_given(mechanism, more)
     options, budget = TaskOptions(**more), as_epsilon(epsilon)
     facts: dict[str, Any] = {
         "purpose": purpose,
@@ -94,11 +88,28 @@ def create_task(
     return Kit(Task(**facts, book_sha256=zones.sha256, params=params), locations, zones)
 
 
+def _check_given(mechanism: str, more: dict[str, Any]) -> None:
+    if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
+        raise DomainError(
+            f"a task has no option {', '.join(sorted(unknown))}; see TaskOptions",
+            code="unknown_options",
+            options=sorted(unknown),
+        )
+    if mechanism not in (ATLAS, *QUESTIONS):
+        raise TaskRefused(
+            f"the mechanism of a task must be one of {', '.join((ATLAS, *QUESTIONS))}, whose "
+            f"reports are of one size, got {mechanism[:40]}",
+            code="mechanism_not_for_tasks",
+        )
+
+
 def _with_atlas(locations: LocationSet, facts: dict[str, Any], options: TaskOptions) -> Kit:
     if options.length is None or options.zones is not None or options.when is not None:
         raise TaskRefused(
             "an ATLAS task must have a length, and neither zones nor when; ask trips, starts, "
-            "ends or visits for those"
+            "ends or visits for those",
+            code="options_of_another_mechanism",
+            mechanism=ATLAS,
         )
     Task(**facts, book_sha256=locations.sha256)  # refused now: an atlas may take minutes
     pinned = build_pinned(locations, [options.length], facts["epsilon"], options.size)
@@ -109,7 +120,11 @@ def _zones(
     locations: LocationSet, options: TaskOptions, mechanism: str
 ) -> tuple[Zones, dict[str, str]]:
     if options.length is not None or options.size is not None:
-        raise TaskRefused(f"a direct question ({mechanism}) must have no length and no size")
+        raise TaskRefused(
+            f"a direct question ({mechanism}) must have no length and no size",
+            code="options_of_another_mechanism",
+            mechanism=mechanism,
+        )
     asked: Any = options.zones
     if asked is None:
         kind: Any = kind_of(mechanism)
@@ -122,7 +137,11 @@ def _zones(
 def _times(options: TaskOptions, end: date | int) -> dict[str, int]:
     unit = options.time_precision
     if type(unit) is not int or unit < 1:
-        raise TaskRefused(f"time_precision must be a whole number of seconds, got {unit}")
+        raise TaskRefused(
+            f"time_precision must be a whole number of seconds, got {unit}",
+            code="task_field_out_of_range",
+            field="time_precision",
+        )
     begins: Any = time.time() // unit if options.start is None else options.start
     first = _number(begins, unit, math.floor, timedelta(0))
     after = _number(end, unit, math.ceil, timedelta(days=1))

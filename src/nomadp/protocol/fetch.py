@@ -91,7 +91,8 @@ def _authorization(token: str) -> dict[str, str]:
     if not (plain.isascii() and plain.isprintable()):
         raise SchemaError(
             "a token must be the one line of plain characters that was shown, and is not; its "
-            "value is withheld"
+            "value is withheld",
+            code="token_malformed",
         )
     return {"Authorization": f"Bearer {plain}"}
 
@@ -101,7 +102,8 @@ def _parsed(content: bytes) -> dict[str, Any]:
         return unique_object(content) if content else {}
     except ValueError:
         raise UploadFailed(
-            "the collector must reply in JSON, an object with every name once, and does not"
+            "the collector must reply in JSON, an object with every name once, and does not",
+            code="reply_not_json",
         ) from None
 
 
@@ -117,7 +119,8 @@ def _read(request: urllib.request.Request, most: int) -> bytes:
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise UploadFailed(
-            f"the collector must be reachable, and is not: {str(reason)[:80]}"
+            f"the collector must be reachable, and is not: {str(reason)[:80]}",
+            code="collector_unreachable",
         ) from None
 
 
@@ -128,8 +131,14 @@ def _fail(status: int, body: bytes) -> NoReturn:
     except (ValueError, KeyError):
         kind = ""
     known = kind.removeprefix("urn:nomadp:error:")
-    name = f" ({known})" if known != kind and known.replace("_", "").isalpha() else ""
+    is_ours = known != kind and known.replace("_", "").isalpha()
+    name = f" ({known})" if is_ours else ""
     hint = "; set the token that it was given" if status == 401 else ""
     if known == "not_found":
         hint = "; it has one address for operators, and another for devices and analysts"
-    raise UploadFailed(f"the collector must agree, and replied {status}{name[:60]}{hint}")
+    raise UploadFailed(
+        f"the collector must agree, and replied {status}{name[:60]}{hint}",
+        code="unexpected_status",
+        status=status,
+        problem=known[:60] if is_ours else None,
+    )

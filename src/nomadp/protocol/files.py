@@ -38,6 +38,9 @@ ZONES_FORMAT = "nomadp zones 1"
 _HEADER = ["location_id", "lat", "lng"]
 _DEGREES = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 """A number as JSON writes it: Python's own reading would take 1_0 for ten."""
+_CSV = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
+"""Fields of RFC 4180: Python's own reading takes a bare CR for the end of a line, and quotes
+inside of fields without."""
 _ATLAS = {"format", "recipe", "epsilon", "locations_sha256", "near_count", "journeys"}
 _ZONES = {"format", "rule", "locations_sha256", "names", "of"}
 
@@ -54,23 +57,40 @@ def locations_bytes(locations: LocationSet) -> bytes:
 
 def parse_locations(content: bytes) -> LocationSet:
     if len(content) > FILE_BYTES_MAX:
-        raise TaskRefused(f"locations must have at most {FILE_BYTES_MAX} bytes")
+        raise TaskRefused(
+            f"locations must have at most {FILE_BYTES_MAX} bytes",
+            code="task_file_too_large",
+            file="locations",
+            limit=FILE_BYTES_MAX,
+        )
     try:
-        rows = list(csv.reader(io.StringIO(content.decode(), newline=""), strict=True))
+        text = content.decode()
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        if not _CSV.fullmatch(text):
+            raise ValueError("fields must be those of RFC 4180")
         ids, lat, lng = zip(*rows[1:], strict=True)
         degrees = [[_degrees(each) for each in column] for column in (lat, lng)]
     except (ValueError, csv.Error):
         rows = []
     if not rows or rows[0] != _HEADER:
-        raise TaskRefused(f"locations must be CSV with the columns {','.join(_HEADER)}")
+        raise TaskRefused(
+            f"locations must be CSV with the columns {','.join(_HEADER)}",
+            code="locations_malformed",
+            columns=_HEADER,
+        )
     if len(ids) > LOCATIONS_MAX:
-        raise TaskRefused(f"a task must have at most {LOCATIONS_MAX} locations, got {len(ids)}")
+        raise TaskRefused(
+            f"a task must have at most {LOCATIONS_MAX} locations, got {len(ids)}",
+            code="too_many_locations",
+            limit=LOCATIONS_MAX,
+            locations=len(ids),
+        )
     return LocationSet.from_columns(ids, *degrees)
 
 
 def _degrees(text: str) -> float:
     if not _DEGREES.fullmatch(text):
-        raise ValueError("degrees must be decimal numbers")
+        raise SchemaError("degrees must be decimal numbers", code="degrees_malformed")
     return float(text)
 
 
@@ -94,19 +114,35 @@ def parse_atlas(content: bytes) -> PinnedAtlases:
     rows = journeys if isinstance(journeys, list) else []
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
     if not 1 <= len(rows) <= JOURNEYS_MAX or len(lengths) != 1 or 0 in lengths:
-        raise TaskRefused(f"an atlas must hold 1 to {JOURNEYS_MAX} journeys of one length")
+        raise TaskRefused(
+            f"an atlas must hold 1 to {JOURNEYS_MAX} journeys of one length",
+            code="codebook_malformed",
+            limit=JOURNEYS_MAX,
+        )
     if max(lengths) > LENGTH_MAX or not all(_index(each) for row in rows for each in row):
         raise TaskRefused(
-            f"journeys must be of 1 to {LENGTH_MAX} locations, counted from 0, and some are not"
+            f"journeys must be of 1 to {LENGTH_MAX} locations, counted from 0, and some are "
+            "not",
+            code="codebook_malformed",
+            limit=LENGTH_MAX,
         )
     table = np.array(rows, dtype=np.int32)
     texts = said["format"], said["recipe"], said["epsilon"], said["locations_sha256"]
     if not all(isinstance(text, str) for text in texts) or not _index(near):
-        raise TaskRefused("an atlas must say in text and numbers what it is, and does not")
+        raise TaskRefused(
+            "an atlas must say in text and numbers what it is, and does not",
+            code="codebook_malformed",
+        )
     size = said.get("size")
     if said["format"] != ATLAS_FORMAT or not (size is None or _index(size)):
-        raise TaskRefused(f"an atlas must be of the format {ATLAS_FORMAT}; update nomadp")
+        raise TaskRefused(
+            f"an atlas must be of the format {ATLAS_FORMAT}; update nomadp",
+            code="codebook_format_unknown",
+            format=ATLAS_FORMAT,
+        )
     epsilon = as_epsilon(said["epsilon"])
+    if str(epsilon) != said["epsilon"]:
+        raise TaskRefused(f"the epsilon of an atlas must be written as {epsilon}, and is not")
     page = Page(table, near, float("nan"))
     return PinnedAtlases(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
 
@@ -122,13 +158,19 @@ def parse_zones(content: bytes, locations: LocationSet) -> Zones:
     said = _object(content, "zones", _ZONES)
     names, of, rule = said["names"], said["of"], said["rule"]
     if said["format"] != ZONES_FORMAT or said["locations_sha256"] != locations.sha256:
-        raise TaskRefused(f"zones must be of the format {ZONES_FORMAT} and of these locations")
+        raise TaskRefused(
+            f"zones must be of the format {ZONES_FORMAT} and of these locations",
+            code="zones_mismatch",
+            format=ZONES_FORMAT,
+        )
     if (
         not isinstance(rule, str)
         or not (isinstance(names, list) and all(isinstance(each, str) for each in names))
         or not (isinstance(of, list) and all(map(_index, of)))
     ):
-        raise TaskRefused("zones must have names, and a number for each location")
+        raise TaskRefused(
+            "zones must have names, and a number for each location", code="zones_malformed"
+        )
     return Zones(locations, np.array(of, dtype=np.int64), tuple(names), rule)
 
 
@@ -141,9 +183,13 @@ def _object(
     try:
         said = parse_object(content, what, FILE_BYTES_MAX)
     except SchemaError as refusal:
-        raise TaskRefused(str(refusal)) from refusal
+        raise TaskRefused(str(refusal), **vars(refusal)) from refusal
     if not fields <= set(said) <= fields | optional:
-        raise TaskRefused(f"{what} must have {', '.join(sorted(fields))} and nothing else")
+        raise TaskRefused(
+            f"{what} must have {', '.join(sorted(fields))} and nothing else",
+            code="fields_mismatch",
+            file=what,
+        )
     return said
 
 

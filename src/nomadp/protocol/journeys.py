@@ -18,7 +18,9 @@ def brought_to_length(points: Sequence[T], length: int) -> list[T]:
     """
     count = len(points)
     if not count:
-        raise DomainError("a journey must have at least one point, got none")
+        raise DomainError(
+            "a journey must have at least one point, got none", code="empty_trajectories"
+        )
     if count <= length:
         return [*points, *[points[-1]] * (length - count)]
     steps = max(1, length - 1)

@@ -39,13 +39,18 @@ class Kit:
     def __post_init__(self) -> None:
         if len(self.locations) > LOCATIONS_MAX:
             raise TaskRefused(
-                f"a task must have at most {LOCATIONS_MAX} locations, got {len(self.locations)}"
+                f"a task must have at most {LOCATIONS_MAX} locations, got "
+                f"{len(self.locations)}",
+                code="too_many_locations",
+                limit=LOCATIONS_MAX,
+                locations=len(self.locations),
             )
         found = (self.locations.sha256, self.book.sha256)
         if found != (self.task.locations_sha256, self.task.book_sha256):
             raise TaskRefused(
                 "locations and atlas or zones must have the hashes that the task names, and "
-                "have others; fetch them again, and take part in nothing if it stays so"
+                "have others; fetch them again, and take part in nothing if it stays so",
+                code="task_file_hash_mismatch",
             )
         self.mechanism  # noqa: B018 - refused now if it cannot be made
 
@@ -54,34 +59,53 @@ class Kit:
         """What perturbs: fixed by the task and these files, and by nothing else."""
         task, options = self.task, dict[str, Any](self.task.params)
         if task.asks != isinstance(self.book, Zones):
-            raise TaskRefused("an ATLAS task must have an atlas, a direct question zones")
+            raise TaskRefused(
+                "an ATLAS task must have an atlas, a direct question zones",
+                code="codebook_of_another_mechanism",
+                mechanism=task.mechanism,
+            )
         if isinstance(self.book, Zones):
             if options["zones"] != self.book.rule:
-                raise TaskRefused("zones must be made by the rule that the task names")
+                raise TaskRefused(
+                    "zones must be made by the rule that the task names",
+                    code="zones_rule_mismatch",
+                )
             options["zones"] = self.book
         else:
             if self.book.lengths != (task.length,):
-                raise TaskRefused(f"the atlas must be of length {task.length} alone")
+                raise TaskRefused(
+                    f"the atlas must be of length {task.length} alone",
+                    code="codebook_length_mismatch",
+                    length=task.length,
+                )
             options["pinned"] = self.book
         try:
             made = make_mechanism(task.mechanism, self.locations, task.epsilon, **options)
             self._check_law(made)
         except TaskRefused:
             raise
-        except (NomadpError, ValueError) as refusal:
-            raise TaskRefused(str(refusal)) from refusal
+        except NomadpError as refusal:
+            raise TaskRefused(str(refusal), **vars(refusal)) from refusal
+        except ValueError as refusal:
+            raise TaskRefused(str(refusal), code="mechanism_impossible") from refusal
         return made
 
     def _check_law(self, made: Mechanism) -> None:
         if isinstance(made, Question) and made.label_count > LABELS_MAX:
             raise TaskRefused(
                 f"a question must have at most {LABELS_MAX} labels, got {made.label_count}; "
-                "take larger zones"
+                "take larger zones",
+                code="too_many_labels",
+                limit=LABELS_MAX,
+                labels=made.label_count,
             )
         law = made.report_law(self.report_length)
         # Refused now if a journey leaves the set, or if words cannot keep its share.
         if law is None or not len(law.channel.outputs if law.whole else [law.channel]):
-            raise TaskRefused("reports of a task must tell what was released, and do not")
+            raise TaskRefused(
+                "reports of a task must tell what was released, and do not",
+                code="report_law_unknown",
+            )
 
     @property
     def report_length(self) -> int:
@@ -108,7 +132,11 @@ class Kit:
         """From bytes that somebody sent, who is not trusted."""
         book = "zones" if task.asks else "atlas"
         if missing := {"locations", book} - set(files):
-            raise TaskRefused(f"a task must come with {' and '.join(sorted(missing))}")
+            raise TaskRefused(
+                f"a task must come with {' and '.join(sorted(missing))}",
+                code="task_file_missing",
+                files=sorted(missing),
+            )
         try:
             locations = parse_locations(files["locations"])
             made: PinnedAtlases | Zones
@@ -119,4 +147,4 @@ class Kit:
         except TaskRefused:
             raise
         except NomadpError as refusal:
-            raise TaskRefused(str(refusal)) from refusal
+            raise TaskRefused(str(refusal), **vars(refusal)) from refusal

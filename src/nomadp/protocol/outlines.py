@@ -58,26 +58,38 @@ def with_outlines(kit: Kit, content: bytes) -> Kit:
     """The same task, to be drawn with these; refused unless they are those of its zones."""
     book = kit.book
     if not isinstance(book, Zones):
-        raise TaskRefused(f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none")
+        raise TaskRefused(
+            f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none",
+            code="outlines_without_zones",
+        )
     if len(content) > OUTLINES_BYTES_MAX:
-        raise TaskRefused(f"{OUTLINES_FILE} must have at most {OUTLINES_BYTES_MAX} bytes")
+        raise TaskRefused(
+            f"{OUTLINES_FILE} must have at most {OUTLINES_BYTES_MAX} bytes",
+            code="task_file_too_large",
+            file=OUTLINES_FILE,
+            limit=OUTLINES_BYTES_MAX,
+        )
     try:
         unique_object(content)
     except ValueError:
         raise TaskRefused(
-            f"{OUTLINES_FILE} must be a JSON object with every name once, and is not"
+            f"{OUTLINES_FILE} must be a JSON object with every name once, and is not",
+            code="outlines_malformed",
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
     try:
         made = polygon_zones(kit.locations, *polygons_in(source))
     except NomadpError as refusal:
-        raise TaskRefused(str(refusal)) from refusal
+        raise TaskRefused(str(refusal), **vars(refusal)) from refusal
     wrong = np.array(made.names)[made.of] != np.array(book.names)[book.of]
     if wrong.any():
         raise TaskRefused(
             f"{OUTLINES_FILE} must have every location in the zone that the task puts it in, "
             f"and has {np.count_nonzero(wrong)} of {len(wrong)} elsewhere; take the polygons "
-            "that the zones were made by, or remove the file"
+            "that the zones were made by, or remove the file",
+            code="outlines_mismatch",
+            locations=len(wrong),
+            elsewhere=int(np.count_nonzero(wrong)),
         )
     return replace(kit, book=replace(book, polygons=made.polygons))
 

@@ -26,6 +26,7 @@ _WHEN = {
 }
 NAMES_MOST = 12
 """Areas with names of their own are named, up to so many."""
+BEYOND_CALENDAR = "9999-12-31 or later"
 _SEEN = (
     "the collector: the task, a random id for each report, its value and its day or other time "
     "of the task's precision",
@@ -202,7 +203,7 @@ def _moment(unix_s: int) -> str:
     try:
         found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_s)
     except OverflowError:
-        return "9999-12-31 or later"
+        return BEYOND_CALENDAR
     return f"{found:%Y-%m-%d %H:%M}"
 
 

@@ -92,12 +92,14 @@ def _check(task: Parameters) -> None:
     _check_times(task)
     _within("min_batch_size", task.min_batch_size, 1, BATCH_MAX)
     if type(task.delete_counts) is not bool:
-        raise TaskRefused("delete_counts must be true, or left out, and is not")
+        raise TaskRefused(
+            "delete_counts must be true, or left out, and is not", code="delete_counts_not_true"
+        )
 
 
 def check_text(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise TaskRefused(f"{name} must be text, and is not")
+        raise TaskRefused(f"{name} must be text, and is not", code="field_not_text", field=name)
 
 
 def _check_texts(task: Parameters) -> None:
@@ -113,12 +115,20 @@ def _check_texts(task: Parameters) -> None:
         raise TaskRefused(
             f"purpose must be a sentence of up to {PURPOSE_MAX} characters that neither begins "
             "nor ends with a blank, without control, format or private-use characters, got "
-            f"{len(purpose)} characters"
+            f"{len(purpose)} characters",
+            code="purpose_malformed",
+            limit=PURPOSE_MAX,
+            size=len(purpose),
         )
     if not all(map(_HASH.fullmatch, (task.locations_sha256, task.book_sha256))):
-        raise TaskRefused("hashes must have 64 hexadecimal digits, and one has not")
+        raise TaskRefused(
+            "hashes must have 64 hexadecimal digits, and one has not", code="hash_malformed"
+        )
     if not _SALT.fullmatch(task.salt):
-        raise TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not")
+        raise TaskRefused(
+            "salt must be 22 characters that stand for 16 bytes, and is not",
+            code="salt_malformed",
+        )
 
 
 def _check_mechanism(task: Parameters) -> None:
@@ -126,16 +136,24 @@ def _check_mechanism(task: Parameters) -> None:
     if task.mechanism not in names:
         raise TaskRefused(
             f"the mechanism of a task must be one of {', '.join(names)}, whose reports are of "
-            f"one size, got {str(task.mechanism)[:40]}"
+            f"one size, got {str(task.mechanism)[:40]}",
+            code="mechanism_not_for_tasks",
         )
     here = kind_of(task.mechanism).version
     if type(task.version) is not int or task.version != here:
         raise TaskRefused(
             f"{task.mechanism} must be of version {here}, the one known here, got "
-            f"{str(task.version)[:40]}; update nomadp"
+            f"{str(task.version)[:40]}; update nomadp",
+            code="mechanism_version_unknown",
+            mechanism=task.mechanism,
+            known=here,
         )
     if task.asks != (task.length is None):
-        raise TaskRefused("an ATLAS task must have a length, and a direct question none")
+        raise TaskRefused(
+            "an ATLAS task must have a length, and a direct question none",
+            code="options_of_another_mechanism",
+            mechanism=task.mechanism,
+        )
     if task.length is not None:
         _within("length", task.length, 1, LENGTH_MAX)
 
@@ -151,7 +169,9 @@ def _check_params(task: Parameters) -> None:
     ):
         raise TaskRefused(
             f"params of {task.mechanism} must be texts named {' and '.join(known) or 'nothing'}"
-            ", and are not"
+            ", and are not",
+            code="params_malformed",
+            mechanism=task.mechanism,
         )
     if not task.asks:
         return
@@ -161,10 +181,13 @@ def _check_params(task: Parameters) -> None:
         task.book_sha256,
     ):
         raise TaskRefused(
-            "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not"
+            "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+            code="zones_rule_malformed",
         )
     if when is not None and when not in WHEN:
-        raise TaskRefused(f"when must be {' or '.join(WHEN)}, or left out, and is not")
+        raise TaskRefused(
+            f"when must be {' or '.join(WHEN)}, or left out, and is not", code="when_unknown"
+        )
 
 
 def _check_budget(task: Parameters) -> None:
@@ -172,13 +195,17 @@ def _check_budget(task: Parameters) -> None:
     if not isinstance(epsilon, Fraction) or not 0 < epsilon <= EPSILON_REPORT_MAX:
         raise TaskRefused(
             f"epsilon of a report must be above 0 and at most {EPSILON_REPORT_MAX}, got "
-            f"{str(epsilon)[:40]}"
+            f"{str(epsilon)[:40]}",
+            code="report_epsilon_out_of_range",
+            limit=EPSILON_REPORT_MAX,
         )
     _within("reports_per_contributor", task.reports_per_contributor, 1, REPORTS_MAX)
     if task.epsilon_in_all > EPSILON_LIFETIME_MAX:
         raise TaskRefused(
             f"one person must spend at most {EPSILON_LIFETIME_MAX} in a task, got "
-            f"{task.reports_per_contributor} reports of {task.epsilon}"
+            f"{task.reports_per_contributor} reports of {task.epsilon}",
+            code="task_epsilon_too_large",
+            limit=EPSILON_LIFETIME_MAX,
         )
 
 
@@ -203,26 +230,41 @@ def _check_times(task: Parameters) -> None:
     if lasts < 1 or lasts * second > TASK_MAX_S:
         raise TaskRefused(
             "a task must end after it starts, and within two years, got a start at "
-            f"{_moment(task.start * second)} and an end at {_moment(task.end * second)} (UTC)"
+            f"{_moment(task.start * second)} and an end at {_moment(task.end * second)} (UTC)",
+            code="task_period_invalid",
+            start_s=task.start * second,
+            end_s=task.end * second,
         )
     if task.retention * second > RETENTION_MAX_S:
-        raise TaskRefused("reports must be kept for at most five years, got a longer retention")
+        raise TaskRefused(
+            "reports must be kept for at most five years, got a longer retention",
+            code="retention_too_long",
+            limit_s=RETENTION_MAX_S,
+        )
     if lasts > task.retention:
         raise TaskRefused(
             "reports must be kept until the task ends, got a retention of "
             f"{_days(task.retention * second)} and {_days(lasts * second)} from start to end; "
-            "lengthen retention or end sooner"
+            "lengthen retention or end sooner",
+            code="retention_shorter_than_task",
+            retention_s=task.retention * second,
+            task_s=lasts * second,
         )
     if task.send_within > (task.retention - 1) * second:
         raise TaskRefused(
             "reports must be sent while they are still kept, got send_within of "
             f"{task.send_within} s and a retention of {task.retention} times {second} s; "
-            "lengthen retention by one or send sooner"
+            "lengthen retention by one or send sooner",
+            code="retention_shorter_than_delay",
+            retention_s=task.retention * second,
+            send_within=task.send_within,
         )
 
 
 def _within(name: str, value: Any, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
         raise TaskRefused(
-            f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]}"
+            f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]}",
+            code="task_field_out_of_range",
+            field=name,
         )

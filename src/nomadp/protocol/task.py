@@ -72,13 +72,19 @@ class Task(Parameters):
         except TaskRefused:
             raise
         except NomadpError as refusal:
-            raise TaskRefused(str(refusal)) from refusal
+            raise TaskRefused(str(refusal), **vars(refusal)) from refusal
         if task.content != content:
-            raise TaskRefused("a task must be written as its own fields are, and is not")
+            raise TaskRefused(
+                "a task must be written as its own fields are, and is not",
+                code="task_not_canonical",
+            )
         if expected_id is not None and task.id != expected_id:
             raise TaskRefused(
                 f"the task must be the one that was expected, {expected_id[:64]}, got "
-                f"{task.id}; take part in none that differs from what others were given"
+                f"{task.id}; take part in none that differs from what others were given",
+                code="task_id_mismatch",
+                expected=expected_id[:64],
+                task_id=task.id,
             )
         return task
 
@@ -99,29 +105,24 @@ class Task(Parameters):
 def _fields(said: dict[str, Any]) -> dict[str, Any]:
     law = said.get("mechanism")
     if not isinstance(law, dict) or set(law) != {"name", "version", "params"}:
-        raise TaskRefused("mechanism must have a name, a version and params, and nothing else")
+        raise TaskRefused(
+            "mechanism must have a name, a version and params, and nothing else",
+            code="mechanism_malformed",
+        )
     asks = law["name"] in QUESTIONS
     book = "zones_sha256" if asks else "atlas_sha256"
-    known = {
-        *_TEXTS,
-        *_NUMBERS,
-        "wire_version",
-        "mechanism",
-        book,
-        *(() if asks else ("length",)),
-    }
-    given_names = set(said) - {"delete_counts"}
-    if given_names != known:
-        missing, strange = sorted(known - given_names), len(given_names - known)
-        raise TaskRefused(
-            "a task must have the fields of its kind and no others, got "
-            f"{strange} unknown and without {', '.join(missing) or 'none'}"
-        )
+    _check_names(said, {book} if asks else {book, "length"})
     if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:
-        raise TaskRefused(f"wire_version must be {WIRE_VERSION}, got another; update nomadp")
+        raise TaskRefused(
+            f"wire_version must be {WIRE_VERSION}, got another; update nomadp",
+            code="wire_version_unknown",
+            known=WIRE_VERSION,
+        )
     given = {name: said[name] for name in (*_TEXTS, *_NUMBERS)}
     if said.get("delete_counts", True) is not True:
-        raise TaskRefused("delete_counts must be true, or left out, and is not")
+        raise TaskRefused(
+            "delete_counts must be true, or left out, and is not", code="delete_counts_not_true"
+        )
     given["delete_counts"] = "delete_counts" in said
     for name in _TEXTS:
         check_text(name, said[name])
@@ -129,5 +130,23 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
     given |= {"mechanism": law["name"], "version": law["version"], "params": law["params"]}
     epsilon = as_epsilon(said["epsilon"])
     if str(epsilon) != said["epsilon"]:
-        raise TaskRefused(f"epsilon must be written as {epsilon}, got {said['epsilon'][:40]}")
+        raise TaskRefused(
+            f"epsilon must be written as {epsilon}, got {said['epsilon'][:40]}",
+            code="epsilon_not_canonical",
+        )
     return given | {"epsilon": epsilon}
+
+
+def _check_names(said: dict[str, Any], of_its_kind: set[str]) -> None:
+    known = {*_TEXTS, *_NUMBERS, "wire_version", "mechanism", *of_its_kind}
+    given_names = set(said) - {"delete_counts"}
+    if given_names != known:
+        missing, strange = sorted(known - given_names), len(given_names - known)
+        raise TaskRefused(
+            "a task must have the fields of its kind and no others, got "
+            f"{strange} unknown and without {', '.join(missing) or 'none'}",
+            code="fields_mismatch",
+            file="task",
+            unknown=strange,
+            missing=missing,
+        )

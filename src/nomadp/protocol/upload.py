@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nomadp.errors import ReportRefused
+from nomadp.errors import InvalidArgument, ReportRefused
 from nomadp.protocol.canonical import INTEGER_MAX, base64url, canonical_bytes
 from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX, UPLOAD_REPORTS_MAX
 
@@ -28,7 +28,12 @@ class SentReport:
 def report_id(random: bytes) -> str:
     """The 22 characters of 16 random bytes."""
     if len(random) != ID_BYTES:
-        raise ValueError(f"a report's id must be of {ID_BYTES} bytes, got {len(random)}")
+        raise InvalidArgument(
+            f"a report's id must be of {ID_BYTES} bytes, got {len(random)}",
+            code="report_id_size",
+            limit=ID_BYTES,
+            size=len(random),
+        )
     return base64url(random)
 
 
@@ -41,16 +46,25 @@ def upload_bytes(reports: Sequence[SentReport]) -> bytes:
     """The body of one request: canonical JSON, so that a retry has the same bytes."""
     if not 1 <= len(reports) <= UPLOAD_REPORTS_MAX:
         raise ReportRefused(
-            f"an upload must hold 1 to {UPLOAD_REPORTS_MAX} reports, got {len(reports)}"
+            f"an upload must hold 1 to {UPLOAD_REPORTS_MAX} reports, got {len(reports)}",
+            code="upload_count_out_of_range",
+            limit=UPLOAD_REPORTS_MAX,
+            reports=len(reports),
         )
     for each in reports:
         if not is_report_id(each.report_id) or not 0 <= each.time <= INTEGER_MAX:
-            raise ReportRefused("a report must have an id of 22 characters and a time from 0")
+            raise ReportRefused(
+                "a report must have an id of 22 characters and a time from 0",
+                code="report_id_or_time_malformed",
+            )
     said = [{"report_id": r.report_id, "time": r.time, "value": r.value} for r in reports]
     content = canonical_bytes({"reports": said})
     if len(content) > UPLOAD_BYTES_MAX:
         raise ReportRefused(
             f"an upload must have at most {UPLOAD_BYTES_MAX} bytes, got {len(content)}; send "
-            "fewer reports at once"
+            "fewer reports at once",
+            code="upload_too_large",
+            limit=UPLOAD_BYTES_MAX,
+            size=len(content),
         )
     return content

@@ -21,8 +21,6 @@ from nomadp.protocol.canonical import base64url
 
 __all__ = ["ValueCode"]
 
-_REFUSED = "a value must be one that the task's mechanism releases, in its one form"
-
 
 @dataclass(frozen=True, eq=False)
 class ValueCode:
@@ -46,7 +44,11 @@ class ValueCode:
             return cls(law.entries, law.entry_size, bits, law, mechanism)
         report_law = mechanism.report_law(length)
         if report_law is None or not report_law.whole:
-            raise ReportRefused("reports must be of atlas or of a direct question to be sent")
+            raise ReportRefused(
+                "reports must be of atlas or of a direct question to be sent",
+                code="reports_not_sendable",
+                mechanism=mechanism.name,
+            )
         return cls(1, len(report_law.channel.outputs), mechanism=mechanism)
 
     @property
@@ -63,12 +65,14 @@ class ValueCode:
         if type(report) is not Report:
             raise ReportRefused(
                 "a report must be drawn by Mechanism.report to be sent, got "
-                f"{type(report).__name__}"
+                f"{type(report).__name__}",
+                code="report_not_drawn",
             )
         if not self._is_of(report.mechanism):
             raise ReportRefused(
                 "a report must be drawn with its task's mechanism to be sent, and another "
-                f"{report.mechanism.name} drew this one"
+                f"{report.mechanism.name} drew this one",
+                code="report_of_another_mechanism",
             )
         return report.values if report.number is None else (report.number,)
 
@@ -91,13 +95,13 @@ class ValueCode:
     def parse_text(self, text: str) -> bytes:
         """The bytes of a value somebody sent; refused unless written in the one way."""
         if len(text) != self.characters:
-            raise ReportRefused(_REFUSED)
+            raise _refused()
         try:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
-            raise ReportRefused(_REFUSED) from None
+            raise _refused() from None
         if base64url(raw) != text:
-            raise ReportRefused(_REFUSED)
+            raise _refused()
         return raw
 
     def numbers(self, raws: list[bytes]) -> tuple[Ints, NDArray[np.bool_]]:
@@ -126,10 +130,17 @@ class ValueCode:
         """The numbers of one value, or a refusal."""
         found, good = self.numbers([self.parse_text(text)])
         if not good[0]:
-            raise ReportRefused(_REFUSED)
+            raise _refused()
         return tuple(found[0].tolist())
 
 
 def _width(size: int) -> int:
     """Bytes that hold every number below a size."""
     return max(1, -(-(size - 1).bit_length() // 8))
+
+
+def _refused() -> ReportRefused:
+    return ReportRefused(
+        "a value must be one that the task's mechanism releases, in its one form",
+        code="report_value_malformed",
+    )

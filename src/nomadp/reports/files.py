@@ -264,12 +264,13 @@ def _table(path: Path | Frame) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from nomadp.formats.parquet_files import whole_table
+
     try:
         with pq.ParquetFile(path) as file:
             wanted = {"tid", "location_ids", VALUES, *MORE}
-            return file.read(
-                columns=[name for name in file.schema_arrow.names if name in wanted]
-            )
+            names = [name for name in file.schema_arrow.names if name in wanted]
+            return whole_table(path, file, names)
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
     raise SchemaError(f"{path} must be a Parquet file, and {reason}")

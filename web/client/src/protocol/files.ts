@@ -19,8 +19,8 @@ const ZONES_FORMAT = "nomadp zones 1";
 const ATLAS = ["epsilon", "format", "journeys", "locations_sha256", "near_count", "recipe"];
 const ZONES = ["format", "locations_sha256", "names", "of", "rule"];
 const DEGREES = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
-/** One field of CSV and what ends it. */
-const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n][^,\r\n]*|))(,|\r?\n|$)/y;
+/** One field of CSV and what ends it; no quote stands inside of a field without. */
+const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 /** An atlas, and the epsilon that it was made for. */
 export interface AtlasFile {
@@ -42,7 +42,9 @@ export function parseLocations(content: Uint8Array): LocationSet {
   checkSize(content, "locations");
   const rows = csvRows(utf8(content, "locations"));
   const header = rows?.shift();
-  if (rows == null || String(header) !== HEADER || rows.some((row) => row.length !== 3)) {
+  // A name of the header may be quoted, and then hold a comma: it is compared with its length.
+  const isKnown = header?.length === 3 && String(header) === HEADER;
+  if (rows == null || !isKnown || rows.some((row) => row.length !== 3)) {
     throw noLocations();
   }
   if (rows.length > LOCATIONS_MAX) {
@@ -94,6 +96,9 @@ export async function parseAtlas(
   }
   const book = new Book(locations, journeys, near);
   const made = asEpsilon(epsilon as string);
+  if (String(made) !== epsilon) {
+    throw new TaskRefused(`the epsilon of an atlas must be written as ${made}, and is not`);
+  }
   const sha256 = await booksSha256(locations, made, [book]);
   return { book, epsilon: made, recipe: recipe as string, sha256 };
 }

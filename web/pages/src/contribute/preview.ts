@@ -13,6 +13,8 @@ const NAMES_MOST = 40;
 /** Answers that are shown without being asked for. */
 const FEW = 8;
 const GHOSTS_MOST = 40;
+/** Of a law that is the same for every journey. */
+const SILENT = "it is drawn alike for every journey, and tells nothing about yours.";
 
 export class Preview implements Step {
   readonly title = "What would be sent";
@@ -140,14 +142,19 @@ export class Preview implements Step {
   }
 }
 
-/** How many of a hundred reports do, as the law has it: never all, and never none. */
+/** How many of a hundred reports do, as the law has it. */
 function inHundred(chance: number): string {
-  const many = Math.min(99, Math.max(1, Math.round(100 * chance)));
-  return `about ${many} in 100 reports like this`;
+  const reports = "in 100 reports like this";
+  if (chance > 0.995) return `more than 99 ${reports}`;
+  return chance < 0.005
+    ? `fewer than 1 ${reports}`
+    : `about ${Math.round(100 * chance)} ${reports}`;
 }
 
 /** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
 function answersLaw(chance: number): string {
+  if (chance === 1)
+    return `By the law every report like this contains the true answer: ${SILENT}`;
   const law = `By the law ${inHundred(chance)} contain the true answer; `;
   return chance <= 0.5
     ? `${law}nobody can tell whether yours does.`
@@ -155,6 +162,8 @@ function answersLaw(chance: number): string {
 }
 
 function journeysLaw(chance: number): string {
+  if (chance === 1)
+    return `By the law every report like this is among the nearest to any journey: ${SILENT}`;
   return (
     `By the law ${inHundred(chance)} are among the nearest to the true journey; whoever reads yours ` +
     "and guesses that it is near is right that often, and cannot be sure."
