@@ -269,10 +269,20 @@ def test_refuses_what_words_or_labels_do_not_allow():
             ProjectiveResponse(9, order, dimensions, Fraction(1))
 
 
-def test_a_share_so_small_that_no_space_tells_anything_is_refused():
-    for power in (24, 28):
-        with pytest.raises(BudgetError, match="at least 2\\^-23"):
-            law_of_labels(100_000, Fraction(1, 2**power))
-    assert law_of_labels(100_000, Fraction(1, 2**23)).variance > 0
-    # Sets of labels have a law at any share: known answers hold it.
-    assert law_of_labels(12, Fraction(1, 2**28)).heavy == law_of_labels(12, Fraction(1)).light
+TELLS_NOTHING = "at least 2\\^-23"
+
+
+@pytest.mark.parametrize("power", [24, 28])
+def test_a_share_so_small_that_reports_would_tell_nothing_has_no_variance(power):
+    share = Fraction(1, 2**power)
+    for size in (2, 12):  # the smallest sets: known answers pin their law
+        with pytest.raises(BudgetError, match=TELLS_NOTHING):
+            _ = law_of_labels(size, share).variance
+    with pytest.raises(BudgetError, match=TELLS_NOTHING):
+        law_of_labels(100_000, share)
+    assert law_of_labels(1, share).variance == 0
+
+
+@pytest.mark.parametrize("size", [2, 12, 100_000])
+def test_the_smallest_share_of_which_reports_tell_something_has_a_variance(size):
+    assert law_of_labels(size, Fraction(1, 2**23)).variance > 0

@@ -119,6 +119,12 @@ class LabelLaw(Channel):
     def variance(self) -> Fraction:
         """Of all unbiased shares together, times the number of reports, whatever the truth."""
         p, q = self.true_chance, self.other_chance
+        if p == q:
+            raise BudgetError(
+                "the share of a frequency oracle must be at least 2^-23, so that in whole "
+                "numbers the truth weighs more than anything else, got "
+                f"share={float(self.share):.2g}; use a larger epsilon"
+            )
         return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
 
     @property
