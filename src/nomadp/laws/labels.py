@@ -118,14 +118,17 @@ class LabelLaw(Channel):
     @property
     def variance(self) -> Fraction:
         """Of all unbiased shares together, times the number of reports, whatever the truth."""
+        self._check_telling()
         p, q = self.true_chance, self.other_chance
-        if p == q:
+        return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
+
+    def _check_telling(self) -> None:
+        if self.true_chance == self.other_chance:
             raise BudgetError(
                 "the share of a frequency oracle must be at least 2^-23, so that in whole "
                 "numbers the truth weighs more than anything else, got "
                 f"share={float(self.share):.2g}; use a larger epsilon"
             )
-        return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
 
     @property
     def bound(self) -> Fraction:
