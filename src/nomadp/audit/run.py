@@ -145,7 +145,11 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     """Walk everything the request names; raises nothing for a leak, the report tells."""
     exhibits = tuple(GALLERY) if request.gallery is None else request.gallery
     if unknown := [name for name in exhibits if name not in GALLERY]:
-        raise DomainError(f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}")
+        raise DomainError(
+            f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}",
+            code="unknown_variant",
+            variant=unknown[0],
+        )
     todo = list(configurations(request))
     if request.draws:
         require("analysis")  # now, not after the walk

@@ -162,7 +162,10 @@ def _check_software(expected: str, found: str) -> None:
     if expected != found:
         raise NomadpError(
             "every worker must compute with what the driver has, else a batch that is run "
-            f"again could draw other reports; the driver has {expected}, a worker {found}"
+            f"again could draw other reports; the driver has {expected}, a worker {found}",
+            code="worker_software_differs",
+            expected=expected,
+            found=found,
         )
 
 
@@ -209,10 +212,16 @@ def finished(
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} trajectories have no report and {extra} reports have no trajectory; "
-            "reports under random ids cannot be compared, perturb with keep_tids"
+            "reports under random ids cannot be compared, perturb with keep_tids",
+            code="reports_not_matched",
+            missing=missing,
+            extra=extra,
         )
     if not trajectories:
-        raise DomainError("there must be at least one trajectory to evaluate, got none")
+        raise DomainError(
+            "there must be at least one trajectory to evaluate, got none",
+            code="no_trajectories",
+        )
     answers = [_scores(part, locations) for part in np.split(sums / trajectories, 3)]
     radii = tuple(map(float, radii_km))
     return Evaluation(trajectories, points, locations.diameter_km, radii, *answers)
