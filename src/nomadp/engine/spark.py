@@ -12,7 +12,6 @@ shown, in no log and in no error.
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from nomadp.engine.spark_tasks import (
     decoding,
     finished,
     perturbing,
+    refusal_in,
     report_columns,
     summing,
     tallying,
@@ -175,11 +175,10 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = re.search(r"nomadp\.errors\.(\w+): (.+)", str(error))
-        refusal = getattr(errors, found.group(1), None) if found else None
-        if found is None or refusal is None:
+        refusal = refusal_in(str(error))
+        if refusal is None:
             raise
-        raise refusal(found.group(2).strip()) from None
+        raise refusal from None
 
 
 def survey(frame: Frame) -> Survey:
