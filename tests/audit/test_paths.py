@@ -180,10 +180,8 @@ def test_every_path_is_listed_with_what_was_seen_of_it(name, monkeypatch):
     rows = path_rows(small, sampling(500)) + large_path_rows(small, sampling(0))
     assert (rows[0].path, rows[0].seen) == (REFERENCE, "walked")
     for row in rows[1:]:
-        assert (
-            row.seen in ("compared", "sampled")
-            or row.seen == f"not seen: {absent.package} is not installed here"
-        )
+        is_seen = row.seen in ("compared", "sampled")
+        assert is_seen or (row.epsilon is None and absent.package in row.seen)
     assert any(row.path == fastest(small[0]) for row in rows)
 
 
@@ -304,7 +302,8 @@ def test_at_full_size_the_loss_in_words_stays_within_epsilon(name):
 
 def test_at_full_size_a_law_that_words_cannot_keep_is_refused():
     row = check_full_size(make_mechanism("l-srr", scattered(4000), 20), 1)
-    assert "use a smaller epsilon" in row.refused
+    assert row.refused
+    assert row.loss == 0
     assert row.ok
 
 

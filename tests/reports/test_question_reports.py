@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 from worlds import scattered
 
 from nomadp.analysis import calibrate, evaluate, explain
@@ -112,7 +113,7 @@ def test_a_column_of_something_else_is_refused(tmp_path):
     for values in ([["a"]], [[1.5]]):
         table = pa.table({"tid": ["x"], "values": values})
         pq.write_table(table.replace_schema_metadata(kept), path)
-        with pytest.raises(SchemaError, match="values must be lists of whole numbers"):
+        with refused(SchemaError, "wrong_column_type", column="values"):
             read_reports(path, WORLD)
 
 
@@ -125,7 +126,7 @@ def test_a_header_that_promises_too_many_labels_is_refused(tmp_path):
     for zones in ("grid:9999999", "polygons:" + "0" * 64, 7):
         said["params"]["zones"] = zones
         about.write_text(json.dumps(said))
-        with pytest.raises(DomainError, match="zones must be"):
+        with refused(DomainError, "unknown_zone_rule"):
             read_reports(path, WORLD)
 
 
@@ -145,13 +146,13 @@ def test_answers_to_a_question_are_no_journeys():
     question = make_mechanism("starts", WORLD, 12)
     reports = perturb_set(question, journeys(), SimulatedWords(1), keep_tids=True)
     for read in (decode, learn_prior):
-        with pytest.raises(DomainError, match='use "nomadp ask"'):
+        with refused(DomainError, "frequency_oracle_unsupported"):
             read(question, reports)
-    with pytest.raises(DomainError, match="answers to a direct question"):
+    with refused(DomainError, "frequency_oracle_unsupported"):
         evaluate(WORLD, journeys(), reports, (1.0,))
-    with pytest.raises(DomainError, match="asks a direct question"):
+    with refused(DomainError, "frequency_oracle_unsupported"):
         calibrate(question, 2)
-    with pytest.raises(DomainError, match="leave them out"):
+    with refused(DomainError, "no_transcripts"):
         perturb_set(question, journeys(), transcripts=True)
 
 
