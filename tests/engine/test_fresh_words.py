@@ -60,7 +60,7 @@ def test_two_trajectories_of_one_tid_are_refused_however_far_apart_they_are():
     count = 200  # more than one piece of work
     tids = [str(k % (count - 1)) for k in range(count)]
     far = TrajectorySet.from_lists([[1]] * count, tids, size=40)
-    with refused(SchemaError, "tid_repeated", repeated=1, rows=200000):
+    with refused(SchemaError, "tid_repeated", repeated=1, rows=200):
         perturb_set(make_mechanism("atlas", LOCATIONS, 1), far)
 
 

@@ -145,7 +145,7 @@ def test_sums_of_batches_make_the_scores_of_all() -> None:
 
 def test_a_radius_below_0_is_refused_before_a_cluster_works():
     unread = object()
-    with refused(DomainError, "radius_out_of_range"):
+    with refused(DomainError, "query_radius_out_of_range", radius_km=-1):
         spark.evaluate(unread, unread, CITY.locations, [1, -1])
 
 

@@ -58,7 +58,7 @@ def test_a_repeated_tid_is_found_among_many_suspects(
     monkeypatch.setattr(nested_files, "SUSPECTS_MAX", 3)
     tids = [*(f"t{k}" for k in range(60)), "t59"]
     path = write_trips(tmp_path / "twice.parquet", [["p1", "p2"]] * 61, tids)
-    with refused(SchemaError, "tid_repeated", repeated=1, rows=61):
+    with refused(SchemaError, "tid_repeated", rows=61):
         survey(NestedFile(path), square)
 
 

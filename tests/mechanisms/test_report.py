@@ -70,6 +70,12 @@ def test_a_simulated_report_is_another_type_and_can_be_repeated():
     assert simulated.locations != other.locations
 
 
+def test_what_is_not_private_says_why(wording):
+    kinds = {**PUBLISHED, **EXPERIMENTAL}
+    said = "".join(f"{name}: {kind.warning}\n" for name, kind in kinds.items())
+    wording("laws", "warnings of what is not private", said)
+
+
 @pytest.mark.parametrize(
     ("trajectory", "code"),
     [

@@ -116,15 +116,15 @@ def _check_given(trajectories: Any, words: Any) -> None:
         raise WrongType(
             f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
             "read_trajectories makes one of files and frames",
-            code="not_a_trajectory_set",
-            given=type(trajectories).__name__,
+            code="trajectory_set_required",
+            type=type(trajectories).__name__,
         )
     if words is not None and not isinstance(words, Words):
         raise WrongType(
             "words must be SystemWords(), KeyedWords(key) or SimulatedWords(seed), got "
             f"{type(words).__name__}; leave them out for people",
-            code="not_a_random_source",
-            given=type(words).__name__,
+            code="random_source_required",
+            type=type(words).__name__,
         )
     check_names(trajectories.tids)
 

@@ -102,7 +102,7 @@ def perturb(
             "a cluster may run a batch again, so its words must come from a key; "
             f"use KeyedWords(key), got {type(words).__name__}",
             code="words_not_keyed",
-            given=type(words).__name__,
+            type=type(words).__name__,
         )
     if check_unique:
         check_unique_tids(frame)

@@ -112,8 +112,8 @@ def make_mechanism(
         raise WrongType(
             f"locations must be a LocationSet, got {type(given).__name__}; read_locations "
             "makes one of a file or a frame",
-            code="not_a_location_set",
-            given=type(given).__name__,
+            code="location_set_required",
+            type=type(given).__name__,
         )
     return kind(locations=locations, epsilon=epsilon, **options)
 

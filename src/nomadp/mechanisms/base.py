@@ -173,7 +173,7 @@ class Mechanism(ABC):
         if type(value).__name__ not in types and field.name not in self.ranges:
             raise DomainError(
                 f"{field.name} must be a whole number, got {field.name}={value!r:.80}",
-                code="not_a_whole_number",
+                code="parameter_not_whole_number",
                 parameter=field.name,
             )
         return value

@@ -73,7 +73,7 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
             "only Reports are written for people, drawn by a private mechanism with secret "
             f"words, got {type(reports).__name__}; write experiments with write_simulated",
             code="reports_not_private",
-            given=type(reports).__name__,
+            type=type(reports).__name__,
         )
     _write(file_path(path), reports, overwrite=overwrite)
 
