@@ -127,7 +127,9 @@ class LabelLaw(Channel):
             raise BudgetError(
                 "the share of a frequency oracle must be at least 2^-23, so that in whole "
                 "numbers the truth weighs more than anything else, got "
-                f"share={float(self.share):.2g}; use a larger epsilon"
+                f"share={float(self.share):.2g}; use a larger epsilon",
+                code="share_too_small",
+                share=float(self.share),
             )
 
     @property
