@@ -31,7 +31,7 @@ def _killed(what: str, times: int, found: Any, ready_s: float, goal: int) -> Row
         probe,
         f"{goal} kills, 0 lost, 0 doubled, ready in 5 s",
         f"{said}{found.doubled} doubled, ready in {ready_s:.1f} s",
-        (found.lost, found.doubled) == (0, 0) and (goal != 200 or ready_s <= 5),
+        (found.lost, found.doubled) == (0, 0) and ready_s <= 5,
         {"kills": times, **found._asdict(), "ready_s": ready_s},
     )
 

@@ -1,11 +1,10 @@
 """Answers the questions of tests/vectors about the protocol: tasks, files, reports, refusals.
 
 A world of such a file is a task with its files. Refusals have a reason of one word, which is
-recognised by what our refusal says: a refusal for another reason is another answer.
+recognised by the code of our refusal: a refusal for another reason is another answer.
 """
 
 import json
-import re
 
 import numpy as np
 
@@ -15,47 +14,71 @@ from nomadp.protocol.canonical import canonical_bytes, parse_canonical, parse_ob
 from nomadp.protocol.files import parse_atlas, parse_locations, parse_zones
 from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
 
-REASONS = {
-    "too_large": "at most [0-9]+ bytes",
-    "not_json": "must be a JSON object without fractions",
-    "not_canonical": "must be canonical JSON",
-    "value_kind": "values must be text, whole numbers",
-    "half_character": "must be of whole characters",
-    "too_deep": "nested at most",
-    "fields": "must have the fields of its kind|mechanism must have a name|nothing else$",
-    "wire_version": "^wire_version must",
-    "mechanism": "mechanism of a task must be one of",
-    "mechanism_version": "must be of version",
-    "params": "^params of",
-    "zones_rule": "^zones must be grid|by the rule that the task names",
-    "when": "^when must",
-    "epsilon_in_all": "one person must spend",
-    "epsilon": "^epsilon ",
-    "length": "^length must|must have a length|atlas must be of length",
-    "purpose": "^purpose must",
-    "hash": "^hashes must|sha256 must be text",
-    "salt": "^salt must",
-    "time_precision": "^time_precision must",
-    "start": "^start must",
-    "end": "^end must|must end after it starts",
-    "retention": "^retention must|reports must be kept",
-    "send_within": "^send_within must|sent while they are still kept",
-    "reports_per_contributor": "^reports_per_contributor must",
-    "min_batch_size": "^min_batch_size must",
-    "delete_counts": "^delete_counts must",
-    "id": "must be the one that was expected",
-    "missing_file": "must come with",
-    "file_hash": "must have the hashes that the task names",
-    "locations": "^locations must|^location ids|^lat must|^lng must|^a location set needs",
-    "atlas": "atlas must|epsilon of an atlas must|^journeys must|every journey must lie",
-    "zones": "^zones must|^every location must be|zones must hold|^every zone must",
-    "labels": "a question must have",
+CODES = {
+    "too_large": ["json_too_large"],
+    "not_json": ["not_json_object"],
+    "not_canonical": ["json_not_canonical"],
+    "value_kind": ["json_value_unsupported"],
+    "half_character": ["json_text_malformed"],
+    "too_deep": ["json_too_deep"],
+    "fields": ["fields_mismatch", "mechanism_malformed"],
+    "wire_version": ["wire_version_unknown"],
+    "mechanism": ["mechanism_not_for_tasks"],
+    "mechanism_version": ["mechanism_version_unknown"],
+    "params": ["params_malformed"],
+    "zones_rule": ["zones_rule_malformed", "zones_rule_mismatch"],
+    "when": ["when_unknown"],
+    "epsilon_in_all": ["task_epsilon_too_large"],
+    "epsilon": [
+        "epsilon_not_canonical",
+        "epsilon_out_of_range",
+        "epsilon_too_precise",
+        "report_epsilon_out_of_range",
+    ],
+    "length": ["codebook_length_mismatch"],
+    "purpose": ["purpose_malformed"],
+    "hash": ["hash_malformed"],
+    "salt": ["salt_malformed"],
+    "end": ["task_period_invalid"],
+    "retention": ["retention_shorter_than_task", "retention_too_long"],
+    "send_within": ["retention_shorter_than_delay"],
+    "delete_counts": ["delete_counts_not_true"],
+    "id": ["task_id_mismatch"],
+    "missing_file": ["task_file_missing"],
+    "file_hash": ["task_file_hash_mismatch"],
+    "locations": [
+        "coordinates_out_of_range",
+        "invalid_location_ids",
+        "location_id_characters",
+        "location_ids_repeated",
+        "locations_malformed",
+        "too_few_locations",
+    ],
+    "atlas": [
+        "codebook_epsilon_not_canonical",
+        "codebook_format_unknown",
+        "codebook_invalid",
+        "codebook_malformed",
+        "codewords_invalid",
+    ],
+    "zones": [
+        "not_a_partition",
+        "zone_name_characters",
+        "zone_name_repeated",
+        "zones_malformed",
+        "zones_mismatch",
+    ],
+    "labels": ["label_count_out_of_range", "too_many_labels"],
 }
+REASONS = {code: reason for reason, codes in CODES.items() for code in codes}
+"""The reason in a vector that a code stands for."""
+OF_A_FIELD = ("field_not_text", "task_field_out_of_range")
 
 
 def reason_of(refusal):
-    found = [name for name, said in REASONS.items() if re.search(said, str(refusal))]
-    return found[0] if found else f"a reason without a name: {refusal}"
+    if refusal.code in OF_A_FIELD:
+        return "hash" if refusal.field.endswith("_sha256") else refusal.field
+    return REASONS.get(refusal.code, f"a code without a reason: {refusal.code}")
 
 
 def refused(attempt):

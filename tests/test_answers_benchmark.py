@@ -159,9 +159,10 @@ def test_a_quick_run_keeps_what_it_measured_and_does_not_repeat_it(
     assert told["trips"] < found["floors"]["3000"]["flat"][0]["trips"]
     capsys.readouterr()
     assert answers.main(quick(tmp_path)) == 0
-    assert capsys.readouterr().err == "known\n"
+    assert not any(kind in capsys.readouterr().err for kind in kinds)
     assert answers.main([*quick(tmp_path), "--again", "peers"]) == 0
-    assert capsys.readouterr().err == "city, epsilon 4: peers\n"
+    again = capsys.readouterr().err
+    assert [kind for kind in kinds if kind in again] == ["peers"]
     assert json.loads((tmp_path / "city-4.json").read_text()) == found
 
 
@@ -196,7 +197,7 @@ def test_tables_have_as_many_cells_in_every_row_and_name_who_wins(tmp_path: Path
     for name, value in found.items():
         assert len({row.count("|") for row in value.strip().splitlines()}) == 1, name
     (lost,) = found["answers-lost"].strip().splitlines()[2:]
-    assert lost.startswith("| trips: OUE | 16 of 16 | city, ε = ")
+    assert all(each in lost for each in ("trips", "OUE", "16", "city"))
     assert lost.endswith("| .050 | .100 |")
 
 
@@ -207,7 +208,7 @@ def test_the_figure_shows_every_question_at_every_epsilon(tmp_path: Path) -> Non
     drawn = script("answers_figure").drawn(tables.read(tmp_path), tables.NAMES)
     assert drawn.startswith("<svg")
     assert drawn.count(", ε = ") == 16
-    assert "no privacy (sampling alone)" in drawn
+    assert tables.NAMES["no privacy"] in drawn
     assert "dc:date" not in drawn
 
 

@@ -54,6 +54,14 @@ def script(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+@pytest.mark.parametrize("goal", [50, 200])
+def test_a_collector_that_is_ready_too_late_misses_its_goal(goal: int) -> None:
+    kills = script("collector_kills")
+    found = script("crashes").Tally(acknowledged=9, lost=0, doubled=0)
+    met = [kills._killed("kill", goal, found, ready_s, goal).is_met for ready_s in (4.9, 5.1)]
+    assert met == [True, False]
+
+
 def report(**measured: float) -> dict[str, Any]:
     """A run in which each of these mechanisms is so many times faster than the reference."""
     cases = [
@@ -131,7 +139,7 @@ def test_what_would_take_too_long_is_not_tried() -> None:
     known = [{"locations": 1000, "prepare_s": 0.3}, {"locations": 10_000, "prepare_s": 3.0}]
     assert hopeless(known, 100_000, cap_s=30) == {}
     (reason,) = hopeless(known, 1_000_000, cap_s=30).values()
-    assert "preparing it would take about 5 min, told from 10,000 locations" in reason
+    assert re.findall(r"[\d,]+\d|\d", reason) == ["5", "10,000"]  # minutes, locations
     assert hopeless([], 1_000_000, cap_s=30) == {}
 
 
@@ -146,8 +154,9 @@ def test_a_case_that_is_stopped_keeps_what_it_told(
     )
     monkeypatch.setattr(runs, "SCRIPT", endless)
     told = runs.child({}, cap_s=2)
-    assert told == {"prepare_s": 1.5, "stopped": "stopped after 2 s"}
-    assert runs.concluded(told, RATES)["not measured"] == "stopped after 2 s while measuring"
+    assert told == {"prepare_s": 1.5, "stopped": told["stopped"]}
+    assert "2 s" in told["stopped"]
+    assert told["stopped"] in runs.concluded(told, RATES)["not measured"]
 
 
 def test_of_two_rounds_the_least_times_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,10 +195,10 @@ def test_a_slower_case_is_a_regression_and_a_faster_one_is_not(tmp_path: Path) -
         ("atlas", False),
     ]
     lines = script("speed_tables").change_lines({"changes": found})
-    assert [line for line in lines if "REGRESSION" in line] == [
-        "  exp on city-1000: +27% since 2026-01-02  REGRESSION"
-    ]
-    assert "  atlas on city-1000: no record of this case (--record adds one)" in lines
+    (flagged,) = (line for line in lines if "REGRESSION" in line)
+    assert all(each in flagged for each in ("exp", "city-1000", "+27%", "2026-01-02"))
+    (unknown,) = (line for line in lines if "atlas" in line)
+    assert "--record" in unknown
 
 
 def test_only_like_is_compared_with_like(tmp_path: Path) -> None:
@@ -258,7 +267,7 @@ def test_a_regression_fails_the_run_and_documents_get_its_figures(
 
     assert run(10.0, "--record") == 0
     assert run(5.0) == 1
-    assert "+100% since 2026-01-02  REGRESSION" in capsys.readouterr().out
+    assert re.search(r"\+100%.* 2026-01-02 .*REGRESSION", capsys.readouterr().out)
     assert run(5.0, "--quick") == 0
     assert run(10.0, "--docs") == 0
     written = json.loads(documents.read_text())
@@ -284,12 +293,11 @@ def test_sets_that_are_not_here_are_skipped_with_a_reason(
 
 
 def test_a_hasty_run_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        script("speed").main(["--quick", "--record"])
-    assert "too hastily" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        script("speed").main(["--only", "atp,nosuch"])
-    assert "got nosuch" in capsys.readouterr().err
+    for wrong in (["--quick", "--record"], ["--only", "atp,nosuch"]):
+        with pytest.raises(SystemExit) as refused:
+            script("speed").main(wrong)
+        assert refused.value.code == 2
+    assert "nosuch" in capsys.readouterr().err
 
 
 def test_dev_hands_its_arguments_to_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +328,7 @@ def test_a_quick_run_prints_the_table_and_writes_all_fields(
     assert 0 < started["imports_s"] < started["read_s"] < started["first_batch_s"]
     shown = capsys.readouterr()
     assert re.search(r"^city-800 +atp( +[\d,.%-]+){11}$", shown.out, re.MULTILINE)
-    assert "6 of 6: atlas on city-800" in shown.err
+    assert re.search("6.* 6.*atlas.*city-800", shown.err)
     assert str(ROOT) not in out.read_text("utf-8")
     assert sys.executable not in shown.out
 

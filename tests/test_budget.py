@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from nomadp.budget import MIN_SHARE, Split, Step, as_epsilon, exp_lower, format_epsilon
 from nomadp.errors import BudgetError
@@ -22,7 +23,7 @@ def test_a_tenth_is_a_tenth_however_it_is_written(value):
     "value", [0, -1, "0", "-0.5", math.nan, math.inf, 1e6, "nan", "x", "", "1/0", None, 20.0001]
 )
 def test_refuses_an_epsilon_nobody_can_promise(value):
-    with pytest.raises(BudgetError, match="epsilon must be a number above 0"):
+    with refused(BudgetError, "epsilon_out_of_range", most=20):
         as_epsilon(value)
 
 
@@ -57,8 +58,9 @@ PLAIN = [
 
 @pytest.mark.parametrize("name", ODD)
 def test_an_epsilon_written_oddly_is_refused_in_a_line(name):
-    with pytest.raises(BudgetError, match="epsilon must") as refusal:
+    with pytest.raises(BudgetError) as refusal:
         as_epsilon(ODD[name])
+    assert refusal.value.code in ("epsilon_out_of_range", "epsilon_too_precise")
     assert len(str(refusal.value)) < 200
 
 
@@ -93,21 +95,19 @@ def test_an_infinite_loss_is_printed_in_words():
 
 def test_refuses_a_split_that_spends_another_sum():
     step = Step("point", 0, 3, Fraction(1, 2))
-    with pytest.raises(
-        BudgetError, match=r"must add up to epsilon=1, got point=3/2 \(sum 3/2\)"
-    ):
+    with refused(BudgetError, "shares_do_not_add_up", epsilon="1", total="3/2"):
         Split(Fraction(1), (step,))
-    with pytest.raises(BudgetError, match=r"must add up to epsilon=2"):
+    with refused(BudgetError, "shares_do_not_add_up", epsilon="2"):
         Split(Fraction(2), (step,))
 
 
 def test_refuses_a_step_that_does_nothing():
-    with pytest.raises(BudgetError, match="at least once"):
+    with refused(BudgetError, "step_without_draws"):
         Split(Fraction(1), (Step("p", 0, 0, Fraction(1)),))
 
 
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(-1), MIN_SHARE * Fraction(99, 100)])
 def test_refuses_a_draw_that_may_cost_less_than_laws_give_away(share):
-    with pytest.raises(BudgetError, match=r"at least 2\^-28"):
+    with refused(BudgetError, "share_too_small"):
         Split(share, (Step("p", 0, 1, share),))
     assert Split(MIN_SHARE, (Step("p", 0, 1, MIN_SHARE),)).epsilon == MIN_SHARE

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from refusals import refused
 
-from nomadp.errors import RandomnessUnavailable, SchemaError
+from nomadp.errors import InvalidArgument, RandomnessUnavailable, SchemaError, WrongType
 from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords, new_key
 
 
@@ -64,7 +65,7 @@ def test_system_words_are_never_given_twice_not_even_for_one_purpose_and_name():
 
 
 def test_system_words_can_be_asked_for_in_bulk_once_they_are_bound():
-    with pytest.raises(TypeError, match="bind SystemWords first"):
+    with refused(WrongType, "words_not_bound"):
         SystemWords().rows(np.arange(2), 3)
     bound = SystemWords().bound_to("tp").named(["a", "b"])
     assert bound.rows(np.arange(2), 3)[1].tolist() == bound.stream(1).take(3).tolist()
@@ -88,7 +89,7 @@ def test_a_failing_system_source_is_an_error(use, monkeypatch):
         raise OSError("no entropy")
 
     monkeypatch.setattr(os, "urandom", broken)
-    with pytest.raises(RandomnessUnavailable, match="nothing was released"):
+    with refused(RandomnessUnavailable, "randomness_failed"):
         _ = {
             "stream": lambda: SystemWords().stream(0).next(),
             "bound_to": lambda: SystemWords().bound_to("tp"),
@@ -98,12 +99,12 @@ def test_a_failing_system_source_is_an_error(use, monkeypatch):
 
 def test_a_system_source_that_gives_too_little_is_an_error(monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda count: b"short")
-    with pytest.raises(RandomnessUnavailable, match="it gave 5"):
+    with refused(RandomnessUnavailable, "randomness_incomplete", length=5):
         SystemWords().stream(0).next()
 
 
 def test_refuses_a_key_of_the_wrong_size():
-    with pytest.raises(ValueError, match="32 bytes, got 16"):
+    with refused(InvalidArgument, "key_length_invalid", length=16, expected=32):
         KeyedWords(bytes(16))
 
 
@@ -183,6 +184,6 @@ def test_the_words_of_a_hundred_thousand_names_all_differ():
 
 def test_a_name_that_comes_twice_is_refused_and_not_shown():
     for words in (SimulatedWords(1), KeyedWords(new_key()), SystemWords()):
-        with pytest.raises(SchemaError, match="got 1 repeated of 3") as refusal:
+        with refused(SchemaError, "tid_repeated", repeated=1, rows=3) as refusal:
             words.named(["to work", "home", "to work"])
         assert "to work" not in str(refusal.value)

@@ -36,11 +36,11 @@ def test_the_maker_refuses_to_change_a_known_answer():
     file = load("exp-1")
     check_unchanged(file, file["cases"], file["worlds"])
     changed = [file["cases"][0] | {"answer": {}}, *file["cases"][1:]]
-    with pytest.raises(SystemExit, match="make a new version"):
+    with pytest.raises(SystemExit, match="exp"):
         check_unchanged(file, changed, file["worlds"])
 
 
 def test_the_maker_refuses_to_drop_a_known_answer():
     file = load("exp-1")
-    with pytest.raises(SystemExit, match="1 of exp would change or go"):
+    with pytest.raises(SystemExit, match="1 of exp"):
         check_unchanged(file, file["cases"][1:], file["worlds"])

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
 
-from nomadp.errors import BudgetError
+from nomadp.errors import BudgetError, InvalidArgument
 
 __all__ = [
     "MAX_EPSILON",
@@ -59,11 +59,15 @@ def as_epsilon(value: int | float | str | Fraction) -> Fraction:
     if epsilon is None or not 0 < epsilon <= MAX_EPSILON:
         raise BudgetError(
             f"epsilon must be a number above 0 and at most {MAX_EPSILON}, "
-            f"got epsilon={shown(value)}"
+            f"got epsilon={shown(value)}",
+            code="epsilon_out_of_range",
+            most=MAX_EPSILON,
         )
     if epsilon.denominator > 10**DECIMALS_MAX:
         raise BudgetError(
-            f"epsilon must have at most {DECIMALS_MAX} decimals, got epsilon={shown(value)}"
+            f"epsilon must have at most {DECIMALS_MAX} decimals, got epsilon={shown(value)}",
+            code="epsilon_too_precise",
+            decimals=DECIMALS_MAX,
         )
     return epsilon
 
@@ -99,7 +103,7 @@ def shown(value: object) -> str:
 def exp_lower(x: Fraction) -> Fraction:
     """A rational lower bound of e^x for x >= 0, within a relative 2^-150."""
     if x < 0:
-        raise ValueError(f"exp_lower needs x >= 0, got x={x}")
+        raise InvalidArgument(f"exp_lower needs x >= 0, got x={x}", code="exponent_negative")
     term = total = 1 << _EXP_BITS
     k = 0
     # Every term of the series is positive and every division floors, so the sum stays below.
@@ -156,18 +160,25 @@ class Split:
 
     def __post_init__(self) -> None:
         if any(step.count < 1 for step in self.steps):
-            raise BudgetError("every step of a split must draw at least once")
+            raise BudgetError(
+                "every step of a split must draw at least once", code="step_without_draws"
+            )
         if any(step.share < MIN_SHARE for step in self.steps):
             raise BudgetError(
                 "every draw of a split must be allowed at least 2^-28 of privacy loss, got "
                 f"{float(min(step.share for step in self.steps)):.2g}; use a larger epsilon or "
-                "shorter trajectories"
+                "shorter trajectories",
+                code="share_too_small",
+                share=float(min(step.share for step in self.steps)),
             )
         spent = sum((step.total for step in self.steps), Fraction())
         if spent != self.epsilon:
             shares = ", ".join(f"{step.name}={step.total}" for step in self.steps)
             raise BudgetError(
-                f"shares must add up to epsilon={self.epsilon}, got {shares} (sum {spent})"
+                f"shares must add up to epsilon={self.epsilon}, got {shares} (sum {spent})",
+                code="shares_do_not_add_up",
+                epsilon=str(self.epsilon),
+                total=str(spent),
             )
 
     def shares(self, copy: int = 0) -> dict[str, Fraction]:

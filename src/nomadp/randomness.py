@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import RandomnessUnavailable, SchemaError
+from nomadp.errors import InvalidArgument, RandomnessUnavailable, SchemaError, WrongType
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -116,7 +116,10 @@ class SystemWords(Words):
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         # Asked again for more, the rows must begin with the same words: that takes a key.
-        raise TypeError("bulk work needs words it can ask for again; bind SystemWords first")
+        raise WrongType(
+            "bulk work needs words it can ask for again; bind SystemWords first",
+            code="words_not_bound",
+        )
 
     def bound_to(self, purpose: str) -> "KeyedWords":
         """Words under a new key, which nothing but the result holds."""
@@ -162,7 +165,12 @@ class KeyedWords(Words):
 
     def __init__(self, key: bytes) -> None:
         if len(key) != _KEY_BYTES:
-            raise ValueError(f"key must have {_KEY_BYTES} bytes, got {len(key)}")
+            raise InvalidArgument(
+                f"key must have {_KEY_BYTES} bytes, got {len(key)}",
+                code="key_length_invalid",
+                length=len(key),
+                expected=_KEY_BYTES,
+            )
         self._key = key
 
     def stream(self, index: int) -> WordStream:
@@ -249,7 +257,10 @@ def check_names(names: Sequence[str]) -> None:
     if again := len(names) - len({*names}):
         raise SchemaError(
             "every tid must name one trajectory, as two of one tid would share their words, "
-            f"got {again} repeated of {len(names)}; number the trajectories"
+            f"got {again} repeated of {len(names)}; number the trajectories",
+            code="tid_repeated",
+            repeated=again,
+            rows=len(names),
         )
 
 
@@ -264,11 +275,15 @@ def _system_bytes(count: int) -> bytes:
     except (OSError, NotImplementedError) as error:
         raise RandomnessUnavailable(
             "the system's randomness must be available to perturb anything, and it failed; "
-            "nothing was released"
+            "nothing was released",
+            code="randomness_failed",
         ) from error
     if len(block) != count:
         raise RandomnessUnavailable(
             f"the system's randomness must give {count} bytes, it gave {len(block)}; "
-            "nothing was released"
+            "nothing was released",
+            code="randomness_incomplete",
+            expected=count,
+            length=len(block),
         )
     return block

@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import pytest
+from refusals import refused
 from worlds import scattered
 
 from nomadp.analysis.worth import ROUNDS, STEP, STEPS, Goal, calibrate, needed_epsilon
+from nomadp.errors import InvalidArgument
 from nomadp.mechanisms import make_mechanism
 
 LOCATIONS = scattered(30)
@@ -59,8 +61,13 @@ def test_the_grid_ends_at_the_largest_epsilon():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"error_km": 1, "percent": 2, "within_km": 3}, {"percent": 5}]
+    ("wrong", "code"),
+    [
+        ({}, "ambiguous_goal"),
+        ({"error_km": 1, "percent": 2, "within_km": 3}, "ambiguous_goal"),
+        ({"percent": 5}, "goal_without_radius"),
+    ],
 )
-def test_a_goal_is_one_thing(wrong):
-    with pytest.raises(ValueError, match="must"):
+def test_a_goal_is_one_thing(wrong, code):
+    with refused(InvalidArgument, code):
         Goal(**wrong)

@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import exp
 
 import pytest
+from refusals import refused
 from worlds import scattered
 
 from nomadp.analysis import explain
@@ -31,11 +32,22 @@ def test_odds_and_suspicions_are_rounded_up(epsilon):
 
 @pytest.mark.parametrize("name", [*PUBLISHED, *EXPERIMENTAL])
 def test_what_is_not_private_promises_nothing(name):
-    told = explain(make_mechanism(name, scattered(9), 1), 2)
-    assert told.promise.startswith("none; ")
+    mechanism = make_mechanism(name, scattered(9), 1)
+    told = explain(mechanism, 2)
     assert (told.odds_at_most, told.suspicions) == (None, None)
+    assert mechanism.warning.rstrip(".") in told.promise
+
+
+def test_a_guarantee_is_said_and_so_is_what_it_does_not_cover(wording):
+    options = {"visits": {"zones": "grid:2", "when": "day-part"}}
+    said = []
+    for name in ("exp", "visits", "cgm", *PUBLISHED):
+        told = explain(make_mechanism(name, scattered(9), 1, **options.get(name, {})), 2)
+        said += [name, f"  {told.promise}"]
+        said += [f"  not covered: {each}" for each in told.as_dict()["not_covered"]]
+    wording("answers", "privacy guarantees", "\n".join(said))
 
 
 def test_refuses_a_length_that_no_trajectory_has():
-    with pytest.raises(DomainError, match="at least 1 point, got length=0"):
+    with refused(DomainError, "length_out_of_range", length=0):
         explain(make_mechanism("exp", scattered(9), 1), 0)

@@ -5,6 +5,7 @@ import json
 import geopandas
 import numpy as np
 import pytest
+from refusals import refused
 from shapely.geometry import box
 from worlds import scattered
 
@@ -168,7 +169,7 @@ def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
 def test_counts_of_points_tell_of_no_journeys():
     mechanism = made("brr")
     counts = Counts.of(mechanism, reports_of(mechanism))
-    with pytest.raises(DomainError, match="give the reports themselves"):
+    with refused(DomainError, "counts_of_points", mechanism="brr"):
         ask(mechanism, counts, {"ask": "journeys"})
 
 
@@ -182,9 +183,9 @@ def test_lengths_are_told_as_they_are(journeys):
 
 def test_lengths_are_refused_where_nobody_tells_them():
     question, one = made("trips"), made("atlas")
-    with pytest.raises(DomainError, match="tells of no length"):
+    with refused(DomainError, "frequency_oracle_unsupported", mechanism="trips"):
         ask(question, reports_of(question), {"ask": "lengths"})
-    with pytest.raises(DomainError, match="one length"):
+    with refused(DomainError, "single_length"):
         ask(one, reports_of(one, lengths=(2,)), {"ask": "lengths"})
 
 
@@ -211,9 +212,9 @@ def test_synthetic_journeys_have_the_shares_that_are_told(name):
 
 
 def test_single_points_and_single_zones_make_no_journeys():
-    for name, said in (("brr", "single points"), ("starts", "one zone each")):
+    for name, code in (("brr", "reports_of_points"), ("starts", "pairs_not_queried")):
         mechanism = made(name)
-        with pytest.raises(DomainError, match=said):
+        with refused(DomainError, code, mechanism=name):
             ask(mechanism, reports_of(mechanism), {"ask": "synthesize"})
 
 
@@ -232,32 +233,32 @@ def test_times_are_told_together_and_each():
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "code"),
     [
-        {},
-        [],
-        {"ask": "everything"},
-        {"ask": ["hotspots"]},
-        {"ask": "hotspots", "seed": 1},
-        {"ask": "flows", "at": "ends"},
-        {"ask": "hotspots", "areas": 5},
-        {"ask": "hotspots", "areas": "x" * 201},
-        {"ask": "hotspots", "at": "noon"},
-        {"ask": "hotspots", "level": "1.5"},
-        {"ask": "hotspots", "level": "nan"},
-        {"ask": "hotspots", "level": True},
-        {"ask": "hotspots", "level": 0},
-        {"ask": "hotspots", "level": 10**400},
-        {"ask": "synthesize", "journeys": 0},
-        {"ask": "synthesize", "journeys": 10**9},
-        {"ask": "synthesize", "seed": -1},
-        {"ask": "synthesize", "seed": 1.0},
+        ({}, "unknown_query"),
+        ([], "unknown_query"),
+        ({"ask": "everything"}, "unknown_query"),
+        ({"ask": ["hotspots"]}, "unknown_query"),
+        ({"ask": "hotspots", "seed": 1}, "unknown_query_options"),
+        ({"ask": "flows", "at": "ends"}, "unknown_query_options"),
+        ({"ask": "hotspots", "areas": 5}, "invalid_query_option"),
+        ({"ask": "hotspots", "areas": "x" * 201}, "invalid_query_option"),
+        ({"ask": "hotspots", "at": "noon"}, "invalid_query_option"),
+        ({"ask": "hotspots", "level": "1.5"}, "invalid_query_option"),
+        ({"ask": "hotspots", "level": "nan"}, "invalid_query_option"),
+        ({"ask": "hotspots", "level": True}, "invalid_query_option"),
+        ({"ask": "hotspots", "level": 0}, "invalid_query_option"),
+        ({"ask": "hotspots", "level": 10**400}, "invalid_query_option"),
+        ({"ask": "synthesize", "journeys": 0}, "invalid_query_option"),
+        ({"ask": "synthesize", "journeys": 10**9}, "invalid_query_option"),
+        ({"ask": "synthesize", "seed": -1}, "invalid_query_option"),
+        ({"ask": "synthesize", "seed": 1.0}, "invalid_query_option"),
     ],
 )
-def test_a_question_that_is_none_is_refused(question, journeys):
-    with pytest.raises(SchemaError, match="question"):
+def test_a_question_that_is_none_is_refused(question, code, journeys):
+    with refused(SchemaError, code):
         checked_question(question)
-    with pytest.raises(SchemaError, match="question"):
+    with refused(SchemaError, code):
         ask(*journeys, question)
 
 
@@ -302,21 +303,21 @@ def test_what_changes_an_answer_is_another_question():
 
 
 @pytest.mark.parametrize(
-    ("name", "question", "said"),
+    ("name", "question", "code"),
     [
-        ("visits", {"ask": "hotspots", "areas": "locations"}, "tell of zones"),
-        ("visits", {"ask": "hotspots", "areas": "grid:2"}, "cuts some up"),
-        ("visits", {"ask": "flows"}, "ask with trips"),
-        ("brr", {"ask": "density", "areas": "locations"}, "one of areas"),
-        ("brr", {"ask": "flows"}, "whole journeys"),
-        ("brr", {"ask": "flows", "areas": "locations"}, "between areas"),
-        ("brr", {"ask": "hotspots", "areas": "grid:0"}, "grid:N"),
-        ("atlas", {"ask": "synthesize", "start": "noon"}, "ISO 8601"),
+        ("visits", {"ask": "hotspots", "areas": "locations"}, "locations_not_queried"),
+        ("visits", {"ask": "hotspots", "areas": "grid:2"}, "zones_not_nested"),
+        ("visits", {"ask": "flows"}, "pairs_not_queried"),
+        ("brr", {"ask": "density", "areas": "locations"}, "zones_required"),
+        ("brr", {"ask": "flows"}, "reports_of_points"),
+        ("brr", {"ask": "flows", "areas": "locations"}, "zones_required"),
+        ("brr", {"ask": "hotspots", "areas": "grid:0"}, "unknown_zone_rule"),
+        ("atlas", {"ask": "synthesize", "start": "noon"}, "invalid_start_time"),
     ],
 )
-def test_what_reports_do_not_tell_is_refused_in_a_sentence(name, question, said):
+def test_what_reports_do_not_tell_is_refused(name, question, code):
     mechanism = made(name)
-    with pytest.raises(DomainError, match=said):
+    with refused(DomainError, code):
         ask(mechanism, reports_of(mechanism), question)
 
 
@@ -334,32 +335,32 @@ def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
     one, two = question(learned, frame), question(learned, zones)
     assert one["low"].tolist() == two["low"].tolist()
     assert one.about["areas"] == two.about["areas"]
-    with pytest.raises(DomainError, match="areas must be a rule such as grid:16, Zones"):
+    with refused(DomainError, "areas_of_wrong_type", type="DataFrame"):
         question(learned, frame.drop(columns="geometry"))
-    with pytest.raises(SchemaError, match="the given GeoDataFrame must have polygons"):
+    with refused(SchemaError, "geometry_unreadable"):
         question(learned, geopandas.GeoDataFrame({"name": ["W", "E"]}))
 
 
 def test_what_was_learned_of_other_reports_is_refused(journeys):
     mechanism, reports = journeys
     learned = learn(mechanism, reports.between(0, 100))
-    with pytest.raises(DomainError, match="is of 100 others"):
+    with refused(DomainError, "model_of_other_reports", reports=100):
         ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
 
 
 def test_a_batch_has_at_least_one_report(journeys):
-    with pytest.raises(DomainError, match="min_batch_size"):
+    with refused(DomainError, "min_batch_size_out_of_range", min_batch_size=0):
         ask(*journeys, {"ask": "hotspots"}, min_batch_size=0)
 
 
 def test_a_level_written_at_length_is_refused():
-    with pytest.raises(SchemaError, match="level of a question must be"):
+    with refused(SchemaError, "invalid_query_option", option="level"):
         checked_question({"ask": "hotspots", "level": "0." + "9" * 30})
 
 
 def test_what_a_question_does_not_take_is_named_if_it_is_ours():
-    with pytest.raises(SchemaError, match="journeys may have level, got areas; leave out"):
+    with refused(SchemaError, "unknown_query_options", query="journeys", known=("areas",)):
         checked_question({"ask": "journeys", "areas": "grid:4"})
-    with pytest.raises(SchemaError, match="got 1 others") as refused:
+    with refused(SchemaError, "unknown_query_options", known=(), unknown=1) as caught:
         checked_question({"ask": "journeys", "secret": 1})
-    assert "secret" not in str(refused.value)
+    assert "secret" not in repr(vars(caught.value)) + str(caught.value)

@@ -1,4 +1,4 @@
-"""The sentence over a map says what the map and the rows beside it show, for every kind."""
+"""What an answer found agrees with its map and the rows beside it, for every kind."""
 
 import re
 from dataclasses import replace
@@ -9,12 +9,12 @@ import pytest
 
 from nomadp.answers import Table
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.found import summary
+from nomadp.answers.found import Finding, finding, summary
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import filter_words, row_name
+from nomadp.answers.sentences import row_name
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
 from nomadp.look import look
@@ -47,28 +47,26 @@ def told(table: Table, more: Any = (), less: Any = ()) -> Table:
     return replace(table, columns={**table.columns, "flat": flat, "told_apart": apart})
 
 
-def said(table: Table) -> str:
-    return summary(table, scene_of(table, None))
+def found_in(table: Table) -> Finding:
+    scene = scene_of(table, None)
+    found = finding(table, scene)
+    sentence = summary(table, scene)
+    assert found.row is None or row_name(table, found.row) in sentence
+    assert found.number < 2 or str(found.number) in sentence
+    return found
 
 
 def test_the_greatest_row_that_is_more_than_flat_is_named(placed: Table) -> None:
     first, second, third = leaving(placed)[:3]
-    most = told(placed, more=[first])
-    assert said(most).startswith(("The most is at ", "Of those that leave their area, "))
-    assert row_name(most, first) in said(most)
+    assert found_in(told(placed, more=[first])) == Finding("highest", first)
     below = told(placed, more=[second, third], less=[first])
-    assert row_name(below, second) in said(below)
-    assert "told to be more than" in said(below)
+    assert found_in(below) == Finding("highest_significant", second)
 
 
 def test_what_is_less_than_flat_is_never_the_most(placed: Table) -> None:
     rows = leaving(placed)[:3]
-    found = told(placed, less=rows)
-    assert " most " not in said(found)
-    assert "is told to be more than a flat map has: 3 are less, " in said(found)
-    assert said(found).endswith(f"{row_name(found, rows[0])}.")
-    one = told(placed, less=rows[:1])
-    assert ": 1 is less, " in said(one)
+    assert found_in(told(placed, less=rows)) == Finding("only_lower", rows[0], 3)
+    assert found_in(told(placed, less=rows[:1])) == Finding("only_lower", rows[0], 1)
 
 
 def test_of_areas_that_are_less_than_flat_the_farthest_below_is_named(hotspots: Table) -> None:
@@ -77,16 +75,30 @@ def test_of_areas_that_are_less_than_flat_the_farthest_below_is_named(hotspots: 
     flat = np.array(found["flat"])
     flat[rows[2]] = 0.9
     found = replace(found, columns={**found.columns, "flat": flat})
-    assert said(found).endswith(f"the farthest below at {row_name(found, rows[2])}.")
+    assert found_in(found) == Finding("only_lower", rows[2], 3)
 
 
 def test_where_only_those_who_stay_are_told_apart_no_flow_is_named(flows: Table) -> None:
     stays = [k for k in range(len(flows)) if flows["origin"][k] == flows["destination"][k]]
-    found = told(flows, more=stays[:2])
-    assert said(found) == (
-        "No flow between areas is told apart from a flat map; 2 that stay within one area are."
-    )
-    assert "that stays within one area is." in said(told(flows, more=stays[:1]))
+    for many in (1, 2):
+        found = told(flows, more=stays[:many])
+        assert found_in(found) == Finding("only_within_areas", None, many)
+
+
+def test_where_all_flows_stay_none_is_named(flows: Table) -> None:
+    stays = [k for k in range(len(flows)) if flows["origin"][k] == flows["destination"][k]]
+    found = told(flows.rows(stays), more=[0])
+    assert found_in(found) == Finding("all_within_areas")
+
+
+def test_where_nothing_is_told_apart_nothing_is_named(placed: Table) -> None:
+    assert found_in(told(placed)) == Finding("not_significant")
+
+
+def test_other_answers_are_counted(lengths: Table, hotspots: Table) -> None:
+    assert found_in(lengths) == Finding("rows", None, len(lengths))
+    few = replace(hotspots.rows([]), about={"missing": 12})
+    assert found_in(few) == Finding("too_few_reports", None, 12)
 
 
 def test_the_flow_that_is_named_is_drawn_and_in_the_table(flows: Table) -> None:
@@ -95,12 +107,12 @@ def test_the_flow_that_is_named_is_drawn_and_in_the_table(flows: Table) -> None:
     for found in (told(flows, more=[small]), told(flows, less=rows[:5], more=[small])):
         scene = scene_of(found, None)
         assert scene is not None
-        assert row_name(found, small) in said(found)
+        assert found_in(found).row == small
         assert small in {curve.row for curve in scene.curves}
         assert small in {each["row"] for each in rows_told(found, scene)["rows"]}
 
 
-def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
+def test_a_flow_that_is_less_than_flat_is_dashed_and_counted(
     flows: Table, places: LocationSet
 ) -> None:
     first, second = leaving(flows)[:2]
@@ -108,8 +120,8 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
     scene = scene_of(found, places)
     assert scene is not None
     assert {curve.row: curve.is_less for curve in scene.curves} == {first: False, second: True}
-    assert "1 of the lines is dashed: less than flat has." in filter_words(found, scene)
-    assert "Dashed is less than flat" in legend(scene, "key")
+    assert scene.counts["less"] == 1
+    assert legend(scene, "key").count("stroke-dasharray") == 1
     (dashed,) = re.findall(
         r'stroke-width="([\d.]+)" stroke-dasharray="([\d.]+) ([\d.]+)"',
         svg(scene, "", str, "key"),
@@ -120,15 +132,8 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_said_to_be(
     assert {each["row"]: each["less"] for each in curves} == {first: False, second: True}
     only = scene_of(told(flows, more=[first]), places)
     assert only is not None
-    assert "Dashed" not in legend(only, "key") + filter_words(found, only)
-
-
-@pytest.mark.parametrize(("hatched", "words"), [(1, "it is"), (2, "they are")])
-def test_one_hatched_area_is_spoken_of_as_one(density: Table, hatched: int, words: str) -> None:
-    scene = scene_of(density, None)
-    assert scene is not None
-    some = replace(scene, counts={"hatched": hatched, "apart": 3, "rows": 5})
-    assert f"too little to say: {words} hatched." in filter_words(density, some)
+    assert only.counts["less"] == 0
+    assert "stroke-dasharray" not in legend(only, "key")
 
 
 def test_a_map_of_flows_without_a_line_has_no_legend(flows: Table) -> None:

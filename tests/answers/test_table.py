@@ -1,7 +1,10 @@
 """A table is frozen, checked, and says what it is."""
 
+import re
+
 import numpy as np
 import pytest
+from refusals import refused
 
 from nomadp.answers import Shapes, Table
 from nomadp.errors import SchemaError
@@ -33,35 +36,36 @@ def test_nothing_about_it_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "rule"),
+    ("columns", "code"),
     [
-        ({}, "at least one column"),
-        ({"a": [1, 2], "b": [1]}, "of one length, got a 2, b 1"),
-        ({"geometry": ["x"]}, "not geometry"),
-        ({"": ["x"]}, "must have a name"),
-        ({"a": [[1, 2]]}, "2 dimensions"),
-        ({"a": [1j]}, "complex"),
-        ({"a": ["x", None]}, "must hold text"),
-        ({"a": ["\ud800"]}, "must hold text"),
-        ({"a": [1.0, np.inf]}, "must be finite"),
+        ({}, "no_columns"),
+        ({"a": [1, 2], "b": [1]}, "columns_of_unequal_length"),
+        ({"geometry": ["x"]}, "invalid_column_name"),
+        ({"": ["x"]}, "invalid_column_name"),
+        ({"a": [[1, 2]]}, "unsupported_column_type"),
+        ({"a": [1j]}, "unsupported_column_type"),
+        ({"a": ["x", None]}, "wrong_column_type"),
+        ({"a": ["\ud800"]}, "wrong_column_type"),
+        ({"a": [1.0, np.inf]}, "column_not_finite"),
     ],
 )
-def test_what_is_no_column_is_refused(columns: dict[str, object], rule: str) -> None:
-    with pytest.raises(SchemaError, match=rule):
+def test_what_is_no_column_is_refused(columns: dict[str, object], code: str) -> None:
+    with refused(SchemaError, code):
         Table("hotspots", columns)
 
 
 @pytest.mark.parametrize("about", [{"x": np.nan}, {"x": object()}, {"table": 1}, {"x": {1, 2}}])
 def test_facts_must_be_what_json_can_say(about: dict[str, object]) -> None:
-    with pytest.raises(SchemaError, match="about must be facts that JSON can say"):
+    with refused(SchemaError, "about_not_json"):
         Table("hotspots", TWO, about)
 
 
 def test_an_unknown_kind_or_column_is_refused_by_name() -> None:
-    with pytest.raises(SchemaError, match=r"one of hotspots, density, .*, got weather"):
+    with refused(SchemaError, "unknown_answer_kind"):
         Table("weather", TWO)
-    with pytest.raises(KeyError, match="have the columns location_id, share, not shares"):
+    with pytest.raises(KeyError) as caught:
         Table("hotspots", TWO)["shares"]
+    assert {*TWO, "shares"} <= set(re.findall(r"\w+", str(caught.value)))
 
 
 def test_its_repr_tells_kind_size_and_promise(hotspots: Table) -> None:
@@ -77,15 +81,15 @@ def test_some_rows_keep_the_rest(density: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outlines", "places", "rule"),
+    ("outlines", "places", "code"),
     [
-        ({"a": [[[[0, 0], [1, 1]]]]}, {}, "3 or more"),
-        ({"a": [[[[0, 0], [1, 1], [0, 99]]]]}, {}, "in degrees"),
-        ({}, {"a": (91, 0)}, "in degrees"),
+        ({"a": [[[[0, 0], [1, 1]]]]}, {}, "outline_ring_too_short"),
+        ({"a": [[[[0, 0], [1, 1], [0, 99]]]]}, {}, "outline_out_of_range"),
+        ({}, {"a": (91, 0)}, "place_out_of_range"),
     ],
 )
-def test_shapes_off_the_earth_are_refused(outlines: object, places: object, rule: str) -> None:
-    with pytest.raises(SchemaError, match=rule):
+def test_shapes_off_the_earth_are_refused(outlines: object, places: object, code: str) -> None:
+    with refused(SchemaError, code, area="a"):
         Shapes(outlines, places)  # type: ignore[arg-type]
 
 

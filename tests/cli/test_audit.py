@@ -32,7 +32,9 @@ def test_the_table_says_that_the_claim_holds(run: Run) -> None:
     assert result.stdout.count("holds") == 2
     assert "The worst single draw of each kind" in result.stdout
     assert re.search(
-        r"every check passed\n.* [\d.]+ % .* unseen.\n(Not .*\n)?Repeat with --seed \d+\.\n$",
+        r"every check passed\n"
+        r"A path could leak [\d.]+ % .*, or lose [\d.]+ at epsilon 1, unseen\.\n"
+        r"(Not .*\n)?Repeat with --seed \d+\.\n$",
         result.stdout,
     )
 
@@ -129,6 +131,8 @@ def test_paths_are_listed_with_what_was_seen_of_them(run: Run) -> None:
     ]
     assert all(0 < row["leak_missed"] < 0.02 < row["loss_missed"] < 1 for row in (one, two))
     assert report["leak_missed"] == max(one["leak_missed"], two["leak_missed"])
+    assert report["loss_missed"] == max(one["loss_missed"], two["loss_missed"])
+    assert report["loss_missed_at"] == "1"
     assert "is found with a probability of 0.99" in run(*SMALL).stdout
 
 

@@ -1,6 +1,7 @@
 """Whatever the values of a file or of a program are, there is something to be reported."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from devices import atlas_kit, question_kit
 
 from nomadp.client import journey as journeys
 from nomadp.client.journey import PrivateJourney, Steps, farthest_km
+from nomadp.errors import DomainError
 from nomadp.formats import json_stream
 from nomadp.formats.point_files import read_any_points
 from nomadp.formats.points import Points
@@ -153,6 +155,32 @@ def test_a_program_may_have_points_that_it_does_not_know(odd: Any) -> None:
 def test_a_program_may_have_locations_that_it_does_not_know(odd: Any) -> None:
     assert PrivateJourney.of([3, odd], ATLAS, None).locations.tolist()[:2] == [3, 0]
     assert set(PrivateJourney.of([odd], ATLAS, None).locations.tolist()) == {0}
+
+
+@pytest.mark.parametrize(
+    "journey",
+    [
+        [3, math.nan],
+        [3.0, math.nan],
+        np.array([3.0, math.nan]),
+        np.array([3, None], dtype=object),
+        np.array([3, math.nan], dtype=object),
+    ],
+)
+def test_a_missing_location_may_be_no_number(journey: Any) -> None:
+    """What tables have for a missing number makes whole numbers of a column decimals."""
+    assert PrivateJourney.of(journey, ATLAS, None).locations.tolist()[:2] == [3, 0]
+    alone = PrivateJourney.of([math.nan], ATLAS, None).locations
+    assert set(alone.tolist()) == {0}
+    known = PrivateJourney.of([(40.0, -74.0)], ATLAS, None).locations
+    found = PrivateJourney.of([(40.0, -74.0), math.nan], ATLAS, None).locations
+    assert found.tolist() == known.tolist()
+
+
+@pytest.mark.parametrize("pair", [[40.5, -74.25], np.array([40.5, -74.25])])
+def test_one_flat_pair_of_degrees_is_no_journey(pair: Any) -> None:
+    with pytest.raises(DomainError, match="must be pairs of degrees"):
+        PrivateJourney.of(pair, ATLAS, None)
 
 
 @pytest.mark.parametrize("kit", [ATLAS, VISITS])

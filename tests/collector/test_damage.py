@@ -24,6 +24,7 @@ from postgres import Postgres
 from processes import wait_until
 
 from nomadp.cli import main
+from nomadp.collector import service
 from nomadp.collector.held import read_task
 from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.opened import opened
@@ -148,6 +149,27 @@ def test_a_database_that_misses_a_file_takes_nothing_more(
         server.damage(place, "report", lose=True)
         with collector(opened(place)) as address:
             assert_takes_nothing(address, kit, capfd)
+    finally:
+        server.end()
+
+
+def test_all_collectors_on_a_damaged_database_take_nothing_more(
+    postgres: Postgres, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "WATCH_S", 0.05)
+    server = Postgres()
+    try:
+        server.start()
+        place = server.database()
+        fill(opened(place), kit, 40)
+        server.damage(place, "report")
+        with collector(opened(place)) as one, collector(opened(place)) as other:
+            assert other.ask("GET", "/readyz").status == 200
+            assert one.send(kit, report(kit)).problem == "store_corrupt"
+            assert wait_until(lambda: other.ask("GET", "/readyz").status == 503, 20)
+            assert metrics(other)["nomadp_store_corrupt"] == "1"
+        with collector(opened(place)) as again:  # until all of them were started again
+            assert again.ask("GET", "/readyz").status == 200
     finally:
         server.end()
 

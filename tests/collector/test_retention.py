@@ -221,5 +221,26 @@ def test_counts_outlive_their_reports_unless_the_task_says_otherwise(
     assert found.get("reports") == (None if deletes else 30)
 
 
+@pytest.mark.parametrize("deletes", [False, True])
+def test_what_comes_in_after_a_wrong_clock_was_set_right_is_deleted_in_its_time(
+    place: str, deletes: bool
+) -> None:
+    kit = kit_of("starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes))
+    store, over_s = opened(place), time.time() + 50 * DAY_S
+    with collector(store, kit) as address:
+        assert address.send(kit, *[report(kit, k) for k in range(5)]).body == b""
+        with closing(store.connect()) as connection:
+            held = read_task(connection, kit.task.id)
+        assert held is not None
+        assert sum(deletions(store, held, over_s)) == 5  # confirmed by mistake
+        assert address.send(kit, *[report(kit, k) for k in range(3)]).body == b""
+        checked = CliRunner().invoke(main, ["collector", "check", "--store", place])
+        assert checked.exit_code == 0, checked.output
+    assert kept(place) == 3
+    assert sum(deletions(store, held, time.time())) == 0
+    assert sum(deletions(store, held, over_s)) == 3
+    assert kept(place) == 0
+
+
 def said(deletes: bool) -> dict[str, Any]:
     return {"delete_counts": True} if deletes else {}

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered
 
 from nomadp.engine import perturb_set
@@ -50,7 +51,7 @@ class Untouched(SimulatedWords):
 
 def test_two_trajectories_of_one_tid_are_refused_before_anything_is_drawn():
     mechanism = make_mechanism("exp", LOCATIONS, 1)
-    with pytest.raises(SchemaError, match="every tid must name") as refusal:
+    with refused(SchemaError, "tid_repeated", repeated=1) as refusal:
         perturb_set(mechanism, TWICE, Untouched(1))
     assert "anna" not in str(refusal.value)
 
@@ -59,11 +60,11 @@ def test_two_trajectories_of_one_tid_are_refused_however_far_apart_they_are():
     count = 200  # more than one piece of work
     tids = [str(k % (count - 1)) for k in range(count)]
     far = TrajectorySet.from_lists([[1]] * count, tids, size=40)
-    with pytest.raises(SchemaError, match="got 1 repeated of 200"):
+    with refused(SchemaError, "tid_repeated", repeated=1, rows=200):
         perturb_set(make_mechanism("atlas", LOCATIONS, 1), far)
 
 
 def test_without_randomness_nothing_is_released(monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda count: b"")
-    with pytest.raises(RandomnessUnavailable, match="nothing was released"):
+    with refused(RandomnessUnavailable, "randomness_incomplete", length=0):
         perturb_set(make_mechanism("exp", LOCATIONS, 1), TRIPS)

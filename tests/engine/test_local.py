@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from refusals import refused
 from reported import lists
 
 from nomadp.engine import local, perturb_set
 from nomadp.engine.local import CHUNK
-from nomadp.errors import DomainError, RandomnessUnavailable, SchemaError
+from nomadp.errors import DomainError, InvalidArgument, RandomnessUnavailable, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
 from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
@@ -134,7 +135,7 @@ class WordsThatRunOut(SimulatedWords):
 
     def named(self, names: Sequence[str]) -> Words:
         if f"journey {CHUNK + 6}" in names:
-            raise RandomnessUnavailable("the source ran out")
+            raise RandomnessUnavailable("the source ran out", code="ran_out")
         return super().named(names)
 
 
@@ -143,7 +144,7 @@ def test_a_failing_source_of_words_means_no_output(
     plain: Mechanism, mechanism: Mechanism, journeys: TrajectorySet, jobs: int
 ) -> None:
     for one in (plain, mechanism):
-        with pytest.raises(RandomnessUnavailable, match="the source ran out"):
+        with refused(RandomnessUnavailable, "ran_out"):
             perturb_set(one, journeys, WordsThatRunOut(1), jobs=jobs)
     assert not multiprocessing.active_children()
 
@@ -157,7 +158,7 @@ def test_a_failure_in_any_worker_is_raised_here(
     lists = [[0, 1] for _ in range(COUNT)]
     lists[CHUNK + 6] = [0, len(mechanism.locations)]  # made for a larger set
     journeys = TrajectorySet.from_lists(lists, size=len(mechanism.locations) + 1)
-    with pytest.raises(DomainError, match="public set of 36"):
+    with refused(DomainError, "unknown_locations", size=36):
         perturb_set(mechanism, journeys, SimulatedWords(1), jobs=jobs)
     assert not multiprocessing.active_children()
 
@@ -179,7 +180,7 @@ def test_no_trajectories_give_no_reports(mechanism: Mechanism) -> None:
 
 
 def test_refuses_less_than_one_process(mechanism: Mechanism, journeys: TrajectorySet) -> None:
-    with pytest.raises(ValueError, match="jobs must be at least 1, got jobs=0"):
+    with refused(InvalidArgument, "jobs_out_of_range", jobs=0):
         perturb_set(mechanism, journeys, SimulatedWords(1), jobs=0)
 
 
@@ -254,6 +255,6 @@ def test_the_header_says_where_randomness_came_from(
 
 def test_a_tid_that_repeats_is_refused_unquoted(mechanism: Mechanism) -> None:
     twice = TrajectorySet.from_lists([[0], [1]], ["SECRET", "SECRET"], size=36)
-    with pytest.raises(SchemaError, match="every tid must name one trajectory") as told:
+    with refused(SchemaError, "tid_repeated", repeated=1) as told:
         perturb_set(mechanism, twice)
     assert "SECRET" not in str(told.value)

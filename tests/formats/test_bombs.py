@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from refusals import refused
 
 import nomadp
 from nomadp.answers import Table
 from nomadp.formats import bounded
+from nomadp.formats.atlas_files import read_atlas
 from nomadp.formats.bounded import gunzipped
 from nomadp.formats.checkin_files import read_checkins
 from nomadp.formats.point_files import read_points
@@ -107,6 +110,35 @@ def test_answers_end_early(tmp_path: Path) -> None:
     Table("hotspots", {name: [name] for name in ("tid", "seq", "location_id")}).write(path)
     gz_bomb(path, "csv")
     refused_early(lambda: Table.read(path))
+
+
+def parquet_bomb(path: Path, **columns: object) -> Path:
+    """One row, again and again: by runs, so that hardly a byte is needed for all of them."""
+    count = 8 * MB
+    none = pa.array(np.zeros(count, dtype=np.int64))
+    table = {name: pa.array([value]).take(none) for name, value in columns.items()}
+    pq.write_table(pa.table(table), path, compression="zstd")
+    assert path.stat().st_size < UNPACKED_BYTES / 150
+    return path
+
+
+def test_parquet_bombs_end_early(tmp_path: Path) -> None:
+    path = parquet_bomb(tmp_path / "bomb.parquet", tid="a", seq=1, lat=4.5, lng=4.5)
+    refused_early(lambda: read_points(path))
+
+
+def test_answers_and_codebooks_in_parquet_end_early(tmp_path: Path) -> None:
+    path = parquet_bomb(tmp_path / "bomb.parquet", length=2, journey=0)
+    refused_early(lambda: Table.read(path))
+    refused_early(lambda: read_atlas(path))
+
+
+def test_well_packed_parquet_that_is_none_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "same.parquet"
+    columns = {"tid": ["a"] * 50_000, "seq": range(50_000), "location_id": ["a"] * 50_000}
+    pq.write_table(pa.table(columns), path, compression="zstd")
+    world = nomadp.LocationSet.from_columns(["a", "b"], [0.0, 1.0], [0.0, 1.0])
+    assert len(nomadp.read_trajectories(path, world)[0]) == 1
 
 
 def test_what_was_learned_ends_early(tmp_path: Path) -> None:

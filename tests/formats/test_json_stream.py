@@ -83,7 +83,7 @@ def test_members_may_be_read_or_skipped(value, skipped, most):
 @pytest.mark.parametrize(
     "text",
     [
-        *("[1", "[1,", "[1 2]", "[1;2]", "[,]", '["a', "[nul]", "[NaN]", "[01]"),
+        *("[1", "[1,", "[1 2]", "[1;2]", "[,]", '["a', "[nul]", "[Nan]", "[01]"),
         *("[" * 10**5, "[1]]"),
     ],
 )
@@ -92,6 +92,14 @@ def test_what_is_no_json_is_refused(text):
         whole(opened(text))
     assert refusal.value.code == "not_json"
     assert refusal.value.__context__ is None
+
+
+@given(most=st.integers(1, 40))
+def test_what_programs_write_for_a_missing_number_is_none(most):
+    """JSON has none of these, but whether a file has them depends on its values."""
+    text = '["NaN, -Infinity", NaN, {"a": Infinity, "NaN": [1, -Infinity]}, NaN]'
+    found = ["NaN, -Infinity", None, {"a": None, "NaN": [1, None]}, None]
+    assert list(opened(text, most).elements()) == found
 
 
 @pytest.mark.parametrize(

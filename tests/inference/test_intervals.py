@@ -5,8 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from asked import chances
+from refusals import refused
 from scipy.stats import binom
 
+from nomadp.errors import InvalidArgument
 from nomadp.inference.intervals import share_interval
 from nomadp.inference.shares import Shares
 
@@ -74,5 +76,5 @@ def test_shares_of_journeys_have_intervals_around_their_values():
 
 
 def test_a_level_must_be_a_probability():
-    with pytest.raises(ValueError, match="level must be above 0"):
+    with refused(InvalidArgument, "level_out_of_range", level=0):
         share_interval(np.zeros(1), np.ones(1), np.zeros(1), 0)

@@ -1,12 +1,14 @@
 """Options have stated ranges: at both ends everything adds up, one step beyond is refused."""
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import get_args
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import JOURNEYS, scattered, triangle
 
 from nomadp.audit import measure
@@ -61,6 +63,15 @@ def small(name, **options):
     return make_mechanism(name, triangle(), options.pop("epsilon", 2), **(few | options))
 
 
+@contextmanager
+def option_refused(name):
+    """For its kind or its range: which of them depends on the mechanism."""
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the codes are compared
+        yield
+    codes = {"parameter_out_of_range", "parameter_not_whole_number", "unknown_choice"}
+    assert (refusal.value.code in codes, refusal.value.parameter) == (True, name)
+
+
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 @pytest.mark.parametrize("end", [0, 1])
 def test_at_both_ends_of_an_option_the_audit_holds_and_one_beyond_is_refused(name, option, end):
@@ -69,9 +80,8 @@ def test_at_both_ends_of_an_option_the_audit_holds_and_one_beyond_is_refused(nam
     inside = min(value, 3) if option == "near_count" else value  # no more than there are
     assert measure(small(name, **{option: inside}), 1 + (option != "granularity")).ok
     assert_laws_hold(small(name, **{option: inside}), [0, 2, 1])
-    with pytest.raises(DomainError, match=f"{option} must be") as refusal:
+    with refused(DomainError, "parameter_out_of_range", parameter=option):
         small(name, **{option: value - step if end == 0 else value + step})
-    assert f"got {option}=" in str(refusal.value)
 
 
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
@@ -79,7 +89,7 @@ def test_at_both_ends_of_an_option_the_audit_holds_and_one_beyond_is_refused(nam
 def test_refuses_an_option_of_another_type(name, option, value):
     if option == "max_step_km" and value in (2.5, 3):
         pytest.skip("a number of kilometres")
-    with pytest.raises(ValueError, match=f"{option} must be"):
+    with option_refused(option):
         small(name, **{option: value})
 
 
@@ -89,14 +99,16 @@ def test_at_both_ends_of_epsilon_the_audit_holds_and_beyond_it_is_refused(name):
         assert measure(small(name, epsilon=epsilon), 2).flags == ()
         assert_laws_hold(small(name, epsilon=epsilon), [0, 2, 1])
     for epsilon in (Fraction(1, 10**6 + 1), Fraction(2001, 100), True, math.nan, "many"):
-        with pytest.raises(BudgetError, match="epsilon must be a number"):
+        with refused(BudgetError, "epsilon_out_of_range"):
             small(name, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
 @pytest.mark.parametrize("length", [0, -1, 2**20 + 1, 2.0, True, "2"])
 def test_refuses_a_length_out_of_range(name, length):
-    with pytest.raises(DomainError, match="length must be a whole number from 1 to 1048576"):
+    with refused(
+        DomainError, "parameter_out_of_range", parameter="length", least=1, most=2**20
+    ):
         small(name).split(length)
 
 
@@ -107,7 +119,7 @@ def test_the_longest_trajectories_have_shares_that_laws_can_keep(name):
 
 @pytest.mark.parametrize("name", sorted({*JOURNEYS} - {"atlas"}))
 def test_refuses_a_length_that_leaves_a_draw_next_to_nothing(name):
-    with pytest.raises(BudgetError, match=r"at least 2\^-28"):
+    with refused(BudgetError, "share_too_small"):
         small(name, epsilon="0.000001").split(1000)
 
 
@@ -120,7 +132,7 @@ def too_many():
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
 def test_refuses_more_locations_than_weights_add_up_for(name, too_many):
-    with pytest.raises(DomainError, match=r"locations must be .* to 1048576, got"):
+    with refused(DomainError, "parameter_out_of_range", parameter="locations", most=2**20):
         make_mechanism(name, too_many, 1)
 
 
@@ -136,14 +148,14 @@ def test_a_city_of_thousands_keeps_its_loss_in_words(name):
 @pytest.mark.parametrize(("size", "epsilon"), [(4000, 20), (4000, 16), (36, 20)])
 def test_l_srr_refuses_a_share_that_words_cannot_keep_before_anything_is_drawn(size, epsilon):
     mechanism = make_mechanism("l-srr", scattered(size), epsilon)
-    with pytest.raises(BudgetError, match="use a smaller epsilon"):
+    with refused(BudgetError, "word_precision_exceeded"):
         mechanism.split(1)
     assert mechanism.split(2).epsilon == epsilon
 
 
 def test_atlas_refuses_so_many_near_journeys_that_words_cannot_keep_them_apart():
     mechanism = make_mechanism("atlas", scattered(100), 20, size=64, near_count=32)
-    with pytest.raises(BudgetError, match="use a smaller epsilon"):
+    with refused(BudgetError, "word_precision_exceeded"):
         mechanism.channel(2)
 
 
@@ -169,7 +181,7 @@ def test_whole_numbers_among_options_are_known():
 @pytest.mark.parametrize(("name", "option"), WHOLE)
 @pytest.mark.parametrize("value", [2.5, 2.0, Fraction(2), True, np.True_, np.float64(2), [2]])
 def test_refuses_what_is_no_whole_number_where_one_is_needed(name, option, value):
-    with pytest.raises(ValueError, match=f"{option} must be"):
+    with option_refused(option):
         made(name, **{option: value})
 
 
@@ -194,5 +206,5 @@ class Described(IndependentPoints):
 def test_types_that_are_text_are_read_and_other_numbers_left_alone():
     given = {"locations": triangle(), "epsilon": 1}
     assert Described(**given, several=(1, 2), amount=2.5).some is None
-    with pytest.raises(DomainError, match=r"some must be a whole number, got some=2\.5"):
+    with refused(DomainError, "parameter_not_whole_number", parameter="some"):
         Described(**given, some=2.5)

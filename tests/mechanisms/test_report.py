@@ -4,6 +4,7 @@ import os
 from collections import Counter
 
 import pytest
+from refusals import refused
 from scipy import stats
 from worlds import JOURNEYS, final_law, part_laws, scattered, triangle
 
@@ -53,7 +54,7 @@ def test_reports_follow_the_exact_law():
 @pytest.mark.parametrize("name", NOT_PRIVATE)
 def test_what_is_not_private_makes_no_report_but_can_be_simulated(name):
     mechanism = make_mechanism(name, scattered(9), 1)
-    with pytest.raises(NotPrivateError, match=f"{name} is for experiments only"):
+    with refused(NotPrivateError, "mechanism_not_private", mechanism=name):
         mechanism.report([1, 2])
     assert len(mechanism.simulate([1, 2], seed=1).locations) == 2
 
@@ -69,9 +70,23 @@ def test_a_simulated_report_is_another_type_and_can_be_repeated():
     assert simulated.locations != other.locations
 
 
-@pytest.mark.parametrize("trajectory", [[], [40], [-1], [[1, 2]]])
-def test_a_trajectory_outside_the_set_is_refused_and_not_shown(trajectory):
-    with pytest.raises(DomainError) as refusal:
+def test_what_is_not_private_says_why(wording):
+    kinds = {**PUBLISHED, **EXPERIMENTAL}
+    said = "".join(f"{name}: {kind.warning}\n" for name, kind in kinds.items())
+    wording("laws", "warnings of what is not private", said)
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "code"),
+    [
+        ([], "trajectory_malformed"),
+        ([40], "unknown_locations"),
+        ([-1], "unknown_locations"),
+        ([[1, 2]], "trajectory_malformed"),
+    ],
+)
+def test_a_trajectory_outside_the_set_is_refused_and_not_shown(trajectory, code):
+    with refused(DomainError, code) as refusal:
         make_mechanism("exp", scattered(40), 3).report(trajectory)
     assert "-1" not in str(refusal.value)
 
@@ -81,5 +96,5 @@ def test_without_randomness_there_is_no_report(monkeypatch):
         raise OSError("no entropy")
 
     monkeypatch.setattr(os, "urandom", broken)
-    with pytest.raises(RandomnessUnavailable, match="nothing was released"):
+    with refused(RandomnessUnavailable, "randomness_failed"):
         make_mechanism("exp", scattered(40), 3).report([1, 2])

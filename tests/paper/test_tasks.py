@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from nomadp.errors import DomainError
 from nomadp.paper import EXPERIMENTS, Paper, reopened
@@ -19,9 +20,7 @@ def test_names_come_in_the_order_of_the_report(tmp_path: Path) -> None:
 
 
 def test_refuses_a_name_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(
-        DomainError, match="unknown experiment 'fig4'; choose all or some of ne"
-    ):
+    with refused(DomainError, "unknown_experiment", experiment="fig4"):
         Paper.planned(["fig4"], tmp_path)
 
 
@@ -74,7 +73,7 @@ def test_a_report_of_an_unfinished_run_holds_what_is_finished(
 def test_refuses_a_folder_without_a_run(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(DomainError, match="must hold the results of an earlier run"):
+    with refused(DomainError, "no_earlier_run"):
         reopened(tmp_path)
 
 

@@ -1,5 +1,6 @@
 """The dashboard in a real browser, of a collector that really runs, under its real policy."""
 
+import csv
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -388,6 +389,41 @@ def test_all_rows_are_saved_as_a_file(
     zones = len(collection.trips.book)
     assert head.startswith("origin,destination,flow")
     assert len(rows) == zones**2
+
+
+FORMULA = '=HYPERLINK("https://elsewhere.example")'
+
+
+@pytest.mark.slow
+def test_rows_are_saved_without_formulas_for_a_spreadsheet(
+    chromium: "Browser", collection: Collection, tmp_path: Path
+) -> None:
+    """Names of zones are whatever the maker of a task wrote."""
+    with seen(chromium, collection.url) as page:
+
+        def renamed(route: "Route") -> None:
+            reply = route.fetch()
+            if reply.status != 200 or "answer" not in (said := reply.json()):
+                route.fulfill(response=reply)
+                return
+            columns = said["answer"]["columns"]
+            for name in {"origin", "zone"} & columns.keys():
+                columns[name][0] = FORMULA
+            route.fulfill(response=reply, json=said)
+
+        page.route("**/collection_jobs/*", renamed)
+        sign_in(page, TRIPS)
+        open_tab(page, "flows")
+        saved = {}
+        for button in ("save", "save-spreadsheet"):
+            with page.expect_download() as download:
+                page.locator(f"[data-action={button}]").click()
+            download.value.save_as(tmp_path / "flows.csv")
+            with (tmp_path / "flows.csv").open(newline="", encoding="utf-8") as file:
+                saved[button] = list(csv.reader(file))
+    plain, safe = saved.values()
+    assert (plain[1][0], safe[1][0]) == (FORMULA, f"'{FORMULA}")
+    assert [row[1:] for row in plain] == [row[1:] for row in safe]
 
 
 @pytest.mark.parametrize("status", [404, 507, 0])

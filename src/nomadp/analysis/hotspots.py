@@ -227,5 +227,6 @@ def _check_moving(trajectories: Sequences) -> None:
     if not (trajectories.lengths > 1).any():
         raise DomainError(
             "trips and steps need a trajectory of at least 2 points, and every one of "
-            f"{len(trajectories)} has 1"
+            f"{len(trajectories)} has 1",
+            code="trajectories_of_one_point",
         )

@@ -171,7 +171,10 @@ def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
-            "trajectory; reports under random ids cannot be compared, perturb with --keep-tids"
+            "trajectory; reports under random ids cannot be compared, perturb with --keep-tids",
+            code="tids_differ",
+            missing=missing,
+            extra=extra,
         )
     return reported.select([position[tid] for tid in true.tids])
 
@@ -208,7 +211,11 @@ def normalised(locations: LocationSet, error_km: float) -> float:
 def check_radii(radii_km: Sequence[float]) -> None:
     wrong = [each for each in radii_km if not 0 <= each < math.inf]
     if wrong:
-        raise DomainError(f"a radius must be a number of km from 0, got {wrong[0]}")
+        raise DomainError(
+            f"a radius must be a number of km from 0, got {wrong[0]}",
+            code="query_radius_out_of_range",
+            radius_km=wrong[0],
+        )
 
 
 def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
@@ -216,23 +223,34 @@ def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
     if isinstance(reported, AnyReports) and reported.entry_size is not None:
         raise DomainError(
             "reports must be of journeys to be compared with trajectories, and those of "
-            f"{reported.header.mechanism} are answers to a direct question"
+            f"{reported.header.mechanism} are answers to a direct question",
+            code="frequency_oracle_unsupported",
+            mechanism=reported.header.mechanism,
         )
     if isinstance(reported, AnyReports) and not reported.header.linked:
         raise DomainError(
             "reports must be in the order of the trajectories to be compared with them, and "
-            "these have random ids; for experiments, perturb with keep_tids=True"
+            "these have random ids; for experiments, perturb with keep_tids=True",
+            code="random_ids",
         )
     if len(true) == 0:
-        raise DomainError("there must be at least one trajectory to evaluate, got none")
+        raise DomainError(
+            "there must be at least one trajectory to evaluate, got none",
+            code="no_trajectories",
+        )
     if len(true) != len(reported):
         raise DomainError(
             f"every trajectory must have one report, got {len(true)} trajectories and "
-            f"{len(reported)} reports"
+            f"{len(reported)} reports",
+            code="report_count_differs",
+            trajectories=len(true),
+            reports=len(reported),
         )
     different = int((true.lengths != reported.lengths).sum())
     if different:
         raise DomainError(
             "a report must have as many points as its trajectory, and "
-            f"{different} of {len(true)} do not; were they made from these trajectories?"
+            f"{different} of {len(true)} do not; were they made from these trajectories?",
+            code="lengths_differ",
+            different=different,
         )

@@ -103,5 +103,9 @@ def explain(mechanism: Mechanism, length: int) -> Explanation:
     [('point', 2, '1/2')]
     """
     if length < 1:
-        raise DomainError(f"a trajectory must have at least 1 point, got length={length}")
+        raise DomainError(
+            f"a trajectory must have at least 1 point, got length={length}",
+            code="length_out_of_range",
+            length=length,
+        )
     return Explanation(mechanism, length)

@@ -16,7 +16,7 @@ import numpy as np
 
 from nomadp.analysis.metrics import error_km_each, normalised, within_percent_each
 from nomadp.budget import MAX_EPSILON
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference import can_decode, decode
 from nomadp.inference.learning import Progress
 from nomadp.laws import Ints
@@ -103,9 +103,15 @@ class Goal:
 
     def __post_init__(self) -> None:
         if (self.error_km is None) == (self.percent is None):
-            raise ValueError("a goal must be either an error in km or a percentage of points")
+            raise InvalidArgument(
+                "a goal must be either an error in km or a percentage of points",
+                code="ambiguous_goal",
+            )
         if (self.percent is None) != (self.within_km is None):
-            raise ValueError("a percentage of points must come with the radius that holds them")
+            raise InvalidArgument(
+                "a percentage of points must come with the radius that holds them",
+                code="goal_without_radius",
+            )
 
     @property
     def radii_km(self) -> tuple[float, ...]:
@@ -159,7 +165,9 @@ def calibrate(
     if mechanism.asks:
         raise DomainError(
             f"an error in km is one of journeys, and {mechanism.name} asks a direct question, "
-            "whose error is one of shares; leave out the locations, or use atlas"
+            "whose error is one of shares; leave out the locations, or use atlas",
+            code="frequency_oracle_unsupported",
+            mechanism=mechanism.name,
         )
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)

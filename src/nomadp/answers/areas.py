@@ -58,14 +58,19 @@ def areas_of(
         raise DomainError(
             "areas must be a rule such as grid:16, Zones of the same location set or a "
             f"GeoDataFrame of polygons, got {type(areas).__name__}; read a file of polygons "
-            "with nomadp.formats.zone_files.read_zones"
+            "with nomadp.formats.zone_files.read_zones",
+            code="areas_of_wrong_type",
+            type=type(areas).__name__,
         )
     if isinstance(mechanism, Question):
         own = mechanism.partition
         if areas == LOCATIONS:
             raise DomainError(
                 f"single locations must have been asked for, and reports of {mechanism.name} "
-                f"tell of zones ({own.rule}); ask for those or larger ones"
+                f"tell of zones ({own.rule}); ask for those or larger ones",
+                code="locations_not_queried",
+                mechanism=mechanism.name,
+                zones=own.rule,
             )
         if areas is None or areas == own.rule:
             return Areas(world, own)

@@ -92,20 +92,30 @@ def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     said: Any = question
     kind = said.get("ask") if isinstance(said, Mapping) else None
     if not isinstance(kind, str) or kind not in _QUESTIONS:
-        raise SchemaError(f"a question must ask for one of {', '.join(QUESTIONS)}")
+        raise SchemaError(
+            f"a question must ask for one of {', '.join(QUESTIONS)}", code="unknown_query"
+        )
     takes = _QUESTIONS[kind].takes
     strange = [name for name in question if name not in ("ask", *takes)]
     if strange:
         known = sorted(_RULES.keys() & set(strange))
         raise SchemaError(
             f"a question for {kind} may have {', '.join(takes)}, got "
-            f"{', '.join(known) or f'{len(strange)} others'}; leave out what it has not"
+            f"{', '.join(known) or f'{len(strange)} others'}; leave out what it has not",
+            code="unknown_query_options",
+            query=kind,
+            known=tuple(known),
+            unknown=len(strange),
         )
     asked = {name: value for name, value in question.items() if value is not None}
     for name in takes:
         what, is_one = _RULES[name]
         if name in asked and not is_one(asked[name]):
-            raise SchemaError(f"{name} of a question must be {what}, and is not")
+            raise SchemaError(
+                f"{name} of a question must be {what}, and is not",
+                code="invalid_query_option",
+                option=name,
+            )
     if "level" in takes:
         asked["level"] = float(asked.get("level", LEVEL))
     return asked
@@ -118,7 +128,9 @@ def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
         try:
             moment(asked["start"])
         except DomainError as refusal:
-            raise SchemaError(f"of a question, {refusal}") from None
+            raise SchemaError(
+                f"of a question, {refusal}", code="invalid_query_option", option="start"
+            ) from None
     kind, areas = asked["ask"], asked.get("areas")
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
         return
@@ -126,7 +138,11 @@ def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
     if isinstance(mechanism, Direct) and areas == mechanism.partition.rule:
         return
     rules = _RULES["areas"][0] if kind == "hotspots" else "grid:N or h3:R"
-    raise SchemaError(f"areas of a question for {kind} must be {rules}, and is not")
+    raise SchemaError(
+        f"areas of a question for {kind} must be {rules}, and is not",
+        code="invalid_query_option",
+        option="areas",
+    )
 
 
 def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,17 +29,23 @@ def as_columns(given: Mapping[str, Any]) -> Mapping[str, Column]:
     """Copies that nobody can write to, of one length."""
     found = {name: _as_column(name, values) for name, values in given.items()}
     if not found:
-        raise SchemaError("a table must have at least one column, got none")
+        raise SchemaError("a table must have at least one column, got none", code="no_columns")
     lengths = {len(column) for column in found.values()}
     if len(lengths) > 1:
         told = ", ".join(f"{name} {len(column)}" for name, column in found.items())
-        raise SchemaError(f"the columns of a table must be of one length, got {told}")
+        raise SchemaError(
+            f"the columns of a table must be of one length, got {told}",
+            code="columns_of_unequal_length",
+        )
     return MappingProxyType(found)
 
 
 def _as_column(name: Any, values: Any) -> Column:
     if not isinstance(name, str) or not name or name == GEOMETRY:
-        raise SchemaError(f"a column must have a name, and not {GEOMETRY}, got {name!r}")
+        raise SchemaError(
+            f"a column must have a name, and not {GEOMETRY}, got {name!r}",
+            code="invalid_column_name",
+        )
     if not hasattr(values, "dtype"):
         values = list(values)
         if all(isinstance(each, str) for each in values):
@@ -52,11 +58,17 @@ def _as_column(name: Any, values: Any) -> Column:
     if column.ndim != 1 or column.dtype.kind not in _OF_NUMPY:
         raise SchemaError(
             f"{name} must be a column of texts, numbers, or yes and no, got {column.dtype} of "
-            f"{column.ndim} dimensions"
+            f"{column.ndim} dimensions",
+            code="unsupported_column_type",
+            column=name,
         )
     made: NDArray[Any] = column.astype(DTYPES[_OF_NUMPY[column.dtype.kind]])
     if made.dtype == np.float64 and np.isinf(made).any():
-        raise SchemaError(f"{name} must be finite, or NaN where it is not known")
+        raise SchemaError(
+            f"{name} must be finite, or NaN where it is not known",
+            code="column_not_finite",
+            column=name,
+        )
     made.flags.writeable = False
     return made
 
@@ -76,7 +88,12 @@ def _texts(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     try:
         "".join(values).encode()
     except (TypeError, UnicodeEncodeError):
-        raise SchemaError(f"{name} must hold text, and holds something else") from None
+        raise SchemaError(
+            f"{name} must hold text, and holds something else",
+            code="wrong_column_type",
+            column=name,
+            expected=TEXT,
+        ) from None
     return tuple(values)
 
 
@@ -104,7 +121,12 @@ def from_texts(name: str, values: Sequence[Any], kind: str) -> Column:
         return np.array([read(value) for value in values], dtype=DTYPES[kind])
     except (TypeError, ValueError, KeyError, OverflowError):
         pass
-    raise SchemaError(f"{name} must be a column of {kind}, as its description says")
+    raise SchemaError(
+        f"{name} must be a column of {kind}, as its description says",
+        code="wrong_column_type",
+        column=name,
+        expected=kind,
+    )
 
 
 def _decimal(value: Any) -> float:

@@ -51,7 +51,8 @@ def as_about(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if TABLE in copied:
         raise SchemaError(
             f"about must be facts that JSON can say, by names other than {TABLE}; turn others "
-            "into text first"
+            "into text first",
+            code="about_not_json",
         )
     return MappingProxyType(copied)
 
@@ -81,11 +82,14 @@ def said(content: bytes | str | None, source: str) -> dict[str, Any]:
     if not ours:
         raise SchemaError(
             f"{source} must say of what kind its answers are, as those do that Table.write "
-            "wrote; hand in like=TABLE to read it as another one's rows"
+            "wrote; hand in like=TABLE to read it as another one's rows",
+            code="no_description",
         )
     if number != FORMAT:
         raise SchemaError(
-            f"{source} must be of format {FORMAT}, got {str(number)[:20]}; use a newer nomadp"
+            f"{source} must be of format {FORMAT}, got {str(number)[:20]}; use a newer nomadp",
+            code="unknown_table_format",
+            format=str(number)[:20],
         )
     return dict(found)
 

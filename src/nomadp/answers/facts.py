@@ -28,7 +28,9 @@ class Terms:
     def __post_init__(self) -> None:
         if self.min_batch_size < 1:
             raise DomainError(
-                f"min_batch_size must be a whole number from 1, got {self.min_batch_size}"
+                f"min_batch_size must be a whole number from 1, got {self.min_batch_size}",
+                code="min_batch_size_out_of_range",
+                min_batch_size=self.min_batch_size,
             )
 
 

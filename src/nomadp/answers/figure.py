@@ -41,7 +41,9 @@ def draw(path: Path, tables: "Sequence[Table]", locations: LocationSet | None) -
     drawn = [(table, scene) for table, scene in scenes if scene is not None]
     if not drawn:
         raise SchemaError(
-            f"a figure needs an answer with places and rows, got {tables[0].kind} without"
+            f"a figure needs an answer with places and rows, got {tables[0].kind} without",
+            code="nothing_to_draw",
+            answer=tables[0].kind,
         )
     above = [_above(table, scene) for table, scene in drawn]
     heights = [

@@ -51,9 +51,7 @@ def flows(
     """
     check_level(level)
     mechanism = mechanism_of(learned)
-    zones = areas_of(mechanism, areas, GRID).zones
-    if zones is None:
-        raise DomainError("flows go between areas, got locations; use grid:N, h3:R or zones")
+    zones = _required(areas_of(mechanism, areas, GRID).zones)
     few = missing("flows", mechanism, learned.counts, terms, COLUMNS)
     if few is not None:
         return few
@@ -64,6 +62,15 @@ def flows(
     said["fakes"] = flow_fakes(learned, zones, shares, timed=timed)
     facts = about("flows", learned, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))
+
+
+def _required(zones: Zones | None) -> Zones:
+    if zones is None:
+        raise DomainError(
+            "flows go between areas, got locations; use grid:N, h3:R or zones",
+            code="zones_required",
+        )
+    return zones
 
 
 def _estimates(learned: Learned, zones: Zones, level: float) -> Estimates:

@@ -100,7 +100,9 @@ def _pandas() -> Any:
     if version_of("pandas") is None:
         raise ExtraMissing(
             "this needs the package pandas, which is not installed; run: "
-            f"{EXTRAS['geo'].remedy}, or pip install pandas"
+            f"{EXTRAS['geo'].remedy}, or pip install pandas",
+            code="package_missing",
+            package="pandas",
         )
     return import_module("pandas")
 
@@ -142,12 +144,17 @@ def _column(name: str, chunks: Any) -> Any:
     )
     if not (is_text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         raise SchemaError(
-            f"{name} must be a column of texts, numbers, or yes and no, got {kind}; convert it"
+            f"{name} must be a column of texts, numbers, or yes and no, got {kind}; convert it",
+            code="unsupported_column_type",
+            column=name,
         )
     if chunks.null_count and not pa.types.is_boolean(kind):
         raise SchemaError(
             f"{name} must not have missing values, got {chunks.null_count} of {len(chunks)}; "
-            "only decimals, and yes and no, may"
+            "only decimals, and yes and no, may",
+            code="missing_values",
+            column=name,
+            missing=chunks.null_count,
         )
     return chunks.to_pylist() if is_text else np.array(chunks.to_numpy())
 

@@ -61,7 +61,9 @@ def geometries(table: "Table") -> list[Geometry | None]:
         return [_point(float(lng), float(lat)) for lng, lat in rows]
     raise SchemaError(
         f"{table.kind} must say where they are to have a geometry, by lat and lng or by "
-        "shapes, and do not; write them as .csv or .parquet"
+        "shapes, and do not; write them as .csv or .parquet",
+        code="no_geometry",
+        answer=table.kind,
     )
 
 
@@ -124,7 +126,9 @@ def from_wkb(value: bytes) -> Geometry | None:
         return _read_area(value, 0)[0]
     except (struct.error, ValueError, KeyError, IndexError):
         pass
-    raise SchemaError("a geometry must be well-known binary (WKB) without heights, and is not")
+    raise SchemaError(
+        "a geometry must be well-known binary (WKB) without heights, and is not", code="not_wkb"
+    )
 
 
 def _read_area(value: bytes, start: int) -> tuple[Geometry | None, int]:

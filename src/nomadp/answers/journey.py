@@ -83,7 +83,9 @@ def _distinct(learned: Learned, decoders: Decoders) -> dict[str, Any]:
         if law is None or not law.whole:
             raise DomainError(
                 "counts of single points do not tell which belong to one journey, and those of "
-                f"{learned.mechanism.name} are; give the reports themselves"
+                f"{learned.mechanism.name} are; give the reports themselves",
+                code="counts_of_points",
+                mechanism=learned.mechanism.name,
             )
         found = decoders.of_values(length, values, law)
         places.append(found.locations.reshape(-1))
@@ -130,7 +132,9 @@ def lengths(
     if mechanism.asks:
         raise DomainError(
             f"a direct question tells of no length, and these reports are of {mechanism.name}; "
-            "ask reports of journeys"
+            "ask reports of journeys",
+            code="frequency_oracle_unsupported",
+            mechanism=mechanism.name,
         )
     few = missing("lengths", mechanism, learned.counts, terms, LENGTHS)
     if few is not None:
@@ -149,7 +153,8 @@ def _length_columns(learned: Learned, level: float) -> dict[str, Any]:
     if len(found) == 1:
         raise DomainError(
             "lengths are told by reports of several, and all of these have one: a task of one "
-            "length hides that of every journey"
+            "length hides that of every journey",
+            code="single_length",
         )
     count = np.array(list(found.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()

@@ -98,7 +98,7 @@ def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = No
 def _several(tables: "Table | Sequence[Table]") -> "list[Table]":
     found = list(tables) if isinstance(tables, list | tuple) else [tables]
     if not found:
-        raise SchemaError("a picture must be of at least one table, got none")
+        raise SchemaError("a picture must be of at least one table, got none", code="no_tables")
     return found  # type: ignore[return-value]
 
 

@@ -93,7 +93,10 @@ def density(
     """
     asked = _Asked(areas_of(mechanism_of(learned), areas, GRID), at, level)
     if asked.areas.zones is None:
-        raise DomainError("a density is one of areas, got locations; use grid:N, h3:R or zones")
+        raise DomainError(
+            "a density is one of areas, got locations; use grid:N, h3:R or zones",
+            code="zones_required",
+        )
     return _answered("density", learned, asked, terms)
 
 

@@ -277,8 +277,11 @@ def _tracks(table: "Table", locations: LocationSet | None) -> Scene:
     drawn = [_thinned(line) for line in lines]
     tracks = [Track(each[0], line) for each, line in zip(rows.values(), drawn, strict=False)]
     thinned = sum(len(line) < len(whole) for line, whole in zip(drawn, lines, strict=True))
+    counts: dict[str, Any]
     counts = {"journeys": len(rows), "drawn": len(tracks), "thinned": thinned}
     counts["lines"] = len({line.tobytes() for line in drawn})
+    if "radius_km" in table.columns:
+        counts["median_radius_km"] = float(sorted(table["radius_km"])[len(table) // 2])
     return Scene(frame, places, tracks=tracks, shown=list(range(len(table))), counts=counts)
 
 

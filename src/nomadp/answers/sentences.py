@@ -141,11 +141,10 @@ def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
         words += " evenly chosen; a file has all."
     if count["lines"] < count["drawn"] and not made_up:
         words += f" They share {count['lines']:,} lines: equal reports have equal answers."
-    if "radius_km" in table.columns and "level" in table.about:
-        middle_km = sorted(table["radius_km"])[len(table) // 2]
+    if "median_radius_km" in count and "level" in table.about:
         level = f"{100 * table.about['level']:g}{PERCENT}"
         words += f" With a probability of {level} each, half of all"
-        words += f" points are known to within {middle_km:.2g} km or better."
+        words += f" points are known to within {count['median_radius_km']:.2g} km or better."
     return words
 
 

@@ -51,9 +51,17 @@ def _outline(name: str, polygons: Any) -> Outline:
 def _ring(name: str, ring: Any) -> Floats:
     corner = np.array(ring, dtype=np.float64)
     if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
-        raise SchemaError(f"the outline of {name} must have rings of 3 or more lng and lat")
+        raise SchemaError(
+            f"the outline of {name} must have rings of 3 or more lng and lat",
+            code="outline_ring_too_short",
+            area=name,
+        )
     if not (np.abs(corner) <= (180.0, 90.0)).all():
-        raise SchemaError(f"the outline of {name} must be in degrees of longitude and latitude")
+        raise SchemaError(
+            f"the outline of {name} must be in degrees of longitude and latitude",
+            code="outline_out_of_range",
+            area=name,
+        )
     if not np.array_equal(corner[0], corner[-1]):
         corner = np.concatenate([corner, corner[:1]])  # files want rings closed
     corner.flags.writeable = False
@@ -63,7 +71,11 @@ def _ring(name: str, ring: Any) -> Floats:
 def _place(name: str, place: Any) -> Place:
     lat, lng = map(float, place)
     if not (abs(lat) <= 90 and abs(lng) <= 180):
-        raise SchemaError(f"the place of {name} must be a latitude and a longitude in degrees")
+        raise SchemaError(
+            f"the place of {name} must be a latitude and a longitude in degrees",
+            code="place_out_of_range",
+            area=name,
+        )
     return lat, lng
 
 

@@ -12,7 +12,7 @@ from nomadp.answers.flow import flow_fakes
 from nomadp.answers.journey import point_rows
 from nomadp.answers.place import place_fakes
 from nomadp.answers.table import Table
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
 from nomadp.inference.learned import Learned, mechanism_of
 from nomadp.inference.shares import believed
@@ -56,8 +56,7 @@ def synthesize(
     >>> len(table), table.about["synthetic"]
     (10, True)
     """
-    if not 1 <= count <= MOST:
-        raise DomainError(f"journeys must be from 1 to {MOST}, got {count}")
+    _check_count(count)
     begin = None if start is None else moment(start)
     mechanism = mechanism_of(learned)
     few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
@@ -67,6 +66,16 @@ def synthesize(
     said: dict[str, Any] = {"synthetic": True, "seed": seed, "journeys": count}
     said["fakes"] = _fakes(learned)
     return Table("synthetic", columns, about("synthesize", learned, terms, **said))
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= MOST:
+        raise DomainError(
+            f"journeys must be from 1 to {MOST}, got {count}",
+            code="trajectory_count_out_of_range",
+            count=count,
+            most=MOST,
+        )
 
 
 def _columns(
@@ -98,7 +107,7 @@ def _trips(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     question = learned.mechanism
     shares = flow_shares(learned).values  # refuses questions about single zones
     if not isinstance(question, Question):
-        raise ValueError("a direct question must have been asked")
+        raise InvalidArgument("a direct question must have been asked", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
     order = np.argsort(question.partition.of, kind="stable")
     held = np.bincount(question.partition.of)
@@ -115,7 +124,9 @@ def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     if survey is None or not law.whole:
         raise DomainError(
             "synthetic journeys need reports of whole journeys, and those of "
-            f"{mechanism.name} are of single points; use atlas, or the question trips"
+            f"{mechanism.name} are of single points; use atlas, or the question trips",
+            code="reports_of_points",
+            mechanism=mechanism.name,
         )
     kept = location_shares(survey).kept
     groups = {group.evidence.support.shape[1]: group for group in survey.groups}
@@ -146,6 +157,7 @@ def moment(text: str) -> datetime:
     if found is None or found.year not in YEARS:
         raise DomainError(
             "start must be a time in ISO 8601 of the years 1970 to 2199, such as "
-            "2026-01-01T08:00:00Z, and is not"
+            "2026-01-01T08:00:00Z, and is not",
+            code="invalid_start_time",
         )
     return found

@@ -55,7 +55,8 @@ class Table:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise SchemaError(
-                f"an answer must be one of {', '.join(KINDS)}, got {str(self.kind)[:80]}"
+                f"an answer must be one of {', '.join(KINDS)}, got {str(self.kind)[:80]}",
+                code="unknown_answer_kind",
             )
         object.__setattr__(self, "columns", as_columns(self.columns))
         object.__setattr__(self, "about", as_about(self.about))

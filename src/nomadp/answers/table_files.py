@@ -50,7 +50,9 @@ def table_writes(
     if geometry is not None and geometry != by_nature and found.suffix != ".parquet":
         raise SchemaError(
             f"{found} has {'a' if by_nature else 'no place for a'} geometry by its nature; "
-            "only .parquet leaves the choice"
+            "only .parquet leaves the choice",
+            code="geometry_not_optional",
+            by_nature=by_nature,
         )
     if is_parquet(found):
         made = to_arrow(table, geometry=bool(geometry) or by_nature)
@@ -107,7 +109,9 @@ def flowmap_writes(
     if not needed <= table.columns.keys() or table.shapes is None or not table.shapes.places:
         raise SchemaError(
             f"a flow map needs the columns {', '.join(sorted(needed))} and the places of its "
-            f"areas, got {table.kind} without; ask for flows"
+            f"areas, got {table.kind} without; ask for flows",
+            code="not_flows",
+            answer=table.kind,
         )
     flow = table["flow"]
     trips = table.about.get("reports") if flow.sum() <= 1 + 1e-6 else None
@@ -150,10 +154,15 @@ def _read_parquet(path: Path, like: "Table | None") -> Parts:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from nomadp.formats.parquet_files import whole_table
+
     try:
-        found = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            found = whole_table(path, file, file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
-        raise SchemaError(f"{path} must be a Parquet file, and is damaged or not") from error
+        raise SchemaError(
+            f"{path} must be a Parquet file, and is damaged or not", code="not_parquet"
+        ) from error
     return from_arrow(found, like)
 
 
@@ -163,7 +172,9 @@ def _read_geojson(path: Path, like: "Table | None") -> Parts:
     description = said(about, str(path))
     listed = content.get("features")
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise SchemaError(f"{path} must have a list of features, and has none")
+        raise SchemaError(
+            f"{path} must have a list of features, and has none", code="no_feature_list"
+        )
     rows = [each.get("properties") or {} for each in listed]
     columns = {
         name: from_texts(name, [row.get(name) for row in rows], kind)
@@ -187,7 +198,8 @@ def _read_csv(path: Path, kinds: Any) -> dict[str, Any]:
     if any(name not in header for name in kinds) or any(len(r) != len(header) for r in rows):
         raise SchemaError(
             f"{path} must be well-formed CSV in UTF-8 with the columns {','.join(kinds)} that "
-            "its description names, and is not"
+            "its description names, and is not",
+            code="malformed_table",
         )
     at = {name: header.index(name) for name in kinds}
     return {

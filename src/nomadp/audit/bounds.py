@@ -19,7 +19,14 @@ from nomadp.audit.sampler import ALPHA, POWER
 from nomadp.geometry import Floats
 from nomadp.laws import Ints
 
-__all__ = ["differing_share", "leaked_share", "limits", "loss_missed", "p_value"]
+__all__ = [
+    "differing_share",
+    "leaked_share",
+    "limits",
+    "loss_missed",
+    "loss_of_leak",
+    "p_value",
+]
 
 
 def p_value(counts: Ints, law: Floats, telling: Floats) -> float:
@@ -82,3 +89,14 @@ def loss_missed(law: Floats, draws: int) -> float:
 def differing_share(compared: int) -> float:
     """The same for reports that were compared and all equal: (1 - f)^compared = 1 - POWER."""
     return float(1 - (1 - POWER) ** (1 / compared))
+
+
+def loss_of_leak(law: Floats, share: float) -> float:
+    """What reports lose if so many of one trajectory always are one output, its own.
+
+    All others follow the law.
+    """
+    likely, unlikely = law.max(axis=0), law.min(axis=0)
+    with np.errstate(divide="ignore"):
+        lost = np.log((1 - share) * likely + share) - np.log((1 - share) * unlikely)
+    return float(lost.max())

@@ -184,6 +184,10 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
     if length < 1 or hours * size**length > INPUTS_MAX:
         raise DomainError(
             f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "
-            f"locations and length={length}; measure it on fewer locations"
+            f"locations and length={length}; measure it on fewer locations",
+            code="audit_too_large",
+            locations=size,
+            length=length,
+            most=INPUTS_MAX,
         )
     return measure(mechanism, length)

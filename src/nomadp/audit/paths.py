@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.audit.bounds import leaked_share, loss_missed, p_value
+from nomadp.audit.bounds import leaked_share, loss_missed, loss_of_leak, p_value
 from nomadp.audit.compared import Comparison, compare
 from nomadp.audit.loss import final_laws, number, told
 from nomadp.audit.sampler import ALPHA
@@ -80,7 +80,8 @@ class PathRow:
     """The largest share of leaked (or different) reports that could have been missed: a
     larger one is found with a probability of 0.99."""
     loss_missed: float | None = None
-    """The same of the loss, where it was sampled."""
+    """The same of the loss: of sampled reports directly, of compared ones that of a path which
+    leaks as many as could have been missed."""
 
     @property
     def ok(self) -> bool:
@@ -97,13 +98,10 @@ class PathRow:
             return seen
         seen |= {"epsilon": str(self.epsilon), "reports": self.reports}
         seen |= {"leak_missed": number(self.leak_missed)}
-        if self.loss_missed is None:
+        seen |= {"loss_missed": number(self.loss_missed or 0.0)}
+        if self.seen == "compared":
             return seen | {"differing": self.differing}
-        return seen | {
-            "length": self.length,
-            "p_value": float(f"{self.p_value:.2g}"),
-            "loss_missed": number(self.loss_missed),
-        }
+        return seen | {"length": self.length, "p_value": float(f"{self.p_value:.2g}")}
 
 
 def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
@@ -148,6 +146,8 @@ def _lacking(path: str) -> str:
 
 def _compared(mechanism: Mechanism, path: str, sampling: Sampling) -> PathRow:
     found: Comparison = compare(mechanism, sampling.lengths, sampling.compared, sampling.seed)
+    laws = (final_laws(mechanism, length) for length in sampling.lengths)
+    share = found.share_missed
     return PathRow(
         mechanism=mechanism.name,
         path=path,
@@ -155,7 +155,8 @@ def _compared(mechanism: Mechanism, path: str, sampling: Sampling) -> PathRow:
         epsilon=mechanism.epsilon,
         reports=found.reports,
         differing=found.differing,
-        leak_missed=found.share_missed,
+        leak_missed=share,
+        loss_missed=max(loss_of_leak(law[:, law.any(axis=0)], share) for law in laws),
     )
 
 

@@ -104,6 +104,16 @@ class AuditReport:
         return max(seen, default=None)
 
     @property
+    def loss_missed(self) -> tuple[float, Fraction] | None:
+        """The largest loss, beside its epsilon, that any path could have hidden."""
+        seen = [
+            (row.loss_missed, row.epsilon)
+            for row in self.paths
+            if row.loss_missed is not None and row.epsilon is not None
+        ]
+        return max(seen, key=lambda pair: pair[0] - pair[1], default=None)
+
+    @property
     def unseen_paths(self) -> tuple[str, ...]:
         """The paths that were neither compared nor sampled."""
         unseen = (row for row in self.paths if row.seen.startswith("not seen"))
@@ -116,6 +126,7 @@ class AuditReport:
         return sound and all(row.flagged for row in self.gallery)
 
     def as_dict(self) -> dict[str, Any]:
+        loss, epsilon = self.loss_missed or (None, None)
         return {
             "ok": self.ok,
             "mechanisms": [row.as_dict() for row in self.rows],
@@ -124,6 +135,8 @@ class AuditReport:
             "paths": [row.as_dict() for row in self.paths],
             "full_size": [row.as_dict() for row in self.full_size],
             "leak_missed": None if self.leak_missed is None else number(self.leak_missed),
+            "loss_missed": None if loss is None else number(loss),
+            "loss_missed_at": None if epsilon is None else str(epsilon),
             "seed": self.seed,
         }
 
@@ -132,7 +145,11 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     """Walk everything the request names; raises nothing for a leak, the report tells."""
     exhibits = tuple(GALLERY) if request.gallery is None else request.gallery
     if unknown := [name for name in exhibits if name not in GALLERY]:
-        raise DomainError(f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}")
+        raise DomainError(
+            f"unknown variant {unknown[0]!r}; choose one of {', '.join(GALLERY)}",
+            code="unknown_variant",
+            variant=unknown[0],
+        )
     todo = list(configurations(request))
     if request.draws:
         require("analysis")  # now, not after the walk

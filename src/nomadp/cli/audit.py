@@ -67,7 +67,8 @@ def audit(**options: Any) -> Answer:
     words that draw each output, decides; printed losses are rounded up. Paths that draw many
     trajectories at once are sampled against the exact law at every length and, where they must
     give the reference's own reports, compared with it over random sets and lengths. The verdict
-    says what share of leaked reports could have been missed, and which paths were not seen.
+    says what share of leaked reports and which loss could have been missed, and which paths
+    were not seen.
     Variants known to be broken are walked too, and each must be caught; finding one broken is
     therefore a success.
 
@@ -134,9 +135,11 @@ def _print(report: "AuditReport") -> None:
 def _verdict(report: "AuditReport") -> str:
     """With what it could have missed: no sampling finds every leak."""
     said = ["every check passed" if report.ok else "A CHECK FAILED"]
-    if report.leak_missed is not None:
+    if report.leak_missed is not None and report.loss_missed is not None:
+        loss, epsilon = report.loss_missed
         said.append(
-            f"A path could leak {100 * report.leak_missed:.2g} % of its reports unseen."
+            f"A path could leak {100 * report.leak_missed:.2g} % of its reports, or lose "
+            f"{loss:.3g} at epsilon {epsilon}, unseen."
         )
     if report.unseen_paths:
         said.append(f"Not seen at all: {', '.join(report.unseen_paths)}.")

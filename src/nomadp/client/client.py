@@ -128,7 +128,7 @@ class Client:
         """Spend the task's epsilon on one report of a journey, and send it when it is due.
 
         A journey is (lat, lng) pairs in degrees, or indices of the task's locations, of
-        any length and any values, None where one is missing; a task that asks when
+        any length and any values, None or NaN where one is missing; a task that asks when
         needs the ``hour`` of the week, too, or None where nobody knows it. What cannot
         be used has a public answer (docs/device.md): a report is always made. It is due
         at a random time that the task bounds, or ``now``; what is not due yet, or is to

@@ -163,27 +163,37 @@ def _is_named(found: Any) -> bool:
 
 
 def _as_numbers(rows: Any) -> Any:
-    """None, and what no number of 64 bits can hold, is a value that cannot be used."""
+    """None, NaN, and what no number of 64 bits can hold, is a value that cannot be used."""
     with suppress(ValueError, OverflowError):
         found = np.asarray(rows)
         if _is_named(found) or (found.ndim > 1 and found.dtype != object):
             return found
-    listed = list(rows)
+    listed = [None if _is_nan(each) else each for each in rows]
     if all(each is None or _is_whole(each) for each in listed):
-        kept = [each is not None and -(2**63) <= each < 2**63 for each in listed]
-        return np.array([e if k else _UNKNOWN for e, k in zip(listed, kept, strict=True)])
+        return np.array([_as_index(each) for each in listed], dtype=np.int64)
     pairs = [(None, None) if each is None else tuple(each) for each in listed]
     return np.array([[_as_number(each) for each in pair] for pair in pairs])
 
 
 def _is_whole(value: Any) -> bool:
+    """Decimals, too: one missing value makes them of all whole numbers of a column."""
+    if isinstance(value, float | np.floating):
+        return value == np.rint(value) and math.isfinite(value)
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _as_index(value: Any) -> int:
+    return int(value) if value is not None and -(2**63) <= value < 2**63 else _UNKNOWN
 
 
 def _as_number(value: Any) -> float:
     if value is None:
         return math.nan
-    if not (_is_whole(value) or isinstance(value, float | np.floating)):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError
     try:
         return float(value)
@@ -209,10 +219,12 @@ def _hour(hour: Any, *, is_asked: bool) -> int | None:
     """The public hour where none is known: a clock that cannot be read must not be silent."""
     if not is_asked:
         return None
-    if isinstance(hour, bool) or not isinstance(hour, int | np.integer | None):
+    is_number = isinstance(hour, int | float | np.integer | np.floating)
+    if isinstance(hour, bool) or not (is_number or hour is None):
         raise DomainError(
             "the hour of the week must be a whole number, or None where nobody knows it; what "
             "came is withheld",
             code="hour_malformed",
         )
-    return int(hour) if hour is not None and 0 <= hour < HOURS else PUBLIC_HOUR
+    is_known = hour is not None and 0 <= hour < HOURS and _is_whole(hour)
+    return int(hour) if is_known else PUBLIC_HOUR

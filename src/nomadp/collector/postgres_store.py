@@ -25,6 +25,8 @@ __all__ = ["PostgresConnection", "PostgresStore"]
 LOCK_SPACE = 0x6E6F6D61
 """Of advisory locks: the writers' parts are numbered in it."""
 PARTS_MAX = 1024
+DAMAGED = PARTS_MAX + 1
+"""A lock beside those of the parts: every collector that met damage holds it."""
 CONNECT_S = 10
 
 # A file of the database's own that is gone is damage, too.
@@ -40,6 +42,11 @@ _WRITERS = """
     SELECT 1 FROM pg_locks JOIN pg_database ON pg_locks.database = pg_database.oid
     WHERE locktype = 'advisory' AND datname = current_database()
       AND classid::bigint = ? AND objid::bigint < ? LIMIT 1
+"""
+_WARNED = """
+    SELECT 1 FROM pg_locks JOIN pg_database ON pg_locks.database = pg_database.oid
+    WHERE locktype = 'advisory' AND datname = current_database()
+      AND classid::bigint = ? AND objid::bigint = ? LIMIT 1
 """
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 _INDEXES = """
@@ -173,6 +180,13 @@ class PostgresConnection(Connection):
 
     def interrupt(self) -> None:
         self.raw.cancel()
+
+    def warn_others(self) -> None:
+        # A lock and no row: nothing is written to a store that is damaged.
+        self.rows("SELECT pg_try_advisory_lock_shared(?, ?)", LOCK_SPACE, DAMAGED)
+
+    def is_warned(self) -> bool:
+        return bool(self.rows(_WARNED, LOCK_SPACE, DAMAGED))
 
     def close(self) -> None:
         self.raw.close()

@@ -32,9 +32,9 @@ class Retention:
 
     def sweep(self, held: HeldTask) -> None:
         """One task's, until all is done or somebody says that it must not go on."""
+        now_s = self._clock()  # before it is judged: it may jump in between
         if not self._may_go_on():
             return
-        now_s = self._clock()
         with closing(deletions(self._store, held, now_s)) as steps:
             for count in steps:
                 if count:

@@ -22,7 +22,7 @@ __all__ = ["Service"]
 
 SWEEP_S = 600.0
 WATCH_S = 5.0
-"""How often the clock is compared, and the store is asked whether it was confirmed."""
+"""How often the clock is compared, and the store is asked what other collectors know."""
 CHECK_S = 86_400.0
 """How often all of a store is read to see whether it is damaged; first at the start."""
 
@@ -64,7 +64,7 @@ class Service:
             raise
         self._work = [
             asyncio.create_task(self._again(SWEEP_S, self._sweep)),
-            asyncio.create_task(self._again(WATCH_S, self._look_at_clock)),
+            asyncio.create_task(self._again(WATCH_S, self._look_around)),
         ]
 
     async def stop(self) -> None:
@@ -107,6 +107,14 @@ class Service:
                 log_failure("work on the store failed", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_over.wait(), pause_s)
+
+    async def _look_around(self) -> None:
+        """What one collector on a store knows of it concerns the others, too."""
+        if self.condition.is_corrupt:
+            await self.reading(lambda connection: connection.warn_others())
+        elif await self.reading(lambda connection: connection.is_warned()):
+            raise StoreCorrupt("as another collector on it has seen")
+        await self._look_at_clock()
 
     async def _look_at_clock(self) -> None:
         """Learn what others know of the time, and let them know."""

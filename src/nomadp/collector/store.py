@@ -131,6 +131,13 @@ class Connection(ABC):
     def interrupt(self) -> None:
         """From another thread: what is running ends with `StoreUnavailable`."""
 
+    def warn_others(self) -> None:  # noqa: B027 - most have none
+        """Let other collectors on this store know that it is damaged, while this is open."""
+
+    def is_warned(self) -> bool:
+        """Whether another collector on this store has said so."""
+        return False
+
     @abstractmethod
     def close(self) -> None: ...
 
@@ -218,9 +225,9 @@ class Connection(ABC):
         their locks in the same order, and none waits for one that waits for it.
         """
         with self.transaction():
-            closed = frozenset(
-                n for (n,) in self.rows("SELECT number FROM task WHERE closed = 1")
-            )
+            tasks = self.rows("SELECT number, closed, swept FROM task")
+            closed = frozenset(number for number, is_closed, _ in tasks if is_closed)
+            swept = {number: last for number, _, last in tasks}
             known: dict[tuple[int, bytes], Kept] = {}
             cells: list[Cell] = []
             for each in sorted(arrivals, key=lambda a: a.task):
@@ -229,12 +236,19 @@ class Connection(ABC):
                 known |= {(each.task, name): kept for name, kept in found.items()}
                 if not is_closed:
                     cells += cells_of(each, found)
+                    if min(each.epochs) <= swept.get(each.task, -1):
+                        self._sweep_again(each.task, min(each.epochs))
             self.add_cells(cells)
             written = Written(known, closed)
             self.add_counters(told(written))
             if seconds is not None:
                 self.keep_time(seconds)
         return written
+
+    def _sweep_again(self, task: int, epoch: int) -> None:
+        """Retention has passed an epoch that reports still come in for: the clock was ahead."""
+        sql = "UPDATE task SET swept = ? WHERE number = ? AND swept >= ?"
+        self.run(sql, epoch - 1, task, epoch)
 
     def add_counters(self, counters: Counters) -> None:
         rows = [(task, reason, self.part, n) for (task, reason), n in sorted(counters.items())]

@@ -66,7 +66,9 @@ def survey(
         if source.hours and found.hours is None:
             raise SchemaError(
                 f"{source.path} must say in a column {WHEN} when each trajectory begins, and "
-                "does not; add it, or ask without --when"
+                "does not; add it, or ask without --when",
+                code="columns_missing",
+                missing=(WHEN,),
             )
         points += len(found.locations)
         single += int(np.count_nonzero(found.lengths == 1))
@@ -76,6 +78,9 @@ def survey(
     if again:
         raise SchemaError(
             f"{source.path}: every tid must name one trajectory, got {again} repeated of "
-            f"{source.rows}; number the trajectories, or keep only one of each tid"
+            f"{source.rows}; number the trajectories, or keep only one of each tid",
+            code="tid_repeated",
+            repeated=again,
+            rows=source.rows,
         )
     return Survey(source.rows, points, single)

@@ -33,17 +33,22 @@ def read_key(path: str | PathLike[str]) -> bytes:
         if not only_mine(found):
             raise SchemaError(
                 f"{found} must be readable by its owner alone, and is not; chmod 600 it, or "
-                "make a new key if others may have seen this one"
+                "make a new key if others may have seen this one",
+                code="key_file_not_private",
             )
         with found.open("rb") as file:
             content = file.read(4 * KEY_BYTES)
     except OSError as error:
-        raise SchemaError(f"{found} cannot be read: {error.strerror or error}") from error
+        raise SchemaError(
+            f"{found} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
     key = content if len(content) == KEY_BYTES else _decoded(content)
     if key is None:
         raise SchemaError(
             f"{found} must hold a key of {KEY_BYTES} bytes, or {2 * KEY_BYTES} hexadecimal "
-            "digits, and does not; its content is withheld"
+            "digits, and does not; its content is withheld",
+            code="key_file_invalid",
+            length=KEY_BYTES,
         )
     return key
 

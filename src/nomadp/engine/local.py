@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from nomadp.engine.workers import assigned, worker_pool
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument, WrongType
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
@@ -93,7 +93,9 @@ def perturb_set(
     """
     jobs = how.get("jobs", 1)
     if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
+        raise InvalidArgument(
+            f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
+        )
     _check_given(trajectories, words)
     source = SystemWords() if words is None else words
     kept = _kept(mechanism, how)
@@ -111,14 +113,18 @@ def perturb_set(
 
 def _check_given(trajectories: Any, words: Any) -> None:
     if not isinstance(trajectories, TrajectorySet):
-        raise TypeError(
+        raise WrongType(
             f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
-            "read_trajectories makes one of files and frames"
+            "read_trajectories makes one of files and frames",
+            code="trajectory_set_required",
+            type=type(trajectories).__name__,
         )
     if words is not None and not isinstance(words, Words):
-        raise TypeError(
+        raise WrongType(
             "words must be SystemWords(), KeyedWords(key) or SimulatedWords(seed), got "
-            f"{type(words).__name__}; leave them out for people"
+            f"{type(words).__name__}; leave them out for people",
+            code="random_source_required",
+            type=type(words).__name__,
         )
     check_names(trajectories.tids)
 
@@ -129,7 +135,9 @@ def _kept(mechanism: Mechanism, how: How) -> bool:
     if kept and mechanism.asks:
         raise DomainError(
             f"a report of {mechanism.name} must be all that is kept of a direct question, and "
-            "transcripts were asked for; leave them out"
+            "transcripts were asked for; leave them out",
+            code="no_transcripts",
+            mechanism=mechanism.name,
         )
     return kept
 

@@ -12,7 +12,6 @@ shown, in no log and in no error.
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from nomadp.engine.spark_tasks import (
     decoding,
     finished,
     perturbing,
+    refusal_in,
     report_columns,
     summing,
     tallying,
@@ -98,9 +98,11 @@ def perturb(
     when a batch is run again, and the reports with them.
     """
     if not isinstance(words, KeyedWords):
-        raise TypeError(
+        raise errors.WrongType(
             "a cluster may run a batch again, so its words must come from a key; "
-            f"use KeyedWords(key), got {type(words).__name__}"
+            f"use KeyedWords(key), got {type(words).__name__}",
+            code="words_not_keyed",
+            type=type(words).__name__,
         )
     if check_unique:
         check_unique_tids(frame)
@@ -161,7 +163,9 @@ def check_unique_tids(frame: Frame) -> None:
     if repeated:
         raise errors.SchemaError(
             f"every tid must stand for one trajectory, got {repeated} that stand for several; "
-            "they are withheld; give every trajectory a tid of its own"
+            "they are withheld; give every trajectory a tid of its own",
+            code="tid_repeated",
+            repeated=repeated,
         )
 
 
@@ -171,11 +175,10 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = re.search(r"nomadp\.errors\.(\w+): (.+)", str(error))
-        refusal = getattr(errors, found.group(1), None) if found else None
-        if found is None or refusal is None:
+        refusal = refusal_in(str(error))
+        if refusal is None:
             raise
-        raise refusal(found.group(2).strip()) from None
+        raise refusal from None
 
 
 def survey(frame: Frame) -> Survey:
@@ -199,7 +202,9 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
     if missing:
         raise errors.SchemaError(
             "trajectories on a cluster must have the columns tid and location_ids, one row to "
-            f"a trajectory, and {' and '.join(sorted(missing))} is not there"
+            f"a trajectory, and {' and '.join(sorted(missing))} is not there",
+            code="columns_missing",
+            missing=tuple(sorted(missing)),
         )
     when = [WHEN] if hours and WHEN in frame.columns else []
     return frame.select("tid", "location_ids", *when)

@@ -3,20 +3,23 @@
 Every function returns a mapper for `mapInArrow`. The engine carries it to its workers with all
 it holds, so a mapper holds a mechanism and at most a key; what is expensive to work out is
 worked out where it is needed and kept there. Engines cut batches as they like: a mapper joins
-small ones, and no result depends on the cuts.
+small ones, and no result depends on the cuts. Of an error an engine brings only the text back,
+so that of a mapper ends in its code and facts.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 import nomadp
+from nomadp import errors
 from nomadp.analysis.metrics import Evaluation, Scores, check_radii, evaluate, normalised
 from nomadp.engine.batches import perturb_batch
 from nomadp.errors import DomainError, NomadpError
@@ -42,10 +45,12 @@ __all__ = [
     "ROWS",
     "SUM_COLUMNS",
     "TALLY_COLUMNS",
+    "carrying_facts",
     "decoding",
     "finished",
     "gathered",
     "perturbing",
+    "refusal_in",
     "report_columns",
     "software_of",
     "summing",
@@ -72,10 +77,49 @@ ROWS = 16384
 _ARITHMETIC = ("numpy", "numba")
 
 
+def carrying_facts(mapper: Mapper) -> Mapper:
+    """The same; its refusals end in ``[code {facts as JSON}]``, which `refusal_in` reads."""
+
+    @wraps(mapper)
+    def map_batches(batches: Batches) -> Batches:
+        try:
+            yield from mapper(batches)
+        except NomadpError as error:
+            facts = {name: fact for name, fact in vars(error).items() if name[0] != "_"}
+            code = facts.pop("code")
+            # Without spaces, a " [" is in a text; escaped, the last one is where ours begins.
+            said = json.dumps(facts, default=str, separators=(",", ":"))
+            said = said.replace(" [", " \\u005b")
+            error.args = (f"{error} [{code} {said}]",)
+            raise
+
+    return map_batches
+
+
+def refusal_in(text: str) -> NomadpError | None:
+    """What a worker refused, from the text in which an engine wraps it; None if nothing."""
+    found = re.search(r"nomadp\.errors\.(\w+): (.+)", text)
+    refusal = getattr(errors, found[1], None) if found else None
+    if found is None or refusal is None:
+        return None
+    message = found[2].strip()
+    told = re.fullmatch(r"(.+) \[([a-z][a-z0-9_]*)(?: (\{.*\}))?\]", message)
+    if told is None:
+        return cast(NomadpError, refusal(message))
+    try:
+        facts = json.loads(told[3] or "{}")
+    except ValueError:  # an engine that escapes quotes; the code is as it was
+        facts = {}
+    # Collections of facts are tuples, and lists in JSON.
+    facts = {name: tuple(f) if isinstance(f, list) else f for name, f in facts.items()}
+    return cast(NomadpError, refusal(told[1], code=told[2], **facts))
+
+
 def perturbing(mechanism: Mechanism, words: KeyedWords, path: str, *, linked: bool) -> Mapper:
     """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 
+    @carrying_facts
     def perturb_batches(batches: Batches) -> Batches:
         here = _kept(mechanism)
         _check_software(software, software_of(here))
@@ -88,6 +132,7 @@ def perturbing(mechanism: Mechanism, words: KeyedWords, path: str, *, linked: bo
 def decoding(mechanism: Mechanism, prior: Prior | None, level: float) -> Mapper:
     """Reports to estimates, each point with the radius that holds ``level`` of its mass."""
 
+    @carrying_facts
     def decode_batches(batches: Batches) -> Batches:
         here = _kept(mechanism)
         decoders = Decoders(here, prior, level)  # a distinct report is worked out once
@@ -105,6 +150,7 @@ def decoding(mechanism: Mechanism, prior: Prior | None, level: float) -> Mapper:
 def tallying(mechanism: Mechanism) -> Mapper:
     """Reports to how often each distinct one came in, one table for each partition."""
 
+    @carrying_facts
     def tally_batches(batches: Batches) -> Batches:
         here, counts = _kept(mechanism), Counts()
         for batch in gathered(batches):
@@ -162,7 +208,10 @@ def _check_software(expected: str, found: str) -> None:
     if expected != found:
         raise NomadpError(
             "every worker must compute with what the driver has, else a batch that is run "
-            f"again could draw other reports; the driver has {expected}, a worker {found}"
+            f"again could draw other reports; the driver has {expected}, a worker {found}",
+            code="worker_software_differs",
+            expected=expected,
+            found=found,
         )
 
 
@@ -179,6 +228,7 @@ def summing(locations: LocationSet, radii_km: Sequence[float]) -> Mapper:
     """From rows of (tid, true_ids, reported_ids) to one row of sums for each partition."""
     check_radii(radii_km)  # here, before a cluster works
 
+    @carrying_facts
     def sum_batches(batches: Batches) -> Batches:
         counts = np.zeros(4, dtype=np.int64)
         sums = np.zeros(3 * (1 + len(radii_km)))
@@ -209,10 +259,16 @@ def finished(
         raise DomainError(
             "reports must carry the tids of the trajectories to be compared with them, but "
             f"{missing} trajectories have no report and {extra} reports have no trajectory; "
-            "reports under random ids cannot be compared, perturb with keep_tids"
+            "reports under random ids cannot be compared, perturb with keep_tids",
+            code="reports_not_matched",
+            missing=missing,
+            extra=extra,
         )
     if not trajectories:
-        raise DomainError("there must be at least one trajectory to evaluate, got none")
+        raise DomainError(
+            "there must be at least one trajectory to evaluate, got none",
+            code="no_trajectories",
+        )
     answers = [_scores(part, locations) for part in np.split(sums / trajectories, 3)]
     radii = tuple(map(float, radii_km))
     return Evaluation(trajectories, points, locations.diameter_km, radii, *answers)

@@ -23,7 +23,7 @@ from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
 from nomadp.engine.unfinished import Unfinished
 from nomadp.engine.workers import assigned, worker_pool
-from nomadp.errors import NotPrivateError
+from nomadp.errors import InvalidArgument, NotPrivateError
 from nomadp.formats.nested_files import NestedFile
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of
@@ -60,7 +60,8 @@ class Job:
         if not (found.private or self.simulated):
             raise NotPrivateError(
                 "a file of reports for people must come from a private mechanism and secret "
-                "words, and these would not; say simulated=True for an experiment"
+                "words, and these would not; say simulated=True for an experiment",
+                code="reports_not_private",
             )
         return found
 
@@ -92,7 +93,9 @@ class Running:
     def run(self, *, jobs: int = 1, progress: Progress | None = None) -> None:
         """Perturb what is left, and put the whole into the target's place."""
         if jobs < 1:
-            raise ValueError(f"jobs must be at least 1, got jobs={jobs}")
+            raise InvalidArgument(
+                f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
+            )
         missing = set(range(len(self.part_rows))) - self.done
         with closing(self._drawn(missing, jobs)) as drawn:
             for part, pieces in groupby(drawn, key=itemgetter(0)):

@@ -68,7 +68,10 @@ class Unfinished:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._enter()
         if self.is_begun():
-            raise SchemaError(f"{self.folder} was begun by another run; run the command again")
+            raise SchemaError(
+                f"{self.folder} was begun by another run; run the command again",
+                code="begun_by_another_run",
+            )
         self._clear()
         if words is not None:
             return words
@@ -96,7 +99,8 @@ class Unfinished:
         if not isinstance(manifest, dict) or not {*PINNED, "survey"} <= set(manifest):
             raise SchemaError(
                 f"{self._manifest} must say what job this is, and is damaged; remove "
-                f"{self.folder} to begin anew"
+                f"{self.folder} to begin anew",
+                code="manifest_damaged",
             )
         self._job = sha256(content).hexdigest()
         return manifest
@@ -105,12 +109,15 @@ class Unfinished:
         """Refuse to go on with another job: its reports would stand among those of this one."""
         # As JSON: a tuple that was written comes back as a list.
         wanted = json.loads(json.dumps(wanted))
-        other = [what for name, what in PINNED.items() if begun[name] != wanted[name]]
-        if other:
+        differs = [name for name in PINNED if begun[name] != wanted[name]]
+        if differs:
+            other = [PINNED[name] for name in differs]
             raise SchemaError(
                 f"{self.folder} must hold the beginning of this very job, and holds that of "
                 f"one with {' and '.join(other)}; finish that one by its own command, name "
-                "another --out, or remove the folder to begin anew"
+                "another --out, or remove the folder to begin anew",
+                code="another_job_begun",
+                differs=tuple(differs),
             )
 
     def finished_parts(self, rows: Sequence[int]) -> set[int]:
@@ -176,7 +183,9 @@ class Unfinished:
     def _damaged(self, k: int) -> SchemaError:
         return SchemaError(
             f"{self._part(k)} must hold the reports of its part, and is damaged or of another "
-            "job; remove it and run the same command again: they are drawn again, the same"
+            "job; remove it and run the same command again: they are drawn again, the same",
+            code="part_damaged",
+            part=k,
         )
 
     def _part(self, k: int) -> Path:
@@ -192,7 +201,8 @@ class Unfinished:
         if self.folder.is_symlink() or not only_mine(self.folder):
             raise SchemaError(
                 f"{self.folder} must be a folder that only its owner may open, and is not; "
-                "remove it, or name another --out"
+                "remove it, or name another --out",
+                code="folder_not_private",
             )
         self._lock = _locked(self.folder)
 
@@ -209,7 +219,8 @@ def _locked(folder: Path) -> int | None:
     except BlockingIOError as error:
         os.close(handle)
         raise SchemaError(
-            f"{folder} is in use by another run; wait for it, or name another --out"
+            f"{folder} is in use by another run; wait for it, or name another --out",
+            code="folder_in_use",
         ) from error
     except OSError:  # a disk without locks is as good as a system without
         pass

@@ -17,6 +17,7 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
+from nomadp.formats.unreadable import Unreadable
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
 from nomadp.walks import Journeys
@@ -111,12 +112,15 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from nomadp.formats.parquet_files import METADATA_KEY, damaged
+    from nomadp.formats.parquet_files import METADATA_KEY, damaged, whole_table
 
     check_readable(path)
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            table = whole_table(path, file, file.schema_arrow.names)
         said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
+    except Unreadable:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(path) from error
     if isinstance(said, dict) and said.get("format") == OLD_FORMAT:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from nomadp.formats.unreadable import Unreadable
 
-__all__ = ["bounded", "gunzipped", "most_bytes", "unharmed"]
+__all__ = ["bounded", "gunzipped", "is_beyond_measure", "most_bytes", "unharmed"]
 
 Found = TypeVar("Found")
 
@@ -42,6 +42,11 @@ BROKEN = (
 def most_bytes(packed_bytes: int) -> int:
     """How many bytes may come out of so many."""
     return min(MOST_BYTES, max(ALWAYS_BYTES, MOST_TIMES * packed_bytes))
+
+
+def is_beyond_measure(bytes_: int, packed_bytes: int) -> bool:
+    """Of a format that says before how much it holds, and may hold more than `MOST_BYTES`."""
+    return bytes_ > max(ALWAYS_BYTES, MOST_TIMES * packed_bytes)
 
 
 def gunzipped(packed: BinaryIO, label: str) -> BinaryIO:

@@ -31,7 +31,7 @@ class JsonStream:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self._parse = json.JSONDecoder(parse_constant=_refuse).raw_decode
+        self._parse = json.JSONDecoder(parse_constant=_missing).raw_decode
         self._text, self._at, self._ended = "", 0, False
 
     def peek(self) -> str:
@@ -163,6 +163,8 @@ class JsonStream:
         return True
 
 
-def _refuse(constant: str) -> None:
-    """NaN and Infinity, which JSON does not have."""
-    raise BadContent(code="not_json")
+def _missing(constant: str) -> None:
+    """NaN and Infinity, which JSON does not have: some programs write them for no number.
+
+    Whether a file has them depends on its values, so they must not refuse it.
+    """

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
+from nomadp.formats.bounded import is_beyond_measure
 from nomadp.formats.columns import (
     PUBLIC_CLOCK_US,
     UNREADABLE,
@@ -34,7 +35,7 @@ from nomadp.formats.columns import (
     decimals,
     wholes,
 )
-from nomadp.formats.unreadable import BadRows
+from nomadp.formats.unreadable import BadRows, Unreadable
 from nomadp.geometry import Floats
 
 __all__ = [
@@ -46,12 +47,14 @@ __all__ = [
     "read_parquet",
     "table_of",
     "to_wkb",
+    "whole_table",
     "write_parquet",
 ]
 
 METADATA_KEY = b"nomadp"
 UTC_NAMES = ("UTC", "Z", "Etc/UTC")
 """Of a column of timestamps: they say when, and not what the clock showed."""
+VALUE_BYTES = 8
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
 LITTLE_ENDIAN, POINT_KIND = 1, 1
 POINT_KINDS = {1, 1001, 2001, 3001}
@@ -64,13 +67,32 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     try:
         with pq.ParquetFile(path) as file:
             kinds = choose(file.schema_arrow.names)
-            table = file.read(columns=list(kinds))
+            table = whole_table(path, file, list(kinds))
     except (pa.ArrowException, OSError):
         table = None
     # Raised outside the handler: the original may quote the file.
     if table is None:
         raise damaged(path)
     return table_of(str(path), table, lambda header: kinds, wishes)
+
+
+def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
+    """All rows of these columns, unless they take far more memory than such a file should.
+
+    Runs of equal values take next to no bytes in a file and 8 each in memory, so what the file
+    says of its pages is not enough: its values are counted, too.
+    """
+    footer, wanted, values, bytes_ = file.metadata, set(columns), 0, 0
+    for k in range(footer.num_row_groups):
+        group = footer.row_group(k)
+        for j in range(group.num_columns):
+            column = group.column(j)
+            if column.path_in_schema.split(".")[0] in wanted:
+                values += column.num_values
+                bytes_ += column.total_uncompressed_size
+    if is_beyond_measure(max(bytes_, VALUE_BYTES * values), path.stat().st_size):
+        raise Unreadable(path, code="bomb")
+    return file.read(columns=list(columns))
 
 
 def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:

@@ -41,7 +41,10 @@ def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
     """Zones of this location set, or those that a rule makes of it."""
     made = zones_of(locations, zones) if isinstance(zones, str) else zones
     if made.locations != locations:
-        raise DomainError("zones must be of the location set that reports were made with")
+        raise DomainError(
+            "zones must be of the location set that reports were made with",
+            code="zones_of_other_locations",
+        )
     return made
 
 
@@ -74,7 +77,10 @@ def label_places(question: Question, zones: Zones, at: str | None = None) -> Int
     if at is not None and at not in sides:
         raise DomainError(
             f"{at} must have been asked for, and reports of {question.name} tell of "
-            f"{' and '.join(sides)} only"
+            f"{' and '.join(sides)} only",
+            code="points_not_queried",
+            at=at,
+            mechanism=question.name,
         )
     found: Ints = zone[sides[at] if at else next(iter(sides.values()))]
     return found
@@ -85,7 +91,9 @@ def label_pairs(question: Question, zones: Zones) -> Ints:
     if question.name != "trips":
         raise DomainError(
             "the zones that trips go between must have been asked for together, and reports of "
-            f"{question.name} tell of one zone each; ask with trips"
+            f"{question.name} tell of one zone each; ask with trips",
+            code="pairs_not_queried",
+            mechanism=question.name,
         )
     zone = _zone_of_zone(question.partition, zones)
     place, _ = _label_parts(question)
@@ -152,6 +160,9 @@ def _zone_of_zone(own: Zones, wanted: Zones) -> Ints:
     if not np.array_equal(zone[own.of], wanted.of):
         raise DomainError(
             f"zones must be those that were asked for ({own.rule}) or larger ones made of "
-            f"them, got {wanted.rule}, which cuts some up; name others or ask again"
+            f"them, got {wanted.rule}, which cuts some up; name others or ask again",
+            code="zones_not_nested",
+            queried=own.rule,
+            zones=wanted.rule,
         )
     return zone

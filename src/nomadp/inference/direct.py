@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
 from nomadp.inference.intervals import share_interval
 from nomadp.inference.shares import Shares
@@ -160,7 +160,9 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
         _, first, group = np.unique(level, return_index=True, return_inverse=True)
         parent = above[first]
         if not np.array_equal(parent[group], above):
-            raise ValueError("every level must cut up the groups of the one before")
+            raise InvalidArgument(
+                "every level must cut up the groups of the one before", code="levels_not_nested"
+            )
         found, public = _sums(group, unbiased), _sums(group, levels.flat)
         public /= _sums(parent, public)[parent]
         expected, whole = public.copy(), share[parent]
@@ -199,17 +201,24 @@ def _believed(cuts: list[_Cut], told: float) -> Floats:
 
 def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
     if total < 1:
-        raise DomainError("shares need at least one report, got none")
+        raise DomainError("shares need at least one report, got none", code="no_reports")
     if not len(support) or support.min() < 0 or support.max() > total:
         raise DomainError(
-            f"every label must be supported by 0 to {total} reports, and some are not"
+            f"every label must be supported by 0 to {total} reports, and some are not",
+            code="support_out_of_range",
         )
     if not gap > 0:
-        raise DomainError("a report must support the true label more often than any other")
+        raise DomainError(
+            "a report must support the true label more often than any other",
+            code="uninformative_reports",
+        )
     every = np.unique(levels.asked)
     if (
         any(len(each) != len(support) for each in (*levels.groups, levels.flat, levels.asked))
         or not (levels.flat > 0).all()
         or not np.array_equal(every, np.arange(len(every)))
     ):
-        raise ValueError("each label must have a group in every level, and a flat share")
+        raise InvalidArgument(
+            "each label must have a group in every level, and a flat share",
+            code="incomplete_levels",
+        )

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
@@ -46,9 +47,10 @@ class Estimate:
     def __post_init__(self) -> None:
         check_level(self.level)
         if self.locations.shape != self.radius_km.shape:
-            raise ValueError(
+            raise InvalidArgument(
                 "an estimate must have one radius per location, got "
-                f"{self.locations.shape} and {self.radius_km.shape}"
+                f"{self.locations.shape} and {self.radius_km.shape}",
+                code="array_sizes_differ",
             )
 
     def __len__(self) -> int:
@@ -124,4 +126,8 @@ class Answers:
 
 def check_level(level: float) -> None:
     if not 0 < level <= 1:
-        raise ValueError(f"level must be above 0 and at most 1, got level={level}")
+        raise InvalidArgument(
+            f"level must be above 0 and at most 1, got level={level}",
+            code="level_out_of_range",
+            level=level,
+        )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
 from nomadp.inference.learned import Learned
 from nomadp.inference.prior import table_of
@@ -62,7 +62,11 @@ def asked_of(mechanism: Mechanism, at: str | None) -> str:
 
 def _checked(at: str | None) -> str:
     if at not in (None, *_POINTS):
-        raise DomainError(f"at must be one of {', '.join(_POINTS)}, got {str(at)[:80]}")
+        raise DomainError(
+            f"at must be one of {', '.join(_POINTS)}, got {str(at)[:80]}",
+            code="unknown_point_kind",
+            at=str(at)[:80],
+        )
     return at or "visits"
 
 
@@ -73,7 +77,9 @@ def _zone(learned: Learned, zones: str | Zones | None) -> Ints:
 
 def _survey(learned: Learned) -> Survey:
     if learned.survey is None:
-        raise ValueError("what reports of journeys tell must have been learned")
+        raise InvalidArgument(
+            "what reports of journeys tell must have been learned", code="model_without_survey"
+        )
     return learned.survey
 
 
@@ -153,7 +159,8 @@ def moving(learned: Survey) -> Survey:
     if not kept:
         raise DomainError(
             "trips need reports of whole journeys of at least 2 locations, got none; "
-            "mechanisms that perturb each point on its own do not report any"
+            "mechanisms that perturb each point on its own do not report any",
+            code="reports_of_points",
         )
     again = tuple((tuple(groups[k] for k in kept), prior) for groups, prior in learned.again)
     groups = tuple(learned.groups[k] for k in kept)

@@ -142,7 +142,9 @@ def check_indices(reports: Ints, atlas: Atlas) -> None:
         reports.size and not 0 <= reports.min() <= reports.max() < atlas.size
     ):
         raise DomainError(
-            f"reports must be rows of the atlas of {atlas.size} journeys, and some are not"
+            f"reports must be rows of the atlas of {atlas.size} journeys, and some are not",
+            code="report_out_of_range",
+            size=atlas.size,
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import nomadp
-from nomadp.errors import DomainError, SchemaError
+from nomadp.errors import DomainError, InvalidArgument, SchemaError, WrongType
 from nomadp.formats.archives import inside
 from nomadp.formats.atomic import written_whole
 from nomadp.formats.measured_file import AnyPath
@@ -73,12 +73,15 @@ class Learned:
             raise DomainError(
                 "what was learned must be of the mechanism that is asked, and is of "
                 f"{self.mechanism.name} at epsilon {self.mechanism.epsilon} with other options "
-                "or locations; learn again"
+                "or locations; learn again",
+                code="model_of_other_mechanism",
             )
         if counts is not None and counts.only(mechanism).sha256 != self.counts.sha256:
             raise DomainError(
                 f"what was learned must be of these reports, and is of {self.reports} others; "
-                "learn again"
+                "learn again",
+                code="model_of_other_reports",
+                reports=self.reports,
             )
 
     def write(self, path: AnyPath) -> None:
@@ -98,13 +101,15 @@ class Learned:
             if facts["format"] != FORMAT:
                 raise DomainError(
                     f"{path} must be of format {FORMAT}, got another; learn again with this "
-                    "nomadp"
+                    "nomadp",
+                    code="unknown_model_format",
                 )
             if facts["mechanism"] != mechanism.identity:
                 raise DomainError(
                     f"{path} must have been learned from reports of {mechanism.name} at "
                     f"epsilon {mechanism.epsilon} over these locations, and was not; learn "
-                    "again"
+                    "again",
+                    code="model_of_other_mechanism",
                 )
             table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
             law = mechanism.identity
@@ -113,10 +118,15 @@ class Learned:
         except (KeyError, ValueError, TypeError, IndexError) as error:
             if isinstance(error, DomainError):
                 raise
-            raise SchemaError(f"{path} must be what Learned.write wrote, and is not") from None
+            raise SchemaError(
+                f"{path} must be what Learned.write wrote, and is not", code="not_a_model"
+            ) from None
         found = cls(mechanism, own, survey)
         if own.sha256 != facts.get("counts_sha256"):
-            raise SchemaError(f"{path} must be whole, and its counts are others than it says")
+            raise SchemaError(
+                f"{path} must be whole, and its counts are others than it says",
+                code="model_counts_differ",
+            )
         found.check_of(mechanism, counts)
         return found
 
@@ -124,9 +134,11 @@ class Learned:
 def mechanism_of(learned: Learned) -> Mechanism:
     """That of what was learned; reports that nobody learned from yet are refused."""
     if not isinstance(learned, Learned):
-        raise TypeError(
+        raise WrongType(
             "a question must be asked of what learn(mechanism, reports) gives, got "
-            f"{type(learned).__name__}"
+            f"{type(learned).__name__}",
+            code="model_required",
+            type=type(learned).__name__,
         )
     return learned.mechanism
 
@@ -149,7 +161,9 @@ def learn(
     """
     found = counts_of(mechanism, counts)
     if not found.reports(mechanism):
-        raise DomainError("there must be at least one report to learn from, got none")
+        raise DomainError(
+            "there must be at least one report to learn from, got none", code="no_reports"
+        )
     if mechanism.asks:
         return Learned(mechanism, found, None)
     rng = np.random.default_rng(SEED)
@@ -194,7 +208,7 @@ def _survey(
     groups = tuple(groups_from(mechanism, counts))
     scores, counted = arrays["scores"].astype(float), arrays["again"].astype(float)
     if scores.shape != (len(facts["priors"]), len(features)):
-        raise ValueError("a score for each feature")
+        raise InvalidArgument("a score for each feature", code="array_sizes_differ")
     prior, alike, *others = (
         Prior(features, row, tuple(said["history"]), said["settled"], said["spread"])
         for row, said in zip(scores, facts["priors"], strict=True)
@@ -203,7 +217,7 @@ def _survey(
     again = []
     for row, other in zip(counted, others, strict=True):
         if len(row) != sizes[-1]:
-            raise ValueError("a count for each report")
+            raise InvalidArgument("a count for each report", code="array_sizes_differ")
         parts = zip(groups, np.split(row, sizes[:-1]), strict=True)
         again.append((tuple(Group(group.evidence, some) for group, some in parts), other))
     anywhere = bool(facts["anywhere"])
@@ -211,18 +225,27 @@ def _survey(
 
 
 def _loaded(path: Path) -> dict[str, Any]:
+    code, reason = "not_a_model", "is damaged or not one"
     try:
-        if path.stat().st_size > _BYTES_MAX:
-            raise SchemaError(f"{path} must be smaller than {_BYTES_MAX} bytes")
-        inside(path)  # refuses what would unpack beyond measure
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        size = path.stat().st_size
+        if size <= _BYTES_MAX:
+            inside(path)  # refuses what would unpack beyond measure
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
     except Unreadable as refusal:
         if refusal.reason == "bomb":
             raise
-        reason = "is damaged or not one"
     except OSError as error:
-        reason = error.strerror or "is damaged or not one"
+        if error.strerror:
+            code, reason = "file_unreadable", error.strerror
     except (ValueError, zipfile.BadZipFile, EOFError, AttributeError):
-        reason = "is damaged or not one"
-    raise SchemaError(f"{path} must be a file that Learned.write wrote, and {reason}")
+        pass
+    else:
+        raise SchemaError(
+            f"{path} must be smaller than {_BYTES_MAX} bytes",
+            code="model_too_large",
+            most=_BYTES_MAX,
+        )
+    raise SchemaError(
+        f"{path} must be a file that Learned.write wrote, and {reason}", code=code
+    )

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
 from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
 from nomadp.inference.prior import Features, Prior
@@ -60,9 +61,15 @@ class Learner:
         progress: Progress | None = None,
     ) -> None:
         if not sum(group.total for group in groups):
-            raise ValueError("there must be at least one report to learn from, got none")
+            raise DomainError(
+                "there must be at least one report to learn from, got none", code="no_reports"
+            )
         if spread is not None and not 0 <= spread < np.inf:
-            raise ValueError(f"a spread must be a number from 0, got {spread}")
+            raise InvalidArgument(
+                f"a spread must be a number from 0, got {spread}",
+                code="spread_out_of_range",
+                spread=spread,
+            )
         self._features = Features(locations)
         self._told = progress or (lambda pieces: None)
         self._rows = [prepared(self._features, group.evidence) for group in groups]

@@ -48,7 +48,9 @@ def decode_released(
     if not isinstance(mechanism, PivotSampling) or reports.transcripts is None:
         raise DomainError(
             "estimates from transcripts need tp or atp and reports that kept them, got "
-            f"{mechanism.name}; perturb with --transcript"
+            f"{mechanism.name}; perturb with --transcript",
+            code="transcripts_missing",
+            mechanism=mechanism.name,
         )
     reports.header.check_made_by(mechanism)
     size = len(mechanism.locations)
@@ -166,5 +168,6 @@ def _weight_table(channel: Exponential) -> Ints:
 def _mismatch() -> DomainError:
     return DomainError(
         "a transcript must hold exactly what the mechanism releases, and this one does not; "
-        "was it made with this mechanism and these options?"
+        "was it made with this mechanism and these options?",
+        code="transcript_mismatch",
     )

@@ -45,7 +45,9 @@ class PointDecoder:
         best, radius = self._table
         if reported.size and not 0 <= reported.min() <= reported.max() < len(best):
             raise DomainError(
-                f"reports must be locations of the set of {len(best)}, and some are not"
+                f"reports must be locations of the set of {len(best)}, and some are not",
+                code="report_out_of_range",
+                size=len(best),
             )
         return Estimate(best[reported], radius[reported], self.level)
 
@@ -64,7 +66,10 @@ def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
     if not fits_table(law):
         raise DomainError(
             f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
-            f"{len(law.locations)}; use atlas, or a smaller set"
+            f"{len(law.locations)}; use atlas, or a smaller set",
+            code="point_table_too_large",
+            locations=len(law.locations),
+            most=TABLE_LIMIT,
         )
     return TableEvidence(law.channel, reports)
 

@@ -127,7 +127,9 @@ def clamped(raw: NDArray[np.float64], floor: int, ceiling: Ints | int) -> Ints:
 def check_share(share: Fraction) -> None:
     if share < MIN_SHARE:
         raise BudgetError(
-            f"the share of a draw must be positive and at least 2^-28, got share={share}"
+            f"the share of a draw must be positive and at least 2^-28, got share={share}",
+            code="share_too_small",
+            share=float(share),
         )
 
 
@@ -137,7 +139,9 @@ def check_words(lightest: int, total: int, given_away: int = 1) -> None:
         raise BudgetError(
             "the weights of a draw must add up to less than 2^63 and to at most "
             f"2^{32 + given_away} times the lightest, or 64-bit words cannot keep its share; "
-            f"got {total} and {lightest}: use a smaller epsilon, or fewer locations or journeys"
+            f"got {total} and {lightest}: use a smaller epsilon, or fewer locations or "
+            "journeys",
+            code="word_precision_exceeded",
         )
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument, OutOfRange
 from nomadp.laws.channel import (
     UNIT,
     Channel,
@@ -97,7 +98,10 @@ class Exponential(DistanceLaw):
 
     def __post_init__(self) -> None:
         if not len(self.domain):
-            raise ValueError("the domain of an exponential law must hold at least one location")
+            raise InvalidArgument(
+                "the domain of an exponential law must hold at least one location",
+                code="no_outputs",
+            )
         self._check()
 
     @property
@@ -130,9 +134,12 @@ class TableExponential(DistanceLaw):
 
     def __post_init__(self) -> None:
         if not len(self.columns) or self.table_km.shape[1:] != self.columns.shape:
-            raise ValueError(
+            raise InvalidArgument(
                 "a table of distances must have one column per output and at least one, got "
-                f"{self.table_km.shape} for {len(self.columns)} outputs"
+                f"{self.table_km.shape} for {len(self.columns)} outputs",
+                code="table_shape_mismatch",
+                shape=self.table_km.shape,
+                outputs=len(self.columns),
             )
         self._check()
 
@@ -143,8 +150,10 @@ class TableExponential(DistanceLaw):
     def distances_km(self, secret: Secret) -> Floats:
         row = np.asarray(secret)
         if np.any((row < 0) | (row >= len(self.table_km))):
-            raise IndexError(
-                f"input must be in [0, {len(self.table_km)}); its value is withheld"
+            raise OutOfRange(
+                f"input must be in [0, {len(self.table_km)}); its value is withheld",
+                code="input_out_of_range",
+                size=len(self.table_km),
             )
         distance: Floats = self.table_km[row]
         return distance

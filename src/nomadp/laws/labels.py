@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nomadp.errors import BudgetError, DomainError
+from nomadp.errors import BudgetError, DomainError, InvalidArgument, OutOfRange
 from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, heaviest
 
 __all__ = ["LABELS_MAX", "STEPS_MAX", "LabelLaw"]
@@ -118,8 +118,19 @@ class LabelLaw(Channel):
     @property
     def variance(self) -> Fraction:
         """Of all unbiased shares together, times the number of reports, whatever the truth."""
+        self._check_telling()
         p, q = self.true_chance, self.other_chance
         return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
+
+    def _check_telling(self) -> None:
+        if self.true_chance == self.other_chance:
+            raise BudgetError(
+                "the share of a frequency oracle must be at least 2^-23, so that in whole "
+                "numbers the truth weighs more than anything else, got "
+                f"share={float(self.share):.2g}; use a larger epsilon",
+                code="share_too_small",
+                share=float(self.share),
+            )
 
     @property
     def bound(self) -> Fraction:
@@ -181,24 +192,34 @@ class LabelLaw(Channel):
         if not 1 <= self.size <= LABELS_MAX:
             raise DomainError(
                 f"a question must have from 1 to {LABELS_MAX} labels, got {self.size}; ask "
-                "about larger zones"
+                "about larger zones",
+                code="label_count_out_of_range",
+                labels=self.size,
+                most=LABELS_MAX,
             )
         owned = [words for words in (self._inside_words, 2**64 - self._inside_words) if words]
         if min(owned) < _OWNED or max(map(sum, self.ranges)) > STEPS_MAX:
             raise BudgetError(
                 "64-bit words must keep the share of a draw, and do not for "
                 f"{self.size} labels at {float(self.share):g}; use a smaller epsilon or "
-                "larger zones"
+                "larger zones",
+                code="word_precision_exceeded",
             )
 
     def _check_labels(self, labels: Ints) -> None:
         if np.any((labels < 0) | (labels >= self.size)):
-            raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
+            raise OutOfRange(
+                f"input must be in [0, {self.size}); its value is withheld",
+                code="input_out_of_range",
+                size=self.size,
+            )
 
     def _check_enumerable(self) -> None:
         few = self.output_count <= _ENUMERATED and int(self.first_output).bit_length() <= 62
         if not few or self.output_count * self.heavy >= 2**63:
-            raise ValueError(
+            raise InvalidArgument(
                 f"{self.output_count} outputs are too many to be enumerated; its bound and "
-                "its loss in words are exact at any size"
+                "its loss in words are exact at any size",
+                code="too_many_outputs",
+                outputs=self.output_count,
             )

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.laws.channel import UNIT, Ints, Secret, heaviest, high_product
 from nomadp.laws.incidence import support_of
 from nomadp.laws.labels import LabelLaw
@@ -35,9 +36,13 @@ class ProjectiveResponse(LabelLaw):
     def __post_init__(self) -> None:
         room = self.dimensions >= 2 and self.order ** (self.dimensions - 1) >= self.size
         if not (room and _is_prime(self.order)):
-            raise ValueError(
+            raise InvalidArgument(
                 f"a space for {self.size} labels must have a prime order and room for them, "
-                f"got order={self.order} and dimensions={self.dimensions}"
+                f"got order={self.order} and dimensions={self.dimensions}",
+                code="projective_space_unsuitable",
+                size=self.size,
+                order=self.order,
+                dimensions=self.dimensions,
             )
         self._check()
 

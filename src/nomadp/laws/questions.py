@@ -3,8 +3,6 @@
 from fractions import Fraction
 from functools import lru_cache
 
-from nomadp.errors import BudgetError
-from nomadp.laws.channel import UNIT, heaviest
 from nomadp.laws.labels import STEPS_MAX, LabelLaw
 from nomadp.laws.projective import best_space
 from nomadp.laws.selection import SubsetSelection, best_count
@@ -23,10 +21,4 @@ def law_of_labels(size: int, share: Fraction) -> LabelLaw:
     small = min(-(-size // 8), listed) <= REPORT_BYTES_MAX
     if small and size * count <= STEPS_MAX:
         return SubsetSelection(size, count, share)
-    if heaviest(UNIT, share) == UNIT:
-        raise BudgetError(
-            "the share of a frequency oracle must be at least 2^-23, so that in whole numbers "
-            f"the truth weighs more than anything else, got share={float(share):.2g}; use a "
-            "larger epsilon"
-        )
     return best_space(size, share)

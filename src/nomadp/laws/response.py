@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nomadp.errors import InvalidArgument, OutOfRange
 from nomadp.laws.channel import Channel, Ints, Secret, check_share, check_words, heaviest
 
 __all__ = ["RESPONSE_UNIT", "RandomizedResponse", "Uniform"]
@@ -23,7 +24,11 @@ class RandomizedResponse(Channel):
     def __post_init__(self) -> None:
         check_share(self.share)
         if self.size < 2:
-            raise ValueError(f"size must be at least 2, got size={self.size}")
+            raise InvalidArgument(
+                f"size must be at least 2, got size={self.size}",
+                code="size_out_of_range",
+                size=self.size,
+            )
         check_words(RESPONSE_UNIT, self._total)
 
     @property
@@ -37,7 +42,11 @@ class RandomizedResponse(Channel):
     def weights(self, secret: Secret) -> Ints:
         value = np.asarray(secret)
         if np.any((value < 0) | (value >= self.size)):
-            raise IndexError(f"input must be in [0, {self.size}); its value is withheld")
+            raise OutOfRange(
+                f"input must be in [0, {self.size}); its value is withheld",
+                code="input_out_of_range",
+                size=self.size,
+            )
         true = value[..., None] == self.outputs
         return np.where(true, heaviest(RESPONSE_UNIT, self.share), RESPONSE_UNIT)
 
@@ -64,7 +73,11 @@ class Uniform(Channel):
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise ValueError(f"size must be at least 1, got size={self.size}")
+            raise InvalidArgument(
+                f"size must be at least 1, got size={self.size}",
+                code="size_out_of_range",
+                size=self.size,
+            )
 
     @cached_property
     def outputs(self) -> Ints:
@@ -73,7 +86,11 @@ class Uniform(Channel):
     def weights(self, secret: Secret) -> Ints:
         first = np.asarray(self.size if secret is None else secret)
         if np.any((first < 1) | (first > self.size)):
-            raise ValueError(f"a uniform draw must be among 1 to {self.size} values")
+            raise InvalidArgument(
+                f"a uniform draw must be among 1 to {self.size} values",
+                code="count_out_of_range",
+                size=self.size,
+            )
         possible: Ints = (self.outputs < first[..., None]).astype(np.int64)
         return possible
 

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.laws.channel import UNIT, Ints, Secret, heaviest, high_product
 from nomadp.laws.labels import LabelLaw
 
@@ -34,8 +35,11 @@ class SubsetSelection(LabelLaw):
 
     def __post_init__(self) -> None:
         if not (1 <= self.count < self.size or self.size == self.count == 1):
-            raise ValueError(
-                f"count must be at least 1 and below size={self.size}, got {self.count}"
+            raise InvalidArgument(
+                f"count must be at least 1 and below size={self.size}, got {self.count}",
+                code="count_out_of_range",
+                count=self.count,
+                size=self.size,
             )
         self._check()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.errors import InvalidArgument
 from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, check_words, heaviest
 
 __all__ = ["SquareWave", "square_wave_half_width"]
@@ -30,7 +31,11 @@ class SquareWave(Channel):
     def __post_init__(self) -> None:
         check_share(self.share)
         if self.resolution < 1:
-            raise ValueError(f"resolution must be at least 1, got {self.resolution}")
+            raise InvalidArgument(
+                f"resolution must be at least 1, got {self.resolution}",
+                code="resolution_out_of_range",
+                resolution=self.resolution,
+            )
         check_words(UNIT, self._total)
 
     @cached_property

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from nomadp.errors import InvalidArgument
 from nomadp.laws.channel import (
     Channel,
     Ints,
@@ -96,8 +97,11 @@ class TwoLevels(RankLaw):
     def __post_init__(self) -> None:
         check_share(self.share)
         if not 1 <= self.near_count <= self.size:
-            raise ValueError(
-                f"near_count must be between 1 and size={self.size}, got {self.near_count}"
+            raise InvalidArgument(
+                f"near_count must be between 1 and size={self.size}, got {self.near_count}",
+                code="near_count_out_of_range",
+                near_count=self.near_count,
+                size=self.size,
             )
         if self.near_count < self.size:  # else all weigh the same, and nothing is told apart
             check_words(self.lightest, self.total)
@@ -121,7 +125,11 @@ class Subset(TwoLevels):
         near = np.zeros(self.size, dtype=bool)
         near[self.nearest(secret)] = True
         if np.count_nonzero(near) != self.near_count:
-            raise ValueError(f"nearest must name exactly {self.near_count} distinct items")
+            raise InvalidArgument(
+                f"nearest must name exactly {self.near_count} distinct items",
+                code="nearest_not_distinct",
+                near_count=self.near_count,
+            )
         return np.where(near, heaviest(self.lightest, self.share), self.lightest)
 
 
@@ -141,9 +149,12 @@ class Staircase(RankLaw):
     def __post_init__(self) -> None:
         check_share(self.share)
         if self.groups < 2 or self.size < 2:
-            raise ValueError(
+            raise InvalidArgument(
                 "a staircase must have at least 2 groups and 2 items, "
-                f"got groups={self.groups}, size={self.size}"
+                f"got groups={self.groups}, size={self.size}",
+                code="staircase_too_small",
+                groups=self.groups,
+                size=self.size,
             )
         check_words(self.lightest, self.total)
 
@@ -160,7 +171,11 @@ class Staircase(RankLaw):
         weight = np.zeros(self.size, dtype=np.int64)
         weight[self.order(secret)] = self.levels
         if not weight.all():
-            raise ValueError(f"order must name each of the {self.size} items once")
+            raise InvalidArgument(
+                f"order must name each of the {self.size} items once",
+                code="order_not_a_permutation",
+                size=self.size,
+            )
         return weight
 
 

@@ -7,7 +7,7 @@ import difflib
 from dataclasses import fields
 from typing import Any
 
-from nomadp.errors import DomainError
+from nomadp.errors import DomainError, WrongType
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.base import Mechanism, Report, SimulatedReport, perturb_one
@@ -101,12 +101,19 @@ def make_mechanism(
     known = {field.name for field in fields(kind)} - {"locations", "epsilon"}
     if extra := options.keys() - known:
         takes = f"only the options {', '.join(sorted(known))}" if known else "no options"
-        raise DomainError(f"{name} takes {takes}, got {', '.join(sorted(extra))}")
+        raise DomainError(
+            f"{name} takes {takes}, got {', '.join(sorted(extra))}",
+            code="unknown_options",
+            mechanism=name,
+            options=tuple(sorted(extra)),
+        )
     given: Any = locations
     if not isinstance(given, LocationSet):  # a path also has a length
-        raise TypeError(
+        raise WrongType(
             f"locations must be a LocationSet, got {type(given).__name__}; read_locations "
-            "makes one of a file or a frame"
+            "makes one of a file or a frame",
+            code="location_set_required",
+            type=type(given).__name__,
         )
     return kind(locations=locations, epsilon=epsilon, **options)
 
@@ -119,11 +126,13 @@ def kind_of(name: str) -> type[Mechanism]:
     if name in others.kinds:
         return others.kinds[name]
     if name in others.problems:
-        raise DomainError(others.problems[name])
+        raise others.problems[name]
     close = difflib.get_close_matches(name.lower(), [*_OURS, *others.kinds], n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise DomainError(
-        f"unknown mechanism {name!r}; choose one of {', '.join(mechanism_names())}{hint}"
+        f"unknown mechanism {name!r}; choose one of {', '.join(mechanism_names())}{hint}",
+        code="unknown_mechanism",
+        mechanism=name,
     )
 
 
@@ -142,4 +151,4 @@ def mechanism_names() -> tuple[str, ...]:
 
 def plugin_problems() -> tuple[str, ...]:
     """Why a mechanism that another package announces cannot be used, a sentence for each."""
-    return tuple(load_plugins(_OURS).problems.values())
+    return tuple(map(str, load_plugins(_OURS).problems.values()))

@@ -60,7 +60,9 @@ class _Drawn:
         if self.mechanism.asks:
             raise DomainError(
                 f"a report of {self.mechanism.name} is an answer to a direct question and "
-                "holds no locations; read its values, or its labels"
+                "holds no locations; read its values, or its labels",
+                code="report_without_locations",
+                mechanism=self.mechanism.name,
             )
         return self.values
 
@@ -146,7 +148,9 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         asked: Any = self.epsilon
         if isinstance(asked, bool):
-            raise BudgetError(f"epsilon must be a number, got epsilon={asked}")
+            raise BudgetError(
+                f"epsilon must be a number, got epsilon={asked}", code="epsilon_out_of_range"
+            )
         object.__setattr__(self, "epsilon", as_epsilon(asked))
         self._check_range("locations", len(self.locations))
         for field in fields(self):
@@ -168,7 +172,9 @@ class Mechanism(ABC):
             object.__setattr__(self, field.name, value)
         if type(value).__name__ not in types and field.name not in self.ranges:
             raise DomainError(
-                f"{field.name} must be a whole number, got {field.name}={value!r:.80}"
+                f"{field.name} must be a whole number, got {field.name}={value!r:.80}",
+                code="parameter_not_whole_number",
+                parameter=field.name,
             )
         return value
 
@@ -179,9 +185,20 @@ class Mechanism(ABC):
         if isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high:
             return
         kind = "a whole number" if whole else "a number"
-        error = BudgetError if name == "epsilon" else DomainError
         least = f"{float(low):g}" if isinstance(low, Fraction) else low
-        raise error(f"{name} must be {kind} from {least} to {high}, got {name}={value!r}")
+        if name == "epsilon":
+            raise BudgetError(
+                f"epsilon must be {kind} from {least} to {high}, got epsilon={value!r}",
+                code="epsilon_out_of_range",
+                most=high,
+            )
+        raise DomainError(
+            f"{name} must be {kind} from {least} to {high}, got {name}={value!r}",
+            code="parameter_out_of_range",
+            parameter=name,
+            least=low,
+            most=high,
+        )
 
     def check_length(self, length: Any) -> None:
         """Refuse a public length outside of `ranges`: what every `split` begins with."""
@@ -227,7 +244,9 @@ class Mechanism(ABC):
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
         """What a report of such values supports, where it is one of a direct question."""
         raise DomainError(
-            f"a report of {self.name} holds locations and no labels; read its location_ids"
+            f"a report of {self.name} holds locations and no labels; read its location_ids",
+            code="report_without_labels",
+            mechanism=self.name,
         )
 
     def report(self, trajectory: Trajectory, hour: int | None = None) -> Report:
@@ -241,7 +260,9 @@ class Mechanism(ABC):
         if not self.private:
             raise NotPrivateError(
                 f"a report must be private, and {self.name} is for experiments only; "
-                f"{self.warning}; use another mechanism, or simulate()"
+                f"{self.warning}; use another mechanism, or simulate()",
+                code="mechanism_not_private",
+                mechanism=self.name,
             )
         return Report(self, *report_one(self, trajectory, SystemWords().stream(0), hour))
 
@@ -312,10 +333,15 @@ def report_one(
     """The same, and the number that was released, where a report is one."""
     indices = np.asarray(trajectory, dtype=np.int64)
     if indices.ndim != 1 or not len(indices):
-        raise DomainError("a trajectory must be a sequence of at least one location index")
+        raise DomainError(
+            "a trajectory must be a sequence of at least one location index",
+            code="trajectory_malformed",
+        )
     if indices.min() < 0 or indices.max() >= len(mechanism.locations):
         raise DomainError(
             f"every location must be in the public set of {len(mechanism.locations)}; "
-            "the value is withheld because it is private"
+            "the value is withheld because it is private",
+            code="unknown_locations",
+            size=len(mechanism.locations),
         )
     return mechanism.reported(mechanism.read(indices, hour), Drawing(words))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.errors import InvalidArgument
 from nomadp.mechanisms.atlas import WholeJourney
 from nomadp.mechanisms.base import Mechanism, Reported, report_one
 from nomadp.mechanisms.fast.compiling import has_numba
@@ -86,7 +87,12 @@ def perturb_many(
     if chosen == REFERENCE:
         return _by_reference(mechanism, trajectories, words)
     if chosen != fastest(mechanism):
-        raise ValueError(f"{mechanism.name} has no {chosen} path for this set of locations")
+        raise InvalidArgument(
+            f"{mechanism.name} has no {chosen} path for this set of locations",
+            code="path_unavailable",
+            mechanism=mechanism.name,
+            path=chosen,
+        )
     draw: Callable[..., Reported] = import_module(FAST[type(mechanism)]).draw_many
     return draw(mechanism, trajectories, words)
 

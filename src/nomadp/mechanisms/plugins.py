@@ -10,6 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nomadp.errors import DomainError
 from nomadp.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ class Plugins:
     """What other packages offer here, by name."""
 
     kinds: dict[str, type[Mechanism]] = field(default_factory=dict)
-    problems: dict[str, str] = field(default_factory=dict)
-    """Why something that was announced cannot be used, in a sentence that names it."""
+    problems: dict[str, DomainError] = field(default_factory=dict)
+    """Why something that was announced cannot be used: what is raised for who asks for it."""
 
 
 def load_plugins(taken: Container[str]) -> Plugins:
@@ -39,13 +40,19 @@ def load_plugins(taken: Container[str]) -> Plugins:
     for entry in announced:
         who = f"the mechanism {entry.name!r} of the package {_package(entry)}"
         if entry.name in taken:
-            found.problems[entry.name] = (
-                f"{who} must have a name of its own, and this one is taken; it is left out"
+            found.problems[entry.name] = DomainError(
+                f"{who} must have a name of its own, and this one is taken; it is left out",
+                code="mechanism_name_taken",
+                mechanism=entry.name,
+                package=_package(entry),
             )
         elif offers[entry.name] > 1:
-            found.problems[entry.name] = (
+            found.problems[entry.name] = DomainError(
                 f"{who} must have a name of its own, and {offers[entry.name]} packages offer "
-                "it; uninstall all but one"
+                "it; uninstall all but one",
+                code="mechanism_offered_twice",
+                mechanism=entry.name,
+                packages=offers[entry.name],
             )
         else:
             _load(entry, who, found)
@@ -56,19 +63,33 @@ def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
     try:
         kind = entry.load()
     except Exception as error:  # somebody else's code: whatever it raises is its own problem
-        found.problems[entry.name] = (
+        found.problems[entry.name] = DomainError(
             f"{who} cannot be loaded, because of {type(error).__name__}: {error}; repair or "
-            "uninstall that package"
+            "uninstall that package",
+            code="mechanism_not_loadable",
+            mechanism=entry.name,
+            package=_package(entry),
+            reason=type(error).__name__,
         )
         return
     if not (inspect.isclass(kind) and issubclass(kind, Mechanism)) or inspect.isabstract(kind):
-        wrong = "its entry point must lead to a whole subclass of nomadp.Mechanism"
+        found.problems[entry.name] = DomainError(
+            f"{who} cannot be used: its entry point must lead to a whole subclass of "
+            "nomadp.Mechanism; repair that package",
+            code="not_a_mechanism",
+            mechanism=entry.name,
+            package=_package(entry),
+        )
     elif getattr(kind, "name", None) != entry.name:
-        wrong = "its class must bear the name of its entry point"
+        found.problems[entry.name] = DomainError(
+            f"{who} cannot be used: its class must bear the name of its entry point; repair "
+            "that package",
+            code="mechanism_misnamed",
+            mechanism=entry.name,
+            package=_package(entry),
+        )
     else:
         found.kinds[entry.name] = kind
-        return
-    found.problems[entry.name] = f"{who} cannot be used: {wrong}; repair that package"
 
 
 def _package(entry: "EntryPoint") -> str:

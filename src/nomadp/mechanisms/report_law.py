@@ -59,7 +59,9 @@ class PointLaw(ReportLaw):
         if not np.array_equal(self.channel.outputs, np.arange(len(self.locations))):
             raise DomainError(
                 "a law of single points must lead to every location of its set of "
-                f"{len(self.locations)}, in their order, and does not"
+                f"{len(self.locations)}, in their order, and does not",
+                code="law_outputs_mismatch",
+                size=len(self.locations),
             )
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:

@@ -7,7 +7,7 @@ from nomadp.analysis.measures import is_better
 from nomadp.paper.cells import Setting
 from nomadp.paper.datasets import CAMPUS, SetKey
 from nomadp.paper.findings import Tally, chosen_granularity, lowest
-from nomadp.paper.lines import AS_PUBLISHED
+from nomadp.paper.lines import AS_PUBLISHED, BOTH_DIRECTIONS, PRIVATE_RADIUS
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, FIXED_EPSILON
 
@@ -18,6 +18,8 @@ FORMS = {"tp": ("tp", AS_PUBLISHED[0]), "atp": ("atp", AS_PUBLISHED[1])}
 """Strict, and as published."""
 NEARLY, HARDLY = 0.9, 0.1
 """Of all places, how many must agree for a claim about all of them to hold, or to fail."""
+HOLDS, PARTLY, FAILS = "holds", "partly", "does not hold"
+"""Verdicts."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def _stable(name: str, text: str) -> Judge:
             (atp,) = (curve for curve in curves if curve.series.mechanism == "atp")
             changes.append((max(atp.mean) - min(atp.mean)) / min(atp.mean))
         found = f"ATP's NE changes by at most {100 * max(changes):.0f} % of its lowest value."
-        return Claim(name, text, found, "holds" if max(changes) < HARDLY else "partly")
+        return Claim(name, text, found, HOLDS if max(changes) < HARDLY else PARTLY)
 
     return judge
 
@@ -127,8 +129,8 @@ def _at(tally: Tally) -> str:
 def _verdict(*tallies: Tally) -> str:
     shares = [tally.count / tally.of for tally in tallies]
     if min(shares) >= NEARLY:
-        return "holds"
-    return "does not hold" if max(shares) <= HARDLY else "partly"
+        return HOLDS
+    return FAILS if max(shares) <= HARDLY else PARTLY
 
 
 TP_ERROR = "TP has a lower NE than EXP, NGRAM and CGM on real data."
@@ -140,8 +142,8 @@ CLAIMS: tuple[tuple[str, Judge], ...] = (
     ("ne", _comparison("tp", TP_ERROR, "real")),
     ("ne", _comparison("atp", ATP_ERROR, "all")),
     ("prq", _comparison("atp", ATP_RANGE, "real", "prq")),
-    ("radius", _lowest("radius", "R private and calibrated", RADIUS)),
-    ("directions", _lowest("directions", "bi-directional", DIRECTIONS)),
+    ("radius", _lowest("radius", PRIVATE_RADIUS, RADIUS)),
+    ("directions", _lowest("directions", BOTH_DIRECTIONS, DIRECTIONS)),
     ("granularity", _granularity),
     ("locations", _stable("locations", "The size of the location set matters little.")),
     ("length", _stable("length", "The length of a trajectory matters little.")),

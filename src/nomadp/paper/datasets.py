@@ -17,7 +17,7 @@ from nomadp.datasets.built import lacking, read_built
 from nomadp.datasets.campus import build_campus, campus_walks
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.popular import most_popular
-from nomadp.errors import SchemaError
+from nomadp.errors import InvalidArgument, SchemaError
 from nomadp.formats.point_files import LOCATIONS, TRAJECTORIES
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -107,7 +107,9 @@ class Catalogue:
             raise SchemaError(
                 f"{self.folder} must hold one folder per data set, each with {LOCATIONS} and "
                 f"{TRAJECTORIES}, and holds none{others and f' ({others})'}; "
-                '"nomadp data build" makes them'
+                '"nomadp data build" makes them',
+                code="no_data_sets",
+                left_out=self.left_out,
             )
         known = [name for name in PAPER_SETS if name in found]
         return (*known, *sorted(set(found) - set(known)))
@@ -140,7 +142,11 @@ class Catalogue:
 
     def path(self, name: str) -> Path:
         if self.folder is None:
-            raise ValueError(f"{name} is generated: it is in no folder")
+            raise InvalidArgument(
+                f"{name} is generated: it is in no folder",
+                code="data_set_generated",
+                data_set=name,
+            )
         return self.folder / name if lacking(self.folder) else self.folder
 
 
@@ -188,7 +194,11 @@ def _varied(catalogue: Catalogue, key: SetKey) -> tuple[LocationSet, TrajectoryS
         case "speed", speed_km_h:
             return locations, _walks(locations, WALK_LENGTHS, speed_km_h)
         case _:
-            raise ValueError(f"there is no variation {key.variation!r} of a data set")
+            raise InvalidArgument(
+                f"there is no variation {key.variation!r} of a data set",
+                code="unknown_variation",
+                variation=key.variation,
+            )
 
 
 def _walks(
@@ -208,5 +218,7 @@ def _thinned(trajectories: TrajectorySet, most: int | None) -> TrajectorySet:
 
 def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise SchemaError(f"{folder} must be a folder of data sets, and is none")
+        raise SchemaError(
+            f"{folder} must be a folder of data sets, and is none", code="not_a_folder"
+        )
     return [path for path in folder.iterdir() if path.is_dir()]

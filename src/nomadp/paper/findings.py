@@ -1,5 +1,6 @@
 """Numbers that answer a question of the paper, from the results: no sentences here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nomadp.analysis.measures import best_of
@@ -12,6 +13,7 @@ from nomadp.paper.specs import EXPERIMENTS, Experiment
 __all__ = [
     "PAPER_METHODS",
     "Tally",
+    "are_kept",
     "beaten_from",
     "best_at",
     "chosen_granularity",
@@ -174,6 +176,15 @@ def worst_claims(results: Results) -> dict[str, tuple[str, dict[str, float | str
         if known is None or share > _number(known[1]["final_loss"]) / float(known[0]):
             worst[audit.mechanism] = audit.epsilon, losses
     return worst
+
+
+def are_kept(claims: Mapping[str, tuple[str, dict[str, float | str]]]) -> bool:
+    """Whether no audited loss is above the epsilon that was claimed."""
+    return all(
+        _number(loss) <= float(epsilon)
+        for epsilon, losses in claims.values()
+        for loss in losses.values()
+    )
 
 
 def _number(loss: float | str) -> float:

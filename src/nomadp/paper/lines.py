@@ -97,6 +97,11 @@ EVERY_ANSWER = answers(*COMPARED, *AS_PUBLISHED)
 """The lines of `ne` and `prq`."""
 
 
+PRIVATE_RADIUS = "R private and calibrated"
+ONE_DIRECTION, BOTH_DIRECTIONS = "uni-directional", "bi-directional"
+"""Labels by which results are looked up, too."""
+
+
 def fixed_and_adaptive_radius(dataset: Dataset) -> tuple[Series, ...]:
     widest_km = dataset.locations.diameter_km
     shares = tuple(float(f"{share * widest_km:.2g}") for share in RADIUS_SHARES)
@@ -105,13 +110,13 @@ def fixed_and_adaptive_radius(dataset: Dataset) -> tuple[Series, ...]:
         Series("atp", (("radius_km", radius_km),), f"R = {radius_km:g} km", step)
         for step, radius_km in enumerate(radii_km)
     )
-    return *fixed, Series("atp", label="R private and calibrated")
+    return *fixed, Series("atp", label=PRIVATE_RADIUS)
 
 
 def one_and_two_directions(dataset: Dataset) -> tuple[Series, ...]:
     return (
-        Series("atp", (("directions", "preceding"),), "uni-directional", 1),
-        Series("atp", label="bi-directional"),
+        Series("atp", (("directions", "preceding"),), ONE_DIRECTION, 1),
+        Series("atp", label=BOTH_DIRECTIONS),
     )
 
 

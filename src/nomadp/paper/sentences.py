@@ -6,7 +6,7 @@ from nomadp.budget import format_epsilon
 from nomadp.page import listed
 from nomadp.paper import findings
 from nomadp.paper.datasets import SetKey, load, set_label
-from nomadp.paper.lines import AS_PUBLISHED, DECODED
+from nomadp.paper.lines import AS_PUBLISHED, BOTH_DIRECTIONS, DECODED, PRIVATE_RADIUS
 from nomadp.paper.reference import direction_rows, largest_difference
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, Experiment
@@ -67,7 +67,7 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _radius(experiment: Experiment, results: Results) -> list[str]:
-    tally = findings.lowest(results, experiment, "R private and calibrated")
+    tally = findings.lowest(results, experiment, PRIVATE_RADIUS)
     return [
         "The paper advises to report the radius privately rather than to fix it. Here the "
         f"private radius has the lowest error at {tally.count} of {tally.of} places of the "
@@ -76,7 +76,7 @@ def _radius(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _directions(experiment: Experiment, results: Results) -> list[str]:
-    tally = findings.lowest(results, experiment, "bi-directional")
+    tally = findings.lowest(results, experiment, BOTH_DIRECTIONS)
     gaps = [
         findings.largest_spread(results.curves(experiment, base, "ne"))
         for base in experiment.bases(results.catalogue)
@@ -185,11 +185,7 @@ def _table_2(experiment: Experiment, results: Results) -> list[str]:
 def _frontier(experiment: Experiment, results: Results) -> list[str]:
     claims = findings.worst_claims(results)
     strict = {name: claims[name] for name in claims if name not in AS_PUBLISHED}
-    kept = all(
-        loss != "infinite" and float(loss) <= float(epsilon)
-        for epsilon, losses in strict.values()
-        for loss in losses.values()
-    )
+    kept = findings.are_kept(strict)
     sentences = [
         f"{listed([label_of(name) for name in strict])} "
         + ("keep" if kept else "DO NOT ALL KEEP")

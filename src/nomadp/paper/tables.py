@@ -6,7 +6,7 @@ from nomadp.analysis.measures import FLOORS, is_better
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
 from nomadp.page import Cell, number, table
 from nomadp.paper.cells import Setting
-from nomadp.paper.claims import Claim
+from nomadp.paper.claims import HOLDS, Claim
 from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.findings import beaten_from
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
@@ -105,7 +105,7 @@ def claim_table(found: Sequence[Claim]) -> str:
         [
             Cell(claim.paper, "sentence"),
             Cell(claim.found, "sentence"),
-            Cell(claim.verdict, "" if claim.verdict == "holds" else "worse"),
+            Cell(claim.verdict, "" if claim.verdict == HOLDS else "worse"),
         ]
         for claim in found
     ]

@@ -112,7 +112,8 @@ def reopened(out: Path) -> Paper:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DomainError(
             f"{out} must hold the results of an earlier run, and has no readable {RUN}; "
-            'run "nomadp paper all" first'
+            'run "nomadp paper all" first',
+            code="no_earlier_run",
         ) from error
     return Paper(_named(names), Catalogue(data, plan.trajectories), plan, out)
 
@@ -121,7 +122,9 @@ def _named(names: Sequence[str]) -> tuple[Experiment, ...]:
     if unknown := [name for name in names if name not in (ALL, *EXPERIMENTS)]:
         raise DomainError(
             f"unknown experiment {unknown[0]!r}; choose {ALL} or some of "
-            f"{', '.join(EXPERIMENTS)}"
+            f"{', '.join(EXPERIMENTS)}",
+            code="unknown_experiment",
+            experiment=unknown[0],
         )
     chosen = EXPERIMENTS if ALL in names else names
     return tuple(EXPERIMENTS[name] for name in EXPERIMENTS if name in chosen)

@@ -142,7 +142,11 @@ def parse_atlas(content: bytes) -> PinnedAtlases:
         )
     epsilon = as_epsilon(said["epsilon"])
     if str(epsilon) != said["epsilon"]:
-        raise TaskRefused(f"the epsilon of an atlas must be written as {epsilon}, and is not")
+        raise TaskRefused(
+            f"the epsilon of an atlas must be written as {epsilon}, and is not",
+            code="codebook_epsilon_not_canonical",
+            epsilon=str(epsilon),
+        )
     page = Page(table, near, float("nan"))
     return PinnedAtlases(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
 

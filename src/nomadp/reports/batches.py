@@ -125,11 +125,18 @@ def _there(batch: pa.RecordBatch, public: Public) -> tuple[pa.RecordBatch, int]:
     column = nested_column(public)
     for name in ("tid", column):
         if batch.schema.names.count(name) != 1:
-            raise SchemaError(f"reports must have one column {name}")
+            raise SchemaError(
+                f"reports must have one column {name}", code="column_not_once", column=name
+            )
     lists = batch[column]
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     if not any(is_kind(lists.type) for is_kind in kinds):
-        raise SchemaError(f"{column} must be a column of lists, got {lists.type}")
+        raise SchemaError(
+            f"{column} must be a column of lists, got {lists.type}",
+            code="wrong_column_type",
+            column=column,
+            expected="lists",
+        )
     there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
     there = pc.fill_null(there, fill_value=False)
     empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
@@ -140,7 +147,12 @@ def _found(items: Any, public: Public) -> Ints:
     """Each as an index or a value; -1 where it is none."""
     if isinstance(public, int):
         if not pa.types.is_integer(items.type):
-            raise SchemaError(f"{VALUES} must be lists of whole numbers, got {items.type}")
+            raise SchemaError(
+                f"{VALUES} must be lists of whole numbers, got {items.type}",
+                code="wrong_column_type",
+                column=VALUES,
+                expected="lists of whole numbers",
+            )
         inside = pc.and_(pc.greater_equal(items, 0), pc.less(items, public))
         values = pc.fill_null(pc.if_else(inside, items, None).cast(pa.int64()), -1)
         return np.asarray(values.to_numpy(zero_copy_only=False))
@@ -155,7 +167,12 @@ def _numbers(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:
         return None, {}
     column = batch["number"]
     if not pa.types.is_integer(column.type) or column.type == pa.uint64():
-        raise SchemaError(f"number must be a column of whole numbers, got {column.type}")
+        raise SchemaError(
+            f"number must be a column of whole numbers, got {column.type}",
+            code="wrong_column_type",
+            column="number",
+            expected="whole numbers",
+        )
     missing = pc.is_null(column).to_numpy(zero_copy_only=False)
     filled = pc.fill_null(column.cast(pa.int64()), -1)
     return filled.to_numpy(zero_copy_only=False), {NO_NUMBER: missing}

@@ -74,7 +74,9 @@ def count_files(
         )
         raise DomainError(
             f"there must be reports of {mechanism.name} at epsilon {mechanism.epsilon} over "
-            f"its {len(mechanism.locations)} locations, and {what}"
+            f"its {len(mechanism.locations)} locations, and {what}",
+            code="no_reports",
+            left_out=left_out,
         )
     return found
 

@@ -67,7 +67,9 @@ def check_readable(mechanism: Mechanism) -> None:
         raise DomainError(
             "reports can be decoded and counted for atlas and for mechanisms that perturb each "
             f"point on its own, got {mechanism.name}, whose reported points do not tell what "
-            "was released"
+            "was released",
+            code="mechanism_not_decodable",
+            mechanism=mechanism.name,
         )
 
 
@@ -76,7 +78,9 @@ def check_decodable(mechanism: Mechanism) -> None:
     if mechanism.asks:
         raise DomainError(
             f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
-            'answers to a direct question; use "nomadp ask"'
+            'answers to a direct question; use "nomadp ask"',
+            code="frequency_oracle_unsupported",
+            mechanism=mechanism.name,
         )
     check_readable(mechanism)
 
@@ -104,7 +108,10 @@ def released_values(
         if wrong and strict:
             raise DomainError(
                 f"every report must be one that {mechanism.name} makes, got {wrong} of length "
-                f"{length} that are not; were they made with this mechanism and these options?"
+                f"{length} that are not; were they made with this mechanism and these options?",
+                code="impossible_reports",
+                reports=wrong,
+                length=length,
             )
         yield Values(length, law, rows, where, values)
 
@@ -210,7 +217,11 @@ class Counts:
     def from_arrow(cls, table: "pa.Table | pa.RecordBatch") -> "Counts":
         """From the columns law, length, value, count; rows of one cell are summed."""
         if missing := set(COLUMNS) - set(table.schema.names):
-            raise SchemaError(f"counts must have the columns {', '.join(sorted(missing))}")
+            raise SchemaError(
+                f"counts must have the columns {', '.join(sorted(missing))}",
+                code="columns_missing",
+                missing=tuple(sorted(missing)),
+            )
         cells: dict[Cell, int] = {}
         columns = (table[name].to_pylist() for name in COLUMNS)
         for law, length, value, count in zip(*columns, strict=True):
@@ -226,7 +237,9 @@ def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
         if evidence.cells and not found.cells:
             raise DomainError(
                 "counts must be of the mechanism that is asked, and are of others; count the "
-                f"reports that {mechanism.name} at epsilon {mechanism.epsilon} made"
+                f"reports that {mechanism.name} at epsilon {mechanism.epsilon} made",
+                code="counts_of_another_mechanism",
+                mechanism=mechanism.name,
             )
         _check_possible(mechanism, found)
         return found
@@ -241,5 +254,7 @@ def _check_possible(mechanism: Mechanism, counts: Counts) -> None:
         if length < 1 or values[0] < 0 or values[-1] >= size or often.min() < 1:
             raise DomainError(
                 f"counts must be of what {mechanism.name} at epsilon {mechanism.epsilon} "
-                f"reports, and some of length {length} are not; count the reports again"
+                f"reports, and some of length {length} are not; count the reports again",
+                code="impossible_counts",
+                length=length,
             )

@@ -71,7 +71,9 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
     if not isinstance(reports, Reports):
         raise NotPrivateError(
             "only Reports are written for people, drawn by a private mechanism with secret "
-            f"words, got {type(reports).__name__}; write experiments with write_simulated"
+            f"words, got {type(reports).__name__}; write experiments with write_simulated",
+            code="reports_not_private",
+            type=type(reports).__name__,
         )
     _write(file_path(path), reports, overwrite=overwrite)
 
@@ -121,7 +123,8 @@ def read_reports(
     else:
         raise SchemaError(
             f"{found} must say how its reports were made, and does not; name their mechanism "
-            "and epsilon"
+            "and epsilon",
+            code="header_missing",
         )
     asked = _question(header, locations, made_by)
     if asked is None:
@@ -176,14 +179,15 @@ def _named(path: Path | Frame) -> Iterator[None]:
     try:
         yield
     except NomadpError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}", **vars(error)) from None
 
 
 def _write(found: Path, reports: AnyReports, *, overwrite: bool) -> None:
     if not overwrite and os.path.lexists(found):
         raise OutputError(
             f"{found} must be a new file, and is there; name another, or say overwrite=True "
-            "to replace it"
+            "to replace it",
+            code="output_exists",
         )
     about = reports.header.to_json()
     if is_parquet(found):
@@ -243,7 +247,9 @@ def _rows(path: Path | Frame, public: Public) -> Rows:
             else "holds none"
         )
         raise DomainError(
-            f"{path} must hold reports over the location set of {over}, and {what}"
+            f"{path} must hold reports over the location set of {over}, and {what}",
+            code="no_reports",
+            left_out=left_out,
         )
     return found
 
@@ -254,7 +260,10 @@ def parts_of(path: Path | Frame) -> list[Any]:
         return [path]
     parts = sorted(each for each in path.glob("*.parquet") if each.name[0] not in "._")
     if not parts:
-        raise SchemaError(f"{path} must hold Parquet files of reports, and holds none")
+        raise SchemaError(
+            f"{path} must hold Parquet files of reports, and holds none",
+            code="no_parquet_files",
+        )
     return parts
 
 
@@ -264,15 +273,16 @@ def _table(path: Path | Frame) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from nomadp.formats.parquet_files import whole_table
+
     try:
         with pq.ParquetFile(path) as file:
             wanted = {"tid", "location_ids", VALUES, *MORE}
-            return file.read(
-                columns=[name for name in file.schema_arrow.names if name in wanted]
-            )
+            names = [name for name in file.schema_arrow.names if name in wanted]
+            return whole_table(path, file, names)
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
-    raise SchemaError(f"{path} must be a Parquet file, and {reason}")
+    raise SchemaError(f"{path} must be a Parquet file, and {reason}", code="not_parquet")
 
 
 def _header_bytes(path: Path | Frame) -> bytes | None:
@@ -294,4 +304,6 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
             return file.read(BYTES_MAX + 1)
     except (OSError, ValueError):
         pass
-    raise SchemaError(f"the metadata of {path} must be readable, and is not")
+    raise SchemaError(
+        f"the metadata of {path} must be readable, and is not", code="metadata_unreadable"
+    )

@@ -13,7 +13,13 @@ from typing import Any
 
 import nomadp
 from nomadp.budget import as_epsilon
-from nomadp.errors import DomainError, NomadpError, SchemaError
+from nomadp.errors import (
+    DomainError,
+    InvalidArgument,
+    NomadpError,
+    SchemaError,
+    WrongType,
+)
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import PinnedAtlases
@@ -98,13 +104,18 @@ class Header:
         """What a file says; refused unless it is of a form and size that can be read."""
         said = parsed(content)
         if "level" in said:
-            raise SchemaError("these must be reports, got estimates that were decoded already")
+            raise SchemaError(
+                "these must be reports, got estimates that were decoded already",
+                code="estimates_not_reports",
+            )
         _check_format(said)
         said = {**_WHERE_ABSENT, **said}
         missing = [key for key in _KINDS if key not in said]
         if missing:
             raise SchemaError(
-                f"reports must say how they were made; missing: {', '.join(missing)}"
+                f"reports must say how they were made; missing: {', '.join(missing)}",
+                code="header_incomplete",
+                missing=tuple(missing),
             )
         read = {key: _typed(key, said[key], kind) for key, kind in _KINDS.items()}
         _check_values(read)
@@ -130,14 +141,18 @@ class Header:
             options["pinned"] = pinned
         try:
             made = make_mechanism(self.mechanism, locations, self.epsilon, **options)
+        except (InvalidArgument, WrongType):
+            made = None
         except NomadpError:
             raise
-        except (TypeError, ValueError, ArithmeticError):
+        except (TypeError, ValueError, ArithmeticError):  # of a mechanism of another package
             made = None
         if made is None or not _of_its_kinds(made, options):
             raise SchemaError(
                 f"the options of {self.mechanism} must be of its kinds, and a header says "
-                "others"
+                "others",
+                code="options_invalid",
+                mechanism=self.mechanism,
             )
         self.check_made_by(made)
         return made
@@ -150,15 +165,14 @@ class Header:
         there |= {"epsilon": str(as_epsilon(self.epsilon))}
         if self.params:  # hand-made headers of format 0 may leave them out
             here, there = mechanism.get_params() | here, dict(self.params) | there
-        different = [
-            f"{key}={there.get(key)} and not {here.get(key)}"
-            for key in sorted({*here, *there})
-            if here.get(key) != there.get(key)
-        ]
+        different = [key for key in sorted({*here, *there}) if here.get(key) != there.get(key)]
         if different:
+            said = (f"{key}={there.get(key)} and not {here.get(key)}" for key in different)
             raise DomainError(
                 "reports must be decoded with the mechanism that made them, and their header "
-                f"says {'; '.join(different)}"
+                f"says {'; '.join(said)}",
+                code="reports_of_another_mechanism",
+                differs=tuple(different),
             )
         check_locations(self.location_set_sha256, mechanism.locations)
 
@@ -168,7 +182,8 @@ class Header:
             pinning = f"sha256={made_with}; name its file with --atlas"
             raise DomainError(
                 "reports must be read with the atlas they were made with, "
-                f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}"
+                f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}",
+                code="reports_of_another_codebook",
             )
 
 
@@ -193,7 +208,10 @@ def check_locations(claimed: Any, locations: LocationSet) -> None:
     if claimed != locations.sha256:
         raise DomainError(
             "reports must be read with the locations they were made with, "
-            f"sha256={str(claimed)[:64]}, got {locations.sha256}"
+            f"sha256={str(claimed)[:64]}, got {locations.sha256}",
+            code="reports_of_other_locations",
+            expected=str(claimed)[:64],
+            given=locations.sha256,
         )
 
 
@@ -201,32 +219,42 @@ def parsed(content: bytes) -> dict[str, Any]:
     """A JSON object of bounded size, its names told apart."""
     if len(content) > BYTES_MAX:
         raise SchemaError(
-            f"the metadata of reports must have at most {BYTES_MAX} bytes, got {len(content)}"
+            f"the metadata of reports must have at most {BYTES_MAX} bytes, got {len(content)}",
+            code="metadata_too_large",
+            length=len(content),
+            most=BYTES_MAX,
         )
     try:
         said = json.loads(content, object_pairs_hook=named_once, parse_constant=_refused)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise SchemaError("the metadata of reports must be a readable JSON object, and is not")
+        raise SchemaError(
+            "the metadata of reports must be a readable JSON object, and is not",
+            code="metadata_unreadable",
+        )
     return said
 
 
 def _refused(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise InvalidArgument(f"{text} is no number", code="number_not_finite")
 
 
 def _check_format(said: Mapping[str, Any]) -> None:
     number = _typed("format", said.get("format", 0), int)
     if number not in (0, FORMAT):
         raise SchemaError(
-            f"reports must be of format {FORMAT} or older, got {number}; use a newer nomadp"
+            f"reports must be of format {FORMAT} or older, got {number}; use a newer nomadp",
+            code="format_unsupported",
+            format=number,
         )
     known = {"format", *_KINDS}
     if number and (strange := len(set(said) - known)):
         raise SchemaError(
             f"a header of format {number} has no names but {', '.join(sorted(known))}, got "
-            f"{strange} others"
+            f"{strange} others",
+            code="unknown_header_fields",
+            unknown=strange,
         )
 
 
@@ -234,7 +262,11 @@ def _typed(name: str, value: Any, kind: type) -> Any:
     if type(value) is not kind or (isinstance(value, str) and len(value) > TEXT_MAX):
         wanted = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
         wanted |= {bool: "true or false", dict: "an object"}
-        raise SchemaError(f"{name} of a header must be {wanted[kind]}, and is not")
+        raise SchemaError(
+            f"{name} of a header must be {wanted[kind]}, and is not",
+            code="header_field_wrong_type",
+            field=name,
+        )
     return value
 
 
@@ -252,7 +284,9 @@ def _check_values(read: Mapping[str, Any]) -> None:
     if wrong:
         raise SchemaError(
             "a header must say what a mechanism can be, and is out of range in "
-            f"{', '.join(key[:32] for key in wrong[:3])}"
+            f"{', '.join(key[:32] for key in wrong[:3])}",
+            code="header_field_out_of_range",
+            fields=tuple(key[:32] for key in wrong[:3]),
         )
     as_epsilon(read["epsilon"])
 

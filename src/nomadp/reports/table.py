@@ -48,7 +48,10 @@ class AnyReports(Sequences):
             if column is not None and len(column) != len(self):
                 raise DomainError(
                     f"every report must have one number and one transcript or none, got "
-                    f"{len(column)} for {len(self)}"
+                    f"{len(column)} for {len(self)}",
+                    code="column_length_mismatch",
+                    length=len(column),
+                    reports=len(self),
                 )
 
     @property
@@ -112,7 +115,8 @@ class Reports(AnyReports):
         if not self.header.private:
             raise NotPrivateError(
                 "Reports must come from a private mechanism and from secret words, and their "
-                "header says they do not; use SimulatedReports"
+                "header says they do not; use SimulatedReports",
+                code="reports_not_private",
             )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.errors import DomainError
@@ -30,5 +31,5 @@ def test_distances_add_up_over_positions():
     "rows", [np.zeros((0, 2)), np.zeros((3, 0)), np.array([[0, 3]]), np.array([[-1, 0]])]
 )
 def test_refuses_a_book_that_is_none(rows):
-    with pytest.raises(DomainError):
+    with refused(DomainError, "codebook_invalid", size=3):
         Atlas(triangle(), rows.astype(np.int32))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import Replay, scattered, small_map
 
 from nomadp.audit import AuditRequest, measure, run_audit
@@ -15,16 +16,16 @@ pytestmark = pytest.mark.parametrize("name", EXPERIMENTAL)
 def test_is_fenced_off_and_says_why(name):
     assert name not in {**MECHANISMS, **PUBLISHED}
     assert not EXPERIMENTAL[name].private
-    assert "floats" in EXPERIMENTAL[name].warning
+    assert EXPERIMENTAL[name].warning
 
 
 def test_the_auditor_refuses_it_with_the_reason(name):
     mechanism = make_mechanism(name, small_map(), 1)
-    with pytest.raises(DomainError, match=f"needs finite laws, and {name} has none"):
+    with refused(DomainError, "no_finite_laws", mechanism=name):
         measure(mechanism, 2)
-    with pytest.raises(DomainError, match="needs finite laws"):
+    with refused(DomainError, "no_finite_laws", mechanism=name):
         mechanism.perturb(np.array([0, 1]), Replay(()))
-    with pytest.raises(DomainError, match="needs finite laws"):
+    with refused(DomainError, "no_finite_laws", mechanism=name):
         mechanism.finish([], Replay(()))
 
 
@@ -32,7 +33,7 @@ def test_an_audit_refuses_it_before_anything_is_walked(name):
     def walked(done, total):
         raise AssertionError("something was audited")
 
-    with pytest.raises(DomainError, match=f"{name} has none"):
+    with refused(DomainError, "no_finite_laws", mechanism=name):
         run_audit(AuditRequest(mechanisms=("exp", name)), walked)
 
 

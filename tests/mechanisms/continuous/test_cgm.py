@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered
 
 from nomadp.drawing import Drawing
@@ -114,13 +115,13 @@ def test_steps_are_clipped_relative_to_the_clipped_predecessor():
 
 @pytest.mark.parametrize("delta", [0, 1, "1.5", -0.1, "little", float("nan"), None])
 def test_refuses_a_delta_out_of_range(delta):
-    with pytest.raises(BudgetError, match="delta must be a number between 0 and 1"):
+    with refused(BudgetError, "delta_out_of_range"):
         make_mechanism("cgm", scattered(5), 1, delta=delta)
 
 
 @pytest.mark.parametrize("step_bound", [0.0, 0.5, -1.0, float("nan")])
 def test_refuses_a_step_bound_out_of_range(step_bound):
-    with pytest.raises(DomainError, match="step_bound must be above 0 and below 1/2"):
+    with refused(DomainError, "parameter_out_of_range", parameter="step_bound"):
         make_mechanism("cgm", scattered(5), 1, step_bound=step_bound)
 
 

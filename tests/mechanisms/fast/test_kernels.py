@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from many import drawn_many, needs_numba
+from refusals import refused
 from scipy import stats
 from worlds import scattered, triangle
 
 from nomadp.drawing import draw
+from nomadp.errors import WrongType
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
 from nomadp.mechanisms import MECHANISMS, PUBLISHED, PivotSampling, make_mechanism
 from nomadp.mechanisms.fast import arrays, draws
@@ -103,7 +105,7 @@ def test_rows_of_words_are_the_beginnings_of_the_streams(width):
 
 
 def test_words_that_cannot_be_asked_for_again_are_refused():
-    with pytest.raises(TypeError, match="bind SystemWords first"):
+    with refused(WrongType, "words_not_bound"):
         SystemWords().rows(np.arange(2), 8)
 
 

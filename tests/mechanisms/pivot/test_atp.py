@@ -4,10 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered, small_map
 
 from nomadp.audit import measure
 from nomadp.drawing import draw
+from nomadp.errors import InvalidArgument
 from nomadp.laws import Disc, SquareWave, heaviest
 from nomadp.laws.channel import UNIT
 from nomadp.locations import LocationSet
@@ -80,13 +82,13 @@ def test_coincident_locations_have_a_region_without_width():
 
 @pytest.mark.parametrize("radius_km", [-1.0, 20_016.1, float("nan"), float("inf")])
 def test_refuses_a_radius_that_is_none(radius_km):
-    with pytest.raises(ValueError, match=r"radius_km must be from 0 to 20,016"):
+    with refused(InvalidArgument, "anchor_radius_out_of_range", most=20_016):
         AnchoredPivotSampling(locations=scattered(5), epsilon=1, radius_km=radius_km)
 
 
 @pytest.mark.parametrize("resolution", [0, 2**20 + 1, 2**39])
 def test_refuses_no_cells_at_all_and_more_than_64_bits_hold(resolution):
-    with pytest.raises(ValueError, match="resolution must be from 1 to 1,048,576"):
+    with refused(InvalidArgument, "resolution_out_of_range", most=2**20):
         AnchoredPivotSampling(locations=scattered(5), epsilon=1, resolution=resolution)
 
 

@@ -1,7 +1,9 @@
 """The success probabilities of the paper's Table 1, and which granularity they choose."""
 
 import pytest
+from refusals import refused
 
+from nomadp.errors import InvalidArgument
 from nomadp.mechanisms.pivot.granularity import (
     CANDIDATES,
     choose_granularity,
@@ -45,5 +47,7 @@ def test_the_choice_changes_where_it_should(rule, below, granularities):
 
 
 def test_refuses_a_rule_nobody_knows():
-    with pytest.raises(ValueError, match="one of table, formula, got 'best'"):
+    with refused(
+        InvalidArgument, "unknown_choice", parameter="rule", choices=("table", "formula")
+    ):
         success_probability(1, 4, "best")

@@ -4,9 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered, small_map
 
 from nomadp.audit import measure
+from nomadp.errors import DomainError, InvalidArgument
 from nomadp.laws import Exponential
 from nomadp.mechanisms import PivotSampling
 from nomadp.mechanisms.pivot.tp import Region
@@ -105,17 +107,20 @@ def test_every_option_keeps_epsilon(options):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "choices"),
     [
-        (
-            {"merge": "best"},
-            "merge must be one of coin, first-index, direction, got merge='best'",
-        ),
-        ({"directions": "one"}, "directions must be one of both, preceding"),
-        ({"granularity": "fine"}, "granularity must be one of table, formula"),
-        ({"granularity": 1}, "from 2 to 64, got granularity=1"),
+        ({"merge": "best"}, ("coin", "first-index", "direction")),
+        ({"directions": "one"}, ("both", "preceding")),
+        ({"granularity": "fine"}, ("table", "formula")),
     ],
 )
-def test_refuses_options_it_does_not_have(options, message):
-    with pytest.raises(ValueError, match=message):
+def test_refuses_options_it_does_not_have(options, choices):
+    (parameter,) = options
+    with refused(InvalidArgument, "unknown_choice", parameter=parameter, choices=choices):
         PivotSampling(locations=scattered(5), epsilon=1, **options)
+
+
+def test_refuses_one_sector():
+    facts = {"parameter": "granularity", "least": 2, "most": 64}
+    with refused(DomainError, "parameter_out_of_range", **facts):
+        PivotSampling(locations=scattered(5), epsilon=1, granularity=1)

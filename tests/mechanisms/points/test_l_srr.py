@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import refused
 from worlds import scattered, small_map, triangle
 
 from nomadp.audit import measure
@@ -50,5 +51,5 @@ def test_spends_all_of_epsilon_and_not_more():
 
 @pytest.mark.parametrize("groups", [1, 0, -5])
 def test_refuses_fewer_than_two_groups(groups):
-    with pytest.raises(DomainError, match="groups must be a whole number from 2"):
+    with refused(DomainError, "parameter_out_of_range", parameter="groups", least=2):
         StaircaseResponse(locations=triangle(), epsilon=1, groups=groups)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from exact_laws import assert_bulk_follows
 from many import drawn_many
+from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.budget import MIN_SHARE
+from nomadp.errors import InvalidArgument
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.fast import limits, rows
@@ -72,7 +74,7 @@ def test_words_become_counts_and_numbers_exactly(name, options, share):
 
 
 def test_refuses_weights_that_rise_with_the_rank():
-    with pytest.raises(ValueError, match="must fall with the rank"):
+    with refused(InvalidArgument, "weights_rise_with_rank"):
         mixture_of(np.array([3, 4, 2]))
 
 

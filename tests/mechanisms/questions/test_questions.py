@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from many import drawn_many
+from refusals import refused
 from worlds import scattered, small_map, triangle
 
 from nomadp.audit import measure
@@ -69,29 +70,29 @@ def test_a_question_of_when_puts_the_hour_into_the_label(when, hour, said):
 def test_a_question_of_when_is_refused_where_nobody_knows_the_hour(name):
     question = ask(name, when="weekday")
     nowhen = TrajectorySet.from_lists([[0, 1]], size=4)
-    with pytest.raises(DomainError, match="must be told the hour of every trajectory"):
+    with refused(DomainError, "hour_missing"):
         question.report([0, 1])
-    with pytest.raises(DomainError, match="must be told the hour of every trajectory"):
+    with refused(DomainError, "hour_missing"):
         drawn_many(question, nowhen, SimulatedWords(1))
 
 
 @pytest.mark.parametrize("hour", [-1, 168, 777, 3.5, True])
 def test_an_hour_out_of_range_is_refused_and_not_shown(hour):
-    with pytest.raises(DomainError, match="from 0 to 167") as refusal:
+    with refused(DomainError, "hour_out_of_range") as refusal:
         ask("starts", when="weekday").report([0, 1], hour=hour)
     assert "777" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("when", ["hourly", "", 3])
 def test_refuses_an_unknown_when(when):
-    with pytest.raises(DomainError, match="when must be day-part or weekday"):
+    with refused(DomainError, "unknown_time_division", choices=("day-part", "weekday")):
         ask("starts", when=when)
 
 
 def test_refuses_zones_of_another_location_set():
     others = make_mechanism("starts", triangle(), 1).partition
     for zones in (others, 16, None):
-        with pytest.raises(DomainError, match="zones must be"):
+        with refused(DomainError, "not_zones"):
             make_mechanism("starts", corners(), 1, zones=zones)
 
 
@@ -275,9 +276,9 @@ def test_a_report_says_what_it_supports_and_holds_no_locations():
     question = ask("trips")
     report = question.report([1, 2])
     assert report.labels == tuple(names(question)[k] for k in report.values)
-    with pytest.raises(DomainError, match="holds no locations"):
+    with refused(DomainError, "report_without_locations", mechanism=question.name):
         _ = report.locations
-    with pytest.raises(DomainError, match="holds locations and no labels"):
+    with refused(DomainError, "report_without_labels", mechanism="exp"):
         _ = make_mechanism("exp", corners(), 1).report([1, 2]).labels
 
 
@@ -290,5 +291,5 @@ def test_one_label_is_reported_for_certain_and_tells_nothing():
 
 def test_more_labels_than_a_law_takes_are_refused():
     many_zones = scattered(5000)
-    with pytest.raises(DomainError, match="ask about larger zones"):
+    with refused(DomainError, "label_count_out_of_range"):
         make_mechanism("trips", many_zones, 1, zones="grid:1000")

@@ -229,6 +229,20 @@ describe("a ledger", () => {
     expect(String((await ledger.spending()).spent)).toBe("1");
   });
 
+  test.each([
+    ["1", "500000000000000000000001/1000000000000000000000000", 1], // in floats, two fit
+    ["3/10", "1/10", 3], // in floats, three tenths are more than .3
+    ["999999999999999999999999/1000000000000000000000000", "1/2", 1],
+  ])("of %s takes reports of %s in exact fractions", async (lifetime, epsilon, fitting) => {
+    task = await runningTask("atlas", { reports_per_contributor: 9, epsilon });
+    const ledger = await Ledger.open(store, lifetime);
+    await ledger.check(task, fitting);
+    const spent = refusal(LedgerRefused, "budget_exhausted", { lifetime });
+    await expect(ledger.check(task, fitting + 1)).rejects.toThrow(spent);
+    for (let k = 0; k < fitting; k += 1) await ledger.charge(task, 1);
+    await expect(ledger.charge(task, 1)).rejects.toThrow(spent);
+  });
+
   test("allows a task its reports, the wasted ones too", async () => {
     const client = await begin("atlas", { reports_per_contributor: 2 });
     await client.ledger.charge(task, 1); // and the device crashed

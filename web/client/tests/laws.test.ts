@@ -136,6 +136,21 @@ test("no kind of known answer about labels is left out", () => {
   expect(kinds).toEqual(new Set(["label_laws", "label_law", "supports"]));
 });
 
+test.each([24n, 28n])("a share of 2^-%s tells nothing and has no variance", (power) => {
+  const share = new Fraction(1n, 2n ** power);
+  const small = refusal(BudgetError, "share_too_small", { share: share.toNumber() });
+  for (const size of [2, 12]) {
+    expect(() => lawOfLabels(size, share).variance).toThrow(small);
+  }
+  expect(() => lawOfLabels(100_000, share)).toThrow(small);
+  expect(lawOfLabels(1, share).variance.compare(new Fraction(0))).toBe(0);
+});
+
+test.each([2, 12, 100_000])("a share of 2^-23 tells something of %i labels", (size) => {
+  const { variance } = lawOfLabels(size, new Fraction(1n, 2n ** 23n));
+  expect(variance.compare(new Fraction(0))).toBe(1);
+});
+
 describe("weights that 64-bit words keep apart", () => {
   const room = 2n ** 33n;
   const imprecise = refusal(BudgetError, "word_precision_exceeded");

@@ -3,23 +3,41 @@ import type { Answer } from "./api";
 import { h } from "./dom";
 
 export function saving(answer: Answer): HTMLElement {
-  const click = () => {
-    const address = URL.createObjectURL(new Blob([csv(answer)], { type: "text/csv" }));
+  const save = (forSpreadsheets: boolean) => () => {
+    const content = csv(answer, forSpreadsheets);
+    const address = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
     h("a", { href: address, download: `${answer.kind}.csv` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   return h(
     "p",
-    { class: "save" },
-    h("button", { type: "button", "data-action": "save", click }, "Save all rows as CSV"),
+    { class: "save buttons" },
+    h(
+      "button",
+      { type: "button", "data-action": "save", click: save(false) },
+      "Save all rows as CSV",
+    ),
+    h(
+      "button",
+      { type: "button", "data-action": "save-spreadsheet", click: save(true) },
+      "Save for a spreadsheet",
+    ),
   );
 }
 
-export function csv({ columns }: Pick<Answer, "columns">): string {
+export function csv({ columns }: Pick<Answer, "columns">, forSpreadsheets = false): string {
   const names = Object.keys(columns);
   const size = columns[names[0] ?? ""]?.length ?? 0;
-  const rows = Array.from({ length: size }, (_, k) => names.map((name) => columns[name]![k]));
+  const cell = (value: unknown) => (forSpreadsheets ? withoutFormula(value) : value);
+  const rows = Array.from({ length: size }, (_, k) =>
+    names.map((name) => cell(columns[name]![k])),
+  );
   return [names, ...rows].map((row) => `${row.map(quoted).join(",")}\n`).join("");
+}
+
+/** With an apostrophe before text that a spreadsheet would work out; as `nomadp ask` does it. */
+function withoutFormula(value: unknown): unknown {
+  return typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 }
 
 function quoted(value: unknown): string {

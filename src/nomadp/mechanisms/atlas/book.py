@@ -39,7 +39,9 @@ class Atlas:
         if table.ndim != 2 or not table.size or not 0 <= table.min() <= table.max() < places:
             raise DomainError(
                 "an atlas must hold at least one journey of at least one location, and every "
-                f"journey must lie in the public set of {places} locations"
+                f"journey must lie in the public set of {places} locations",
+                code="codebook_invalid",
+                size=places,
             )
         table.flags.writeable = False
 
@@ -110,12 +112,17 @@ class PinnedAtlases:
             if not 1 <= near_count <= len(table) == len(distinct):
                 raise DomainError(
                     "a pinned atlas must hold journeys, all different, and from one to all of "
-                    f"them count as near, got {near_count} near of {len(table)} journeys"
+                    f"them count as near, got {near_count} near of {len(table)} journeys",
+                    code="codewords_invalid",
+                    near_count=near_count,
+                    codewords=len(table),
                 )
         if not self.pages or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
                 "pinned atlases must have one atlas for each length, shortest first, got "
-                f"lengths {', '.join(map(str, self.lengths))}"
+                f"lengths {', '.join(map(str, self.lengths))}",
+                code="codebook_lengths_unordered",
+                lengths=self.lengths,
             )
 
     @property
@@ -142,7 +149,8 @@ class PinnedAtlases:
         if locations.sha256 != self.location_set_sha256:
             raise DomainError(
                 "an atlas must be used with the locations it was made for, "
-                f"sha256={self.location_set_sha256}, got {locations.sha256}"
+                f"sha256={self.location_set_sha256}, got {locations.sha256}",
+                code="codebook_of_other_locations",
             )
 
     def page(self, length: int) -> Page:
@@ -150,6 +158,9 @@ class PinnedAtlases:
         if length not in self.lengths:
             raise DomainError(
                 f"the pinned atlas must have journeys of length {length}, it has those of "
-                f"{', '.join(map(str, self.lengths))}; build it with --length {length} as well"
+                f"{', '.join(map(str, self.lengths))}; build it with --length {length} as well",
+                code="codebook_length_missing",
+                length=length,
+                lengths=self.lengths,
             )
         return self.pages[self.lengths.index(length)]

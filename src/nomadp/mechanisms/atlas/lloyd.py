@@ -52,7 +52,10 @@ def design(
     """The atlas for an epsilon: of at most a size, or the smallest that is good enough."""
     if length < 1 or (size is not None and size < 1):
         raise DomainError(
-            f"an atlas needs length and size of at least 1, got {length} and {size}"
+            f"an atlas needs length and size of at least 1, got {length} and {size}",
+            code="codebook_size_out_of_range",
+            length=length,
+            size=size,
         )
     gain, every = math.expm1(float(epsilon)), len(locations) ** length
     count = min(size, every) if size else _enough(locations, length, gain)

@@ -58,7 +58,10 @@ class WholeJourney(Mechanism):
         if (self.epsilon, self.size) != (self.pinned.epsilon, None):
             raise DomainError(
                 f"epsilon must be that of the pinned atlas, {self.pinned.epsilon}, and size be "
-                f"left to it, got epsilon={self.epsilon} and size={self.size}; build another"
+                f"left to it, got epsilon={self.epsilon} and size={self.size}; build another",
+                code="codebook_parameters_mismatch",
+                epsilon=str(self.epsilon),
+                size=self.size,
             )
 
     def get_params(self) -> dict[str, Any]:

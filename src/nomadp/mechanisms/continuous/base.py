@@ -51,5 +51,7 @@ class ContinuousMechanism(Mechanism):
         """What is said to whoever wants to walk its choices."""
         return DomainError(
             f"an exact audit needs finite laws, and {cls.name} has none: {cls.warning}; "
-            "audit one of the mechanisms that claim to be private"
+            "audit one of the mechanisms that claim to be private",
+            code="no_finite_laws",
+            mechanism=cls.name,
         )

@@ -45,7 +45,9 @@ class CorrelatedGaussian(ContinuousMechanism):
         object.__setattr__(self, "delta", _as_delta(self.delta))
         if not 0 < self.step_bound < WIDTH / 2:
             raise DomainError(
-                f"step_bound must be above 0 and below 1/2, got step_bound={self.step_bound}"
+                f"step_bound must be above 0 and below 1/2, got step_bound={self.step_bound}",
+                code="parameter_out_of_range",
+                parameter="step_bound",
             )
 
     def split(self, length: int) -> Split:
@@ -116,6 +118,7 @@ def _as_delta(value: Fraction | float | str) -> Fraction:
     if delta is None or not DELTA_MIN <= delta < 1:
         raise BudgetError(
             f"delta must be a number between 0 and 1, at least {float(DELTA_MIN):g}, got "
-            f"delta={shown(value)}"
+            f"delta={shown(value)}",
+            code="delta_out_of_range",
         )
     return delta

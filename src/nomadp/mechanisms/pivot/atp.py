@@ -16,6 +16,7 @@ import numpy as np
 
 from nomadp.budget import Step
 from nomadp.drawing import Choose
+from nomadp.errors import InvalidArgument
 from nomadp.geometry import mean_lat_lng
 from nomadp.laws import Disc, Exponential, Ints, Secret, SquareWave
 from nomadp.mechanisms.base import Trajectory
@@ -52,14 +53,20 @@ class AnchoredPivotSampling(PivotSampling):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.radius_km is not None and not 0 <= self.radius_km <= RADIUS_MAX_KM:
-            raise ValueError(
+            raise InvalidArgument(
                 f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's round, "
-                f"got radius_km={self.radius_km}"
+                f"got radius_km={self.radius_km}",
+                code="anchor_radius_out_of_range",
+                radius_km=self.radius_km,
+                most=RADIUS_MAX_KM,
             )
         if not 1 <= self.resolution <= RESOLUTION_MAX:
-            raise ValueError(
+            raise InvalidArgument(
                 f"resolution must be from 1 to {RESOLUTION_MAX:,}, got "
-                f"resolution={self.resolution}"
+                f"resolution={self.resolution}",
+                code="resolution_out_of_range",
+                resolution=self.resolution,
+                most=RESOLUTION_MAX,
             )
 
     def copies(self, length: int) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ the arithmetic the paper ran, "formula" the equation it printed.
 import math
 from fractions import Fraction
 
+from nomadp.errors import InvalidArgument
+
 __all__ = ["CANDIDATES", "DIRECTION_SHARE", "choose_granularity", "success_probability"]
 
 CANDIDATES = (2, 4, 6, 12)
@@ -19,7 +21,12 @@ RULES = ("table", "formula")
 def success_probability(epsilon: Fraction | float, granularity: int, rule: str) -> float:
     """How probably a direction is preserved, averaged over the candidate query ranges."""
     if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
+        raise InvalidArgument(
+            f"rule must be one of {', '.join(RULES)}, got {rule!r}",
+            code="unknown_choice",
+            parameter="rule",
+            choices=RULES,
+        )
     odds = math.exp(float(DIRECTION_SHARE * Fraction(epsilon)))
     true = odds / (granularity - 1 + odds)
     other = 1 / (granularity - 1 + odds)

@@ -19,6 +19,7 @@ import numpy as np
 
 from nomadp.budget import Split, Step
 from nomadp.drawing import Choose, Part
+from nomadp.errors import InvalidArgument
 from nomadp.laws import Channel, Disc, Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.pivot.granularity import RULES, choose_granularity
@@ -175,4 +176,9 @@ def _roles(copy: int, length: int) -> tuple[range, range]:
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {name}={value!r}")
+        raise InvalidArgument(
+            f"{name} must be one of {', '.join(choices)}, got {name}={value!r}",
+            code="unknown_choice",
+            parameter=name,
+            choices=tuple(choices),
+        )

@@ -43,7 +43,10 @@ class BipartiteResponse(RankedPoints):
         if self.near_count is not None and self.near_count > len(self.locations):
             raise DomainError(
                 f"near_count must be from 1 to the {len(self.locations)} locations there are, "
-                f"got near_count={self.near_count}"
+                f"got near_count={self.near_count}",
+                code="parameter_out_of_range",
+                parameter="near_count",
+                most=len(self.locations),
             )
 
     def law(self, share: Fraction, order: Order) -> Subset:

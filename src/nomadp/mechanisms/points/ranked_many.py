@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.drawing import high_product
+from nomadp.errors import InvalidArgument
 from nomadp.laws import Ints, NearestLocations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Reported
@@ -74,7 +75,10 @@ def mixture_of(levels: Ints) -> Mixture:
     ends = np.flatnonzero(np.diff(levels, append=0))
     rises = -np.diff(levels[ends], append=0)
     if rises.min() <= 0:
-        raise ValueError("the weights of a law by rank must fall with the rank, and do not")
+        raise InvalidArgument(
+            "the weights of a law by rank must fall with the rank, and do not",
+            code="weights_rise_with_rank",
+        )
     return Mixture(ends + 1, rises)
 
 

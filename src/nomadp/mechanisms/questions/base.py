@@ -62,11 +62,15 @@ class Question(Mechanism):
             object.__setattr__(self, "zones", zones_of(self.locations, zones))
         elif not isinstance(zones, Zones) or zones.locations != self.locations:
             raise DomainError(
-                "zones must be a rule such as grid:16, or Zones of the same location set"
+                "zones must be a rule such as grid:16, or Zones of the same location set",
+                code="not_zones",
             )
         if self.when is not None and self.when not in WHEN:
             raise DomainError(
-                f"when must be {' or '.join(WHEN)}, or left out, got when={str(self.when)[:80]}"
+                f"when must be {' or '.join(WHEN)}, or left out, got "
+                f"when={str(self.when)[:80]}",
+                code="unknown_time_division",
+                choices=tuple(WHEN),
             )
         self.channel  # noqa: B018 - refused now if there are more labels than a law takes
 
@@ -115,12 +119,14 @@ class Question(Mechanism):
         if hour is None:
             raise DomainError(
                 f"a question of when ({self.when}) must be told the hour of every trajectory, "
-                "and was told none; use data with times, or ask without when"
+                "and was told none; use data with times, or ask without when",
+                code="hour_missing",
             )
         if isinstance(hour, bool) or int(hour) != hour or not 0 <= hour < HOURS:
             raise DomainError(
                 f"an hour must be a whole number from 0 to {HOURS - 1}, of the week from "
-                "Monday on; its value is withheld because it is private"
+                "Monday on; its value is withheld because it is private",
+                code="hour_out_of_range",
             )
         return np.append(trajectory, int(hour))
 

@@ -121,8 +121,9 @@ async function* wholeRows(each: AsyncIterable<string>): AsyncGenerator<string> {
   let isOpen = false;
   for await (const line of each) {
     row = isOpen ? `${row}\n${line}` : line;
-    isOpen = (row.split('"').length - 1) % 2 === 1;
-    if (isOpen && row.length > 1 << 20) throw new ImportRefused("too-large");
+    if (line.split('"').length % 2 === 0) isOpen = !isOpen;
+    // Nothing that follows a quote without end is a row; the file is not refused for it.
+    if (isOpen && row.length > 1 << 20) return;
     if (!isOpen) yield row;
   }
   if (isOpen) yield row;

@@ -105,11 +105,19 @@ async function archived(files: readonly Source[], options: ImportOptions): Promi
 }
 
 async function known(source: Source, kind: ImportKind, options: ImportOptions): Promise<Found> {
-  const { journeys, leftOut } = await journeysOf(source, kind, options);
+  const { journeys, leftOut } = await journeysOf(source, kind, options).catch(withoutPlaces);
   const hours = options.splitHours ?? (WHOLE.includes(kind) ? undefined : SPLIT_HOURS);
   const split = (points: readonly TrackPoint[]) =>
     hours === undefined ? [points] : splitAtGaps(points, hours);
   return { journeys: journeys.flatMap(split), leftOut };
+}
+
+/** How long an entry is depends on what it says: then there is no place, and no refusal. */
+function withoutPlaces(error: unknown): Found {
+  if (error instanceof ImportRefused && error.reason === "too-large") {
+    return { journeys: [], leftOut: 1 };
+  }
+  throw error;
 }
 
 async function journeysOf(

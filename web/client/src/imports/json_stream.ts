@@ -15,6 +15,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = [0x7b, 0x5b];
 const CLOSE = [0x7d, 0x5d];
+const CONSTANT = /\\.|"|-?\b(?:NaN|Infinity)\b/gs;
 const ENDS_PLAIN = /[\s,\]}]/g;
 
 /** A cursor in UTF-8, with or without a byte order mark. */
@@ -76,11 +77,9 @@ export class JsonStream {
     const { end } = await this.#extent(true);
     const text = this.#text.slice(this.#at, end);
     this.#at = end;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new ImportRefused("not-json"); // without the cause, which quotes the file
-    }
+    const found = parsed(text) ?? parsed(withoutConstants(text));
+    if (found === undefined) throw new ImportRefused("not-json");
+    return found.value;
   }
 
   /** Pass over the value that comes next without parsing it; whether it held others. */
@@ -164,6 +163,27 @@ export class JsonStream {
     this.#at = 0;
     return true;
   }
+}
+
+/** Of what is no JSON nothing, and no cause either, which would quote the file. */
+function parsed(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * With null for NaN and Infinity, which JSON does not have: some programs write them for no
+ * number. Whether a file has them depends on its values, so they must not refuse it.
+ */
+function withoutConstants(text: string): string {
+  let inText = false;
+  return text.replace(CONSTANT, (mark) => {
+    if (mark === '"') inText = !inText;
+    return inText || mark === '"' || mark.startsWith("\\") ? mark : "null";
+  });
 }
 
 /** The characters of the next bytes; of what is left, at the end. */

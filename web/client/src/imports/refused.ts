@@ -16,9 +16,6 @@ const REASONS = {
   "timeline-edits":
     "holds the edits of a Google Timeline, which are no journeys; give the Timeline export of " +
     "the phone, or Records.json of the same archive",
-  "raw-only":
-    "is a Google Timeline that holds raw signals only; ask for them, or export again once the " +
-    "phone has made its Timeline",
   "too-large": "must be of entries of at most 16 million characters, and one is longer",
   "not-xml": "must be well-formed XML, and is cut short or damaged",
   doctype: "must not have a document type declaration, and has one",

@@ -22,7 +22,6 @@ import {
   textPlace,
 } from "./fixes.js";
 import type { JsonStream } from "./json_stream.js";
-import { ImportRefused } from "./refused.js";
 
 const MINUTE_US = 60_000_000;
 const MINUTES_MOST = 1e6;
@@ -37,22 +36,15 @@ export async function* timelineFixes(
     for await (const segment of stream.elements()) yield* segmentFixes(segment, zone);
     return;
   }
-  let segments = 0;
-  let unread = false;
   for await (const name of stream.members()) {
     if (name === "semanticSegments") {
-      for await (const segment of stream.elements()) {
-        segments += 1;
-        yield* segmentFixes(segment, zone);
-      }
+      for await (const segment of stream.elements()) yield* segmentFixes(segment, zone);
     } else if (name === "rawSignals" && rawSignals) {
       for await (const signal of stream.elements()) yield* rawFixes(signal, zone);
     } else {
-      const held = await stream.skip();
-      unread ||= held && name === "rawSignals";
+      await stream.skip();
     }
   }
-  if (unread && !segments) throw new ImportRefused("raw-only");
 }
 
 /** A segment may hold a path beside a visit or an activity; memories of trips hold none. */

@@ -99,6 +99,13 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
   get variance(): Fraction {
     const [p, q, one] = [this.trueChance, this.otherChance, new Fraction(1)];
     const gap = p.minus(q);
+    if (gap.numerator === 0n) {
+      throw new BudgetError(
+        "the share of a frequency oracle must be at least 2^-23, so that in whole numbers the " +
+          `truth weighs more than anything else, got share=${this.share}; use a larger epsilon`,
+        { code: "share_too_small", share: this.share.toNumber() },
+      );
+    }
     const each = new Fraction(this.size).times(q).times(one.minus(q));
     return each.plus(one.minus(p).minus(q).times(gap)).over(gap.times(gap));
   }
