@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomadp.collector.answers import Asking
-from nomadp.errors import NomadpError
+from nomadp.errors import InvalidArgument, NomadpError, OutOfRange, WrongType
 from nomadp.protocol.kit import Kit
 from nomadp.protocol.outlines import OUTLINES, with_outlines
 from nomadp.protocol.task import Task
@@ -34,9 +34,15 @@ def _answered(asking: Asking, question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"status": DONE, "answer": asking.answered(question)}
     except NomadpError as refusal:
+        if isinstance(refusal, InvalidArgument | WrongType | OutOfRange):
+            return _not_understood(refusal)  # of a function within, not of the question
         return {"status": REFUSED, "code": refusal.kind, "detail": str(refusal)[:500]}
     except (TypeError, ValueError, LookupError, ArithmeticError) as refusal:
-        return {"status": REFUSED, "code": "question", "detail": type(refusal).__name__}
+        return _not_understood(refusal)
+
+
+def _not_understood(refusal: Exception) -> dict[str, Any]:
+    return {"status": REFUSED, "code": "question", "detail": type(refusal).__name__}
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ class Clock:
         was_suspect, self._was_suspect = self._was_suspect, off_s != 0
         if off_s and not was_suspect:
             log(
+                "clock_suspect",
                 "the clock is suspect; nothing is deleted or taken until it is right again or "
                 '"nomadp collector clock --confirm" says that it is',
                 clock=utc(self._wall()),
@@ -79,7 +80,7 @@ class Clock:
                 days_off=round(off_s / 86_400, 1),
             )
         elif was_suspect and not off_s:
-            log("the clock is believed again", clock=utc(self._wall()))
+            log("clock_believed", "the clock is believed again", clock=utc(self._wall()))
         return self._was_suspect
 
     @property

@@ -20,6 +20,7 @@ class Condition:
         if isinstance(error, StoreCorrupt) and not self.is_corrupt:
             self.is_corrupt = True
             log(
+                "store_corrupt",
                 "the store is corrupt; nothing is taken or deleted any more; stop the "
                 'collector and run "nomadp collector check"',
                 reason=str(error),

@@ -79,7 +79,10 @@ def copied(
             if found != total:
                 raise StoreRefused(
                     f"the copy must have the {total} reports of the source, and has {found}; "
-                    "copy into an empty store"
+                    "copy into an empty store",
+                    code="copy_differs",
+                    expected=total,
+                    reports=found,
                 )
             counted = _counted(one)
         one.close()
@@ -98,7 +101,8 @@ def check_at_rest(store: Store) -> None:
         raise StoreRefused(
             f"{store.name} must be at rest to be migrated or copied into, and a collector or "
             "another program has it open; stop it and run the same again "
-            '("nomadp collector backup" copies what is in use)'
+            '("nomadp collector backup" copies what is in use)',
+            code="store_in_use",
         )
 
 
@@ -107,7 +111,8 @@ def check_whole(connection: Connection) -> None:
     if connection.rows(_UNFINISHED):
         raise StoreRefused(
             "a store must be whole to be served or copied, and this one is an unfinished copy; "
-            "run the same restore or migrate again"
+            "run the same restore or migrate again",
+            code="copy_unfinished",
         )
 
 
@@ -119,7 +124,8 @@ def _begin(one: Connection, other: Connection) -> None:
         if there - here or (there and not is_begun):
             raise StoreRefused(
                 "a store must be copied into an empty one, or into an unfinished copy of it, "
-                "and this one has tasks of its own"
+                "and this one has tasks of its own",
+                code="store_not_empty",
             )
         if not is_begun:
             other.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")

@@ -28,7 +28,10 @@ def exported(store: Store, task_id: str, out: Path) -> int:
     try:
         held = read_task(connection, task_id)
         if held is None:
-            raise TaskRefused("a task must be in the store to be exported, and is not")
+            raise TaskRefused(
+                "a task must be in the store to be exported, and is not",
+                code="task_not_in_store",
+            )
         counts: list[int] = []
         written_whole(
             {out: lambda part: counts.append(_write(connection, held, part))}, private=[out]
@@ -52,7 +55,9 @@ def _write(connection: Connection, held: HeldTask, part: Path) -> int:
         writer.write_batch(batch.replace_schema_metadata(about))
         count += batch.num_rows
     if writer is None:
-        raise TaskRefused("a task must have reports to be exported, and has none")
+        raise TaskRefused(
+            "a task must have reports to be exported, and has none", code="task_without_reports"
+        )
     writer.close()
     return count
 

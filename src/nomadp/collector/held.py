@@ -141,7 +141,10 @@ def close_task(connection: Connection, task_id: str) -> None:
     """Take nothing new from now on; what was acknowledged stays."""
     with connection.transaction():
         if not connection.run("UPDATE task SET closed = 1 WHERE id = ?", task_id):
-            raise TaskRefused("a task must be in the store to be closed, and is not")
+            raise TaskRefused(
+                "a task must be in the store to be closed, and is not",
+                code="task_not_in_store",
+            )
 
 
 def counters_of(connection: Connection) -> dict[int, dict[str, int]]:

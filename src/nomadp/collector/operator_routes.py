@@ -57,14 +57,14 @@ async def _add(service: "Service", request: Request) -> Response:
     kit = _kit(await read_json(request, TASK_MESSAGE_BYTES))
     await service.reading(add_task, kit)
     await service.registry.look()
-    log("a task was added", task=kit.task.id)
+    log("task_added", "a task was added", task=kit.task.id)
     return json_reply({"task_id": kit.task.id}, 201, location=f"/tasks/{kit.task.id}")
 
 
 async def _close(service: "Service", request: Request) -> Response:
     held = await task_of(service, request)
     await service.reading(close_task, held.id)
-    log("a task was closed", task=held.id)
+    log("task_closed", "a task was closed", task=held.id)
     return json_reply({"task_id": held.id, "closed": True})
 
 

@@ -102,7 +102,8 @@ class PostgresConnection(Connection):
         if self.rows("SHOW fsync") != [("on",)]:
             raise StoreRefused(
                 "PostgreSQL must have fsync on, or a crash loses what was acknowledged, and "
-                "has it off; set fsync = on"
+                "has it off; set fsync = on",
+                code="fsync_off",
             )
         with self.transaction():
             self.rows("SELECT pg_advisory_xact_lock(?, ?)", LOCK_SPACE, PARTS_MAX)
@@ -121,7 +122,11 @@ class PostgresConnection(Connection):
         for part in range(PARTS_MAX):
             if self.rows("SELECT pg_try_advisory_lock(?, ?)", LOCK_SPACE, part) == [(True,)]:
                 return part
-        raise StoreRefused(f"at most {PARTS_MAX} collectors may share a store")
+        raise StoreRefused(
+            f"at most {PARTS_MAX} collectors may share a store",
+            code="too_many_collectors",
+            most=PARTS_MAX,
+        )
 
     @property
     def part(self) -> int:
@@ -221,7 +226,8 @@ def _shown(url: str) -> str:
         said = conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         raise StoreRefused(
-            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither"
+            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither",
+            code="store_address_malformed",
         ) from None
     return f"postgresql://{said.get('host') or 'localhost'}/{said.get('dbname') or ''}"
 
@@ -237,13 +243,17 @@ def _explained() -> Iterator[None]:
 def _refuse(error: psycopg.Error) -> NoReturn:
     # Without the original's text: it may quote the address and the user.
     if isinstance(error, errors.DiskFull):
-        raise StoreFull("the disk of the store must have room, and is full") from None
+        raise StoreFull(
+            "the disk of the store must have room, and is full", code="storage_full"
+        ) from None
     if isinstance(error, _DAMAGE):
-        raise StoreCorrupt(f"PostgreSQL says {error.sqlstate}") from None
+        raise StoreCorrupt(f"PostgreSQL says {error.sqlstate}", code="store_corrupt") from None
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"
         raise StoreUnavailable(
             f"PostgreSQL must be reachable, and is not ({state}); psql with the same address "
-            "says why"
+            "says why",
+            code="store_unavailable",
+            state=state,
         ) from None
     raise error

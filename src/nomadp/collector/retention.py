@@ -40,6 +40,7 @@ class Retention:
                 if count:
                     self.deleted += count
                     log(
+                        "values_deleted",
                         "values deleted after their retention",
                         task=held.id,
                         reports=count,

@@ -54,7 +54,10 @@ def bound(host: str, port: int) -> socket.socket:
         listener.close()
         raise StoreRefused(
             f"the address {host}:{port} must be free and ours, and is not "
-            f"({error.strerror}); choose another with --host and --port"
+            f"({error.strerror}); choose another with --host and --port",
+            code="address_unavailable",
+            host=host,
+            port=port,
         ) from None
     listener.listen(BACKLOG)
     listener.settimeout(0)
@@ -131,8 +134,13 @@ def run_process(
                 loop.add_signal_handler(number, told, number)
         held = opened(store) if isinstance(store, str) else store
         service = Service(held, basemap=basemap, worker=worker)
-        await serve(service, listeners, stop, ready=lambda: log("ready", addresses=list(said)))
-        log("stopped; what was acknowledged is on disk")
+        await serve(
+            service,
+            listeners,
+            stop,
+            ready=lambda: log("ready", "ready", addresses=list(said)),
+        )
+        log("stopped", "stopped; what was acknowledged is on disk")
 
     _raise_file_limit()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:

@@ -102,9 +102,9 @@ class Service:
                 self.condition.saw(error)
                 if str(error) != reason and not self._is_over.is_set():
                     reason = str(error)
-                    log("work on the store waits", reason=reason)
+                    log("store_work_waits", "work on the store waits", reason=reason)
             except Exception as error:
-                log_failure("work on the store failed", error)
+                log_failure("store_work_failed", "work on the store failed", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_over.wait(), pause_s)
 
@@ -145,4 +145,4 @@ class Service:
             finally:
                 self._checking = None
         if damage:
-            raise StoreCorrupt(damage[0])
+            raise StoreCorrupt(damage[0], code="store_corrupt")

@@ -20,7 +20,9 @@ def kept_free() -> int:
     if said and not (said.isascii() and said.isdecimal()):
         raise DomainError(
             "NOMADP_KEEP_FREE_MIB must be a whole number of MiB, such as 256, got "
-            f"{said[:20]!r}; correct it, or leave it out"
+            f"{said[:20]!r}; correct it, or leave it out",
+            code="keep_free_malformed",
+            variable="NOMADP_KEEP_FREE_MIB",
         )
     return int(said) * 2**20 if said else KEEP_FREE
 
@@ -44,9 +46,12 @@ class Space:
             free = self._free_bytes()
             was_full, self._is_full = self._is_full, free is not None and free < self._keep
             if self._is_full and not was_full:
-                log("the disk is nearly full; reports are turned away until there is room")
+                log(
+                    "storage_full",
+                    "the disk is nearly full; reports are turned away until there is room",
+                )
             elif was_full and not self._is_full:
-                log("the disk has room again; reports are taken")
+                log("storage_free", "the disk has room again; reports are taken")
         return self._is_full or now_s < self._refused_until_s
 
     def saw_full(self) -> None:

@@ -48,11 +48,14 @@ class StoreUnavailable(StoreRefused):
 class StoreCorrupt(StoreRefused):
     """What is stored is damaged: nothing more may be written to it."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    reason: str
+
+    def __init__(self, reason: str, *, code: str | None = None) -> None:
         super().__init__(
             f"a store must be as it was written, and is damaged ({reason}); stop the "
-            'collector, keep a copy of the store as it is, and run "nomadp collector check"'
+            'collector, keep a copy of the store as it is, and run "nomadp collector check"',
+            code=code,
+            reason=reason,
         )
 
 
@@ -163,7 +166,10 @@ class Connection(ABC):
                     "a backup that was made before"
                     if is_newer
                     else "restore a backup"
-                )
+                ),
+                code="store_layout_unsupported",
+                layout=text[:20],
+                is_newer=is_newer,
             )
         return int(text)
 
@@ -173,7 +179,9 @@ class Connection(ABC):
             raise StoreRefused(
                 f"a store of layout {layout} must be at rest to be brought to layout {LAYOUT}, "
                 "and a collector or another program has it open; stop it, make a backup and "
-                "run the same again"
+                "run the same again",
+                code="store_in_use",
+                layout=layout,
             )
 
     def migrate(self) -> None:
@@ -182,7 +190,12 @@ class Connection(ABC):
         if found == LAYOUT:
             return
         if found:
-            log("the store is brought to a newer layout", before=found, after=LAYOUT)
+            log(
+                "store_migrated",
+                "the store is brought to a newer layout",
+                before=found,
+                after=LAYOUT,
+            )
         for change in MIGRATIONS[found:]:
             change(self)
         self.run(

@@ -35,7 +35,11 @@ def run_workers(
             time.sleep(0.2)
             for k, worker in enumerate(workers):
                 if worker.poll() is not None and not ended_by:
-                    log("a worker ended and is started again", code=worker.returncode)
+                    log(
+                        "worker_restarted",
+                        "a worker ended and is started again",
+                        exit_code=worker.returncode,
+                    )
                     time.sleep(PAUSE_S)
                     workers[k] = _started(store, listeners, [str(k), *named])
     finally:

@@ -22,7 +22,7 @@ PAUSE_S = 0.25
 class AnswerMissing(NomadpError):
     """The collector refused a question, or took too long."""
 
-    code = "answer"
+    kind = "answer"
 
 
 class Asked(NamedTuple):
@@ -47,7 +47,11 @@ class Analyst(NamedTuple):
                 "POST", f"/tasks/{task_id}/collection_jobs", {"question": question}
             )
             if status != 201:
-                raise AnswerMissing(f"a question must be taken, and was answered by {status}")
+                raise AnswerMissing(
+                    f"a question must be taken, and was answered by {status}",
+                    code="query_refused",
+                    status=status,
+                )
             found.append(Asked(task_id, question, said["job"]))
         return found
 
@@ -63,16 +67,23 @@ class Analyst(NamedTuple):
             if status != 202:
                 raise AnswerMissing(
                     f"{asked.question['ask']} must be answered, and the collector said "
-                    f"{said.get('status', status)}"
+                    f"{said.get('status', status)}",
+                    code="query_unanswered",
+                    status=status,
                 )
             time.sleep(PAUSE_S)
-        raise AnswerMissing(f"{asked.question['ask']} must be answered in {PATIENCE_S:g} s")
+        raise AnswerMissing(
+            f"{asked.question['ask']} must be answered in {PATIENCE_S:g} s",
+            code="answer_overdue",
+        )
 
     def counts(self, task_id: str) -> Counts:
         """Of all reports: whoever has them works out answers on a machine of their own."""
         told = fetch_counts(Address.parse(self.address), task_id, self.token)
         if "cells" not in told:
-            raise AnswerMissing("counts must be told, and there are too few reports")
+            raise AnswerMissing(
+                "counts must be told, and there are too few reports", code="too_few_reports"
+            )
         return Counts({(told["law"], length, value): n for length, value, n in told["cells"]})
 
     def has_pages(self) -> bool:

@@ -19,7 +19,7 @@ END_S = 2.0
 class CollectorFailed(NomadpError):
     """The collector of the demonstration did not start, or ended too soon."""
 
-    code = "collector"
+    kind = "collector"
 
 
 class Running(NamedTuple):
@@ -34,7 +34,9 @@ class Running(NamedTuple):
         if self.process.poll() is not None:
             raise CollectorFailed(
                 "the collector must run until the demonstration ends, and ended with "
-                f"{self.process.returncode}"
+                f"{self.process.returncode}",
+                code="collector_ended",
+                exit_code=self.process.returncode,
             )
 
 
@@ -70,7 +72,9 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
     process.wait()
     last = log.read_text(encoding="utf-8").strip().splitlines()[-1:]
     raise CollectorFailed(
-        f"the collector must start, and ended with {process.returncode}: {''.join(last)}"
+        f"the collector must start, and ended with {process.returncode}: {''.join(last)}",
+        code="collector_not_started",
+        exit_code=process.returncode,
     )
 
 

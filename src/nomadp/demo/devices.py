@@ -65,7 +65,9 @@ def _report_some(part: range, crowd: Crowd) -> int:
             if outcome.state != "accepted":
                 raise UploadFailed(
                     "the collector of the demonstration must take every report, and one is "
-                    f"{outcome.state}: {outcome.reason}"
+                    f"{outcome.state}: {outcome.reason}",
+                    code="report_not_taken",
+                    state=outcome.state,
                 )
     return len(part) * len(crowd.task_ids)
 
