@@ -225,6 +225,11 @@ def collector(
         assert not thread.is_alive()
 
 
+def logged(text: str) -> list[dict[str, Any]]:
+    """Lines of a collector's log; what else writes to the same place is left out."""
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
 def prepared(store: Store, *kits: Kit) -> None:
     connection = store.connect()
     for kit in kits:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from collecting import TOKENS, collector, kit_of, report
+from refusals import json_code, printed_code
 
 from nomadp.cli import main
 from nomadp.collector.export import exported
@@ -63,7 +64,8 @@ def test_too_few_reports_are_counted_as_missing_and_nothing_is_written(
         address.send(kit, report(kit))
         done = asked(tmp_path, address.port)
     assert done.exit_code == 2
-    assert f"{kit.task.min_batch_size - 1} are missing" in done.output
+    assert json_code(done.stdout) == "too_few_reports"
+    assert str(kit.task.min_batch_size - 1) in done.output
     assert not (tmp_path / "answer.csv").exists()
 
 
@@ -73,14 +75,17 @@ def test_a_collector_is_not_asked_without_the_analysts_token(
     monkeypatch.delenv("NOMADP_ANALYST_TOKEN", raising=False)
     with collector(starts) as address:
         done = asked(tmp_path, address.port)
+        assert json_code(done.stdout) == "token_missing"
         assert "NOMADP_ANALYST_TOKEN" in done.output
         monkeypatch.setenv("NOMADP_ANALYST_TOKEN", "somebody's")
-        assert "replied 401" in asked(tmp_path, address.port).output
+        done = asked(tmp_path, address.port)
+        assert json_code(done.stdout) == "unexpected_status"
+        assert "401" in done.output
         for wrong in ("some\nbody's", "somebody\x7f's", "wröng"):
             monkeypatch.setenv("NOMADP_ANALYST_TOKEN", wrong)
             done = asked(tmp_path, address.port)
             assert done.exit_code == 2
-            assert "its value is withheld" in done.output
+            assert json_code(done.stdout) == "token_malformed"
             assert "body" not in done.output
 
 
@@ -148,7 +153,7 @@ def test_files_of_a_task_are_asked_on_its_terms(
     wrong = ["ask", "hotspots", "exported.parquet", "--task", kit.task.id, "--out", "x.csv"]
     done = CliRunner().invoke(main, wrong)
     assert done.exit_code == 2
-    assert "if they are of a task, its folder" in done.output
+    assert printed_code(done.stderr) == "not_one_source"
 
 
 @pytest.mark.usefixtures("told")
@@ -157,4 +162,4 @@ def test_a_collector_and_files_are_not_asked_together(tmp_path: Path) -> None:
     file.write_text("")
     done = asked(tmp_path, 1, "--reports", str(file))
     assert done.exit_code == 2
-    assert "or files of reports" in done.output
+    assert json_code(done.stdout) == "not_one_source"

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from collecting import Process, kit_of, prepared, report
+from collecting import Process, kit_of, logged, prepared, report
 from crashes import Load, killed_under_load, tally
 from limits import on_this_machine
 from postgres import Postgres, program
@@ -127,7 +127,7 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
     assert acknowledged > 10
     assert (lost, doubled) == (0, 0)
     said = running.log.read_text()
-    assert "what was acknowledged is on disk" in said
+    assert logged(said)[-1]["code"] == "stopped"
     assert "Traceback" not in said
 
 

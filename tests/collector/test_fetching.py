@@ -274,7 +274,7 @@ def test_a_question_that_cannot_be_asked_is_refused(
     ):
         reply = address.post(path, {"question": wrong}, "analyst")
         assert (reply.status, reply.problem) == (422, "invalid_question")
-        assert "question" in reply.json["detail"]
+        assert reply.json["detail"]
         assert not any(word in reply.body for word in (b"secret", b"home", b"people"))
     other = f"/tasks/{question.task.id}/collection_jobs"
     job = address.post(other, {"question": {"ask": "hotspots", "areas": "grid:9"}}, "analyst")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from collecting import DAY_S, Address, collector, kit_of, report, today
+from collecting import DAY_S, Address, collector, kit_of, logged, report, today
 from processes import wait_until
 
 from nomadp.cli import main
@@ -60,12 +60,6 @@ def is_soon(condition: Callable[[], bool]) -> bool:
     return wait_until(condition, 60)
 
 
-def logged(capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """Of the collector; the tests' own PostgreSQL says something, too."""
-    lines = capfd.readouterr().err.splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
-
-
 def confirmed(place: str, *more: str) -> Any:
     said = CliRunner().invoke(main, ["collector", "clock", "--store", place, *more, "--json"])
     assert said.exit_code == 0, said.output
@@ -88,10 +82,10 @@ def test_a_collector_that_starts_with_the_clock_ahead_deletes_nothing(
         assert (late.status, late.problem) == (503, "clock_suspect")
         assert int(late.headers["retry-after"]) > 0
     assert kept(place) == 30
-    events = logged(capfd)
-    (said,) = [each for each in events if each["event"].startswith("the clock is suspect")]
+    lines = logged(capfd.readouterr().err)
+    (said,) = [each for each in lines if each["code"] == "clock_suspect"]
     assert said["days_off"] == pytest.approx(400, abs=0.2)
-    assert "values deleted" not in str(events)
+    assert "values_deleted" not in [each["code"] for each in lines]
 
 
 def test_a_clock_that_jumps_while_the_collector_runs_stops_deletion_at_once(
@@ -141,8 +135,8 @@ def test_after_a_confirmed_jump_what_is_over_is_deleted_and_counted(
             connection.confirm_time(int(time.time()) + 400 * DAY_S)
         assert is_soon(lambda: metric(address, "deleted_reports_total") == 30)
     assert kept(place) == 0
-    events = logged(capfd)
-    steps = [e["reports"] for e in events if e["event"].startswith("values deleted")]
+    lines = logged(capfd.readouterr().err)
+    steps = [each["reports"] for each in lines if each["code"] == "values_deleted"]
     assert steps == [7, 7, 7, 7, 2]
 
 

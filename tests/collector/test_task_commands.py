@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from collecting import TOKENS, collector, kit_of, report
+from refusals import printed_code
 
 from nomadp.cli import main
 from nomadp.collector.store import Store
@@ -51,7 +52,8 @@ def test_a_wrong_token_publishes_nothing(
         where = ("--collector", f"http://127.0.0.1:{address.operator_port}")
         done = CliRunner().invoke(main, ["task", "publish", folder, *where])
     assert done.exit_code == 1
-    assert "replied 401 (unauthorized)" in done.stderr
+    assert printed_code(done.stderr) == "unexpected_status"
+    assert "401 (unauthorized)" in done.stderr
 
 
 def test_who_takes_the_devices_address_for_the_operators_is_told(
@@ -63,4 +65,5 @@ def test_who_takes_the_devices_address_for_the_operators_is_told(
         where = ("--collector", f"http://127.0.0.1:{address.port}")
         done = CliRunner().invoke(main, ["task", "publish", folder, *where])
     assert done.exit_code == 1
-    assert "one address for operators, and another for devices" in done.stderr
+    assert printed_code(done.stderr) == "unexpected_status"
+    assert "404 (not_found)" in done.stderr

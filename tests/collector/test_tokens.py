@@ -1,12 +1,12 @@
 """Tokens that are easy to guess are not taken; wrong ones are counted and slowed down."""
 
-import json
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from collecting import Address, collector, kit_of
+from collecting import Address, collector, kit_of, logged
+from refusals import refused
 
 from nomadp.collector import tokens
 from nomadp.collector.store import Store
@@ -30,9 +30,9 @@ from nomadp.collector.tokens import TokenRefused, first_tokens, is_token
 )
 def test_a_token_that_can_be_guessed_is_not_taken(sqlite: Store, token: str) -> None:
     connection = sqlite.connect()
-    with pytest.raises(TokenRefused, match="128 random bits") as refused:
+    with refused(TokenRefused, "token_too_weak", role="analyst", bits=128) as caught:
         first_tokens(connection, {"NOMADP_ANALYST_TOKEN": token})
-    assert token not in str(refused.value)
+    assert token not in f"{caught.value} {vars(caught.value)}"
     assert not connection.rows("SELECT * FROM token")
     connection.close()
 
@@ -63,10 +63,9 @@ def test_wrong_tokens_are_counted_and_logged_without_what_they_are(
         said = address.ask("GET", "/metrics").body.decode()
     assert 'nomadp_wrong_tokens_total{role="analyst"} 30' in said
     assert 'nomadp_wrong_tokens_total{role="operator"} 1' in said
-    logged = capfd.readouterr().err
-    assert "secret" not in logged
-    lines = [json.loads(line) for line in logged.splitlines()]
-    told = [line for line in lines if line["event"] == "wrong tokens were refused"]
+    said = capfd.readouterr().err
+    assert "secret" not in said
+    told = [line for line in logged(said) if line["code"] == "wrong_tokens"]
     assert len(told) == 2  # the first at once, the others at the end of a minute or of all
     assert sum(line.get("analyst", 0) for line in told) == 30
     assert sum(line.get("operator", 0) for line in told) == 1
