@@ -82,7 +82,7 @@ class Analyst(NamedTuple):
         told = fetch_counts(Address.parse(self.address), task_id, self.token)
         if "cells" not in told:
             raise AnswerMissing(
-                "counts must be told, and there are too few reports", code="too_few_reports"
+                "counts must be told, and there are too few reports", code="counts_withheld"
             )
         return Counts({(told["law"], length, value): n for length, value, n in told["cells"]})
 
