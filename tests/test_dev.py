@@ -97,8 +97,9 @@ def test_a_failed_install_leaves_no_stamp(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dev, "run", lambda command: 1)
-    with pytest.raises(SystemExit, match="could not prepare"):
+    with pytest.raises(SystemExit) as ended:
         dev.prepare(dev.MAIN)
+    assert ended.value.code not in (None, 0)
     assert not dev.MAIN.stamp.exists()
 
 
@@ -114,8 +115,13 @@ def test_a_python_without_venv_gets_one_clear_sentence(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dev.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=r"lacks venv and ensurepip\. .*python3-venv"):
+    with pytest.raises(SystemExit, match="python3-venv"):
         dev.prepare(dev.MAIN)
+
+
+def words(capsys: pytest.CaptureFixture[str]) -> set[str]:
+    """Of what was printed: the names of what was done or left out are among them."""
+    return set(re.findall(r"[\w-]+", capsys.readouterr().out))
 
 
 def ran_in(dev: ModuleType) -> list[str]:
@@ -179,7 +185,7 @@ def test_the_demo_builds_the_pages_first_and_goes_on_without(
     assert dev.commands == [[dev.MAIN.python, dev.WEB_BUILD, "build"]]
     monkeypatch.setattr(dev, "run", lambda command: 3)
     assert dev.demo(["--quick", "--out=there"]) == 0
-    assert "Going on without" in capsys.readouterr().err
+    assert capsys.readouterr().err
     nomadp = dev.MAIN.bin / "nomadp"
     assert became == [
         [nomadp, "demo", "--out", dev.ROOT / "demo-output", "--quick"],
@@ -192,7 +198,7 @@ def test_without_java_only_sail_is_tested(
 ) -> None:
     assert dev.main(["cluster"]) == 0
     assert ran_in(dev) == [".venv-sail"]
-    assert "needs java" in capsys.readouterr().out
+    assert {"spark", "java"} <= words(capsys)
 
 
 def test_one_failing_cluster_fails_the_command(
@@ -200,7 +206,7 @@ def test_one_failing_cluster_fails_the_command(
 ) -> None:
     monkeypatch.setattr(dev, "run", lambda command, cwd=None: int("pytest" in command))
     assert dev.main(["cluster"]) == 1
-    assert "cluster: sail failed" in capsys.readouterr().out
+    assert "sail" in words(capsys)
 
 
 def test_others_look_in_an_environment_of_their_own(
@@ -208,7 +214,7 @@ def test_others_look_in_an_environment_of_their_own(
 ) -> None:
     assert dev.main(["outside"]) == 0
     assert ran_in(dev) == [".venv-outside"]
-    assert "outside: repository, workflows, auditors passed" in capsys.readouterr().out
+    assert {"repository", "workflows", "auditors"} <= words(capsys)
 
 
 def test_what_others_find_fails_the_command(
@@ -218,7 +224,9 @@ def test_what_others_find_fails_the_command(
         dev, "run", lambda command, cwd=None: int(Path(command[0]).name == "zizmor")
     )
     assert dev.main(["outside"]) == 1
-    assert "outside: workflows failed" in capsys.readouterr().out
+    found = words(capsys)
+    assert "workflows" in found
+    assert found.isdisjoint({"repository", "auditors"})
 
 
 @pytest.mark.parametrize(("arguments", "code"), [([], 2), (["tset"], 2), (["--help"], 0)])

@@ -117,7 +117,7 @@ def one_page(tmp_path: Path, text: str) -> ModuleType:
 @pytest.mark.parametrize("link", ["nowhere.md", "../nowhere.py"])
 def test_a_link_to_no_file_is_refused(link: str, tmp_path: Path) -> None:
     build = one_page(tmp_path, f"# Home\n\n[There]({link})\n")
-    with pytest.raises(SystemExit, match="to link to"):
+    with pytest.raises(SystemExit, match=re.escape(link)):
         build.build(tmp_path / "out")
 
 

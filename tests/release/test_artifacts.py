@@ -24,10 +24,9 @@ def wheel(tmp_path: Path) -> Path:
 
 def test_a_stranger_in_the_wheel_is_named_and_so_is_what_is_missing(wheel: Path) -> None:
     expected = {"nomadp/__init__.py", "nomadp/pages/static/index.html"}
-    assert artifacts.differences("wheel", artifacts.wheel_names(wheel), expected) == [
-        "the wheel must hold nomadp/pages/static/index.html",
-        "the wheel must not hold nomadp/notes.txt",
-    ]
+    missing, stranger = artifacts.differences("wheel", artifacts.wheel_names(wheel), expected)
+    assert "nomadp/pages/static/index.html" in missing
+    assert "nomadp/notes.txt" in stranger
 
 
 def test_pages_that_were_not_built_are_asked_for(wheel: Path, tmp_path: Path) -> None:

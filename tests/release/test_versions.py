@@ -1,5 +1,6 @@
 """One version, wherever it stands."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -55,14 +56,14 @@ def test_naming_it_again_replaces_the_day(tree: Path) -> None:
 @pytest.mark.parametrize("name", ["1.2", "v1.2.3", "1.2.3-rc1", "1.2.3.dev1", ""])
 def test_what_is_no_version_changes_nothing(name: str, tree: Path) -> None:
     before = versions.current(tree)
-    with pytest.raises(ValueError, match="must be like"):
+    with pytest.raises(ValueError, match=f"{re.escape(name)}$"):
         versions.rename(name, "2030-01-02", tree)
     assert versions.current(tree) == before
 
 
 def test_nothing_is_released_twice_from_one_section(tree: Path) -> None:
     versions.rename("1.0.0", "2030-01-02", tree)
-    with pytest.raises(ValueError, match="one section"):
+    with pytest.raises(ValueError, match=r"\[Unreleased\]"):
         versions.rename("1.0.1", "2030-01-03", tree)
     assert versions.current(tree) == "1.0.0"
 
