@@ -113,7 +113,7 @@ class Service:
         if self.condition.is_corrupt:
             await self.reading(lambda connection: connection.warn_others())
         elif await self.reading(lambda connection: connection.is_warned()):
-            raise StoreCorrupt("as another collector on it has seen")
+            raise StoreCorrupt("as another collector on it has seen", code="store_corrupt")
         await self._look_at_clock()
 
     async def _look_at_clock(self) -> None:
