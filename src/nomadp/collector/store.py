@@ -249,7 +249,7 @@ class Connection(ABC):
                 known |= {(each.task, name): kept for name, kept in found.items()}
                 if not is_closed:
                     cells += cells_of(each, found)
-                    if min(each.epochs) <= swept.get(each.task, -1):
+                    if each.epochs and min(each.epochs) <= swept.get(each.task, -1):
                         self._sweep_again(each.task, min(each.epochs))
             self.add_cells(cells)
             written = Written(known, closed)
