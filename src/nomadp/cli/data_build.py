@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, Whole, file_option, finite
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
@@ -62,7 +63,7 @@ def caller_mistakes() -> Iterator[None]:
 
         if isinstance(error, NomadpError):
             raise
-        raise click.UsageError(str(error)) from error
+        raise BadUsage(str(error), code="argument") from error
 
 
 @click.group()
@@ -213,12 +214,20 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
 
     preset, places = options["preset"], options["places"]
     if preset is None and places is None:
-        raise click.UsageError("say how many places to keep: --places K, or --preset NAME")
+        raise BadUsage(
+            "say how many places to keep: --places K, or --preset NAME", code="option_missing"
+        )
     if preset is not None and preset not in PRESETS:
-        raise click.UsageError(f"unknown preset '{preset}'; choose one of {', '.join(PRESETS)}")
+        raise BadUsage(
+            f"unknown preset '{preset}'; choose one of {', '.join(PRESETS)}",
+            code="unknown_recipe",
+        )
     recipe = CheckInRecipe(source, None, places or 2) if preset is None else PRESETS[preset]
     if recipe.source != source:
-        raise click.UsageError(f"the preset {preset} is made from a {recipe.source} file")
+        raise BadUsage(
+            f"the preset {preset} is made from a {recipe.source} file",
+            code="recipe_of_another_source",
+        )
     given = {
         name: options[name]
         for name in ("places", "window_minutes", "gap_hours", "longest", "seed")
