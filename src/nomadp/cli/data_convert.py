@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.data_build import caller_mistakes, print_counts
+from nomadp.cli.data_build import print_counts
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
@@ -141,14 +141,13 @@ def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
     check_folder(options["out"])
     if locations is not None:
         return SnapTo(locations, parameters={"locations": "file"})
-    with caller_mistakes():
-        box = Box.parse(options["box"])
-        if options["grid_km"] is not None:
-            cells = grid_cells(box, options["grid_km"])
-            said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
-        else:
-            cells = h3_cells(box, options["h3_resolution"])
-            said = {"locations": "h3", "resolution": options["h3_resolution"]}
+    box = Box.parse(options["box"])
+    if options["grid_km"] is not None:
+        cells = grid_cells(box, options["grid_km"])
+        said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
+    else:
+        cells = h3_cells(box, options["h3_resolution"])
+        said = {"locations": "h3", "resolution": options["h3_resolution"]}
     return SnapTo(cells, box, options["outside"], said)
 
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.data_build import caller_mistakes
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import Whole, file_option, kilometres
@@ -62,8 +61,7 @@ def locations(**options: Any) -> Answer:
     from nomadp.formats.location_files import write_locations
 
     _check(options)
-    with caller_mistakes():
-        made, left_out = _made(options)
+    made, left_out = _made(options)
     write_locations(options["out"], made)
     found = {
         "out": str(options["out"]),
