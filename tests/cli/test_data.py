@@ -308,13 +308,11 @@ BAD: dict[str, tuple[Any, ...]] = {
         ["locations", "--out", "x.csv"],
         "not_one_source",
         "--grid-km",
-        "got 0",
     ),
     "locations of two things": (
         ["locations", "--out", "x.csv", "--grid", "4", "--h3", "8"],
         "not_one_source",
         "--grid-km",
-        "got 2",
     ),
     "a grid of nowhere": (
         ["locations", "--out", "x.csv", "--grid", "4"],
