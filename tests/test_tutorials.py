@@ -90,7 +90,7 @@ def test_ids_and_days_differ_in_every_run() -> None:
 def test_a_command_that_is_refused_unexpectedly_ends_the_walk(tmp_path: Path) -> None:
     page = "```bash\nnomadp explain --epsilon -1 --length 2\n```\n"
     with Walk(tmp_path) as walk:
-        with pytest.raises(RuntimeError, match="must be"):
+        with pytest.raises(RuntimeError, match=r"\[epsilon_out_of_range\]"):
             walked(page, walk)
         assert walked(f"<!-- is refused -->\n{page}", walk)
 

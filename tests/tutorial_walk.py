@@ -18,8 +18,6 @@ __all__ = ["Walk"]
 
 PORTS = ("8000", "8001")
 """That the pages name: for devices and analysts, and for the operator."""
-READY = "for the operator: "
-"""How the last line begins that a collector prints before it is ready."""
 SECONDS = 900
 """For one command: pip on a busy machine takes its time."""
 
@@ -134,7 +132,7 @@ class Walk:
         )
         if (done.returncode != 0) != refused:
             raise RuntimeError(f"{shlex.join(words)}\nexit {done.returncode}\n{done.stdout}")
-        found = re.search(r"^task ([\w-]{43})$", done.stdout, re.MULTILINE)
+        found = re.search(r"^(?:\w+ )?([\w-]{43})$", done.stdout, re.MULTILINE)
         self.task_id = found[1] if found else self.task_id
         return done.stdout
 
@@ -164,7 +162,7 @@ class Walk:
         said = ""
         for line in process.stdout:
             said += line
-            if line.startswith(READY):
+            if f":{self.ports[1]}" in line:  # the operator's, the last before it is ready
                 return said
         raise RuntimeError(f"{shlex.join(words)}\n{said}{process.communicate()[1]}")
 

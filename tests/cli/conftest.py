@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from refusals import printed_code
 
 from nomadp.cli import main
 
@@ -62,6 +63,18 @@ def perturb(run: Run) -> Run:
         )
 
     return invoke
+
+
+PRIVATE = (*PLACES, "moon", "café", "41.234567", "zoe", "bob")
+
+
+def assert_refused(result: Result, code: str, *facts: str, exit_code: int = 2) -> None:
+    """One sentence on stderr, with this code and these facts, and nothing private."""
+    assert (result.exit_code, result.stdout) == (exit_code, "")
+    assert result.stderr.count("\n") == 1
+    assert printed_code(result.stderr) == code
+    assert [fact for fact in facts if fact not in result.stderr] == []
+    assert [word for word in PRIVATE if word in result.stderr] == []
 
 
 def as_json(result: Result) -> Any:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ import pytest
 
 from nomadp.formats.atlas_files import read_atlas
 from nomadp.formats.location_files import read_locations
-from tests.cli.conftest import Run, as_json, write
+from tests.cli.conftest import Run, as_json, assert_refused, write
 
 
 @pytest.fixture
@@ -51,23 +52,29 @@ def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
     assert {**told, "file": "atlas.parquet"} == {**shown, "out": "atlas.parquet"}
 
 
-def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run) -> None:
-    sha256 = read_atlas(folder / "atlas.parquet").sha256 if build().exit_code == 0 else ""
-    assert f"sha256 {sha256}" in build("--overwrite").stdout
-    text = run("atlas", "show", "atlas.parquet").stdout
-    assert sha256 in text
-    assert "recipe lloyd-3:" not in text  # without locations nothing can be built again
-    text = run("atlas", "show", "atlas.parquet", "--locations", "places.csv").stdout
-    assert "building it again gives the same journeys" in text
+def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) -> None:
+    made = build().stdout
+    sha256 = read_atlas(folder / "atlas.parquet").sha256
+    show = ("atlas", "show", "atlas.parquet")
+    checked = ("--locations", "places.csv")
+    shown, compared = run(*show).stdout, run(*show, *checked).stdout
+    assert all(sha256 in text for text in (made, shown, compared))
+    # Without locations nothing can be built again.
+    assert "follows_recipe" not in as_json(run(*show, "--json"))
+    for name, text in {"build": made, "show": compared}.items():
+        wording("cli", f"atlas {name}", text, hide={sha256: "HASH"})
 
 
-def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run) -> None:
+def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run, wording: Any) -> None:
     build()
     forged(folder / "atlas.parquet")
     assert run("atlas", "show", "atlas.parquet").exit_code == 0
     result = run("atlas", "show", "atlas.parquet", "--locations", "places.csv")
     assert result.exit_code == 1
-    assert "NOT what its recipe gives" in result.stdout
+    told = run("atlas", "show", "atlas.parquet", "--locations", "places.csv", "--json")
+    assert (told.exit_code, json.loads(told.stdout)["follows_recipe"]) == (1, False)
+    sha256 = json.loads(told.stdout)["sha256"]
+    wording("cli", "atlas show, forged", result.stdout, hide={sha256: "HASH"})
 
 
 def test_a_changed_file_is_refused(folder: Path, build: Run, run: Run) -> None:
@@ -77,9 +84,7 @@ def test_a_changed_file_is_refused(folder: Path, build: Run, run: Run) -> None:
     rows[0], rows[1] = rows[1], rows[0]
     changed = pa.table({"length": table["length"], "journey": rows}, schema=table.schema)
     pq.write_table(changed, folder / "atlas.parquet")
-    result = run("atlas", "show", "atlas.parquet")
-    assert result.exit_code == 2
-    assert "changed or damaged" in result.stderr
+    assert_refused(run("atlas", "show", "atlas.parquet"), "codebook_changed", "atlas.parquet")
 
 
 def test_the_atlas_of_another_map_is_refused(folder: Path, build: Run, run: Run) -> None:
@@ -90,26 +95,23 @@ def test_the_atlas_of_another_map_is_refused(folder: Path, build: Run, run: Run)
         ("explain", "--epsilon", "1", "--atlas", "atlas.parquet"),
     ):
         result = run(*command, "--locations", "others.csv")
-        assert result.exit_code == 2
-        assert "the locations it was made for" in result.stderr
+        assert_refused(result, "codebook_of_other_locations")
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--out", "atlas.csv"), "must end in .parquet"),
-        (("--out", "nowhere/atlas.parquet"), "nowhere: no such file"),
-        (("--length", "0"), "0 is not in the range"),
-        (("--locations", "none.csv"), "none.csv cannot be read"),
+        (("--out", "atlas.csv"), ("unknown_suffix", "atlas.csv", ".parquet")),
+        (("--out", "nowhere/atlas.parquet"), ("file", "nowhere")),
+        (("--length", "0"), ("option_out_of_range", "'--length'")),
+        (("--locations", "none.csv"), ("file_unreadable", "none.csv")),
     ],
 )
 def test_refuses_what_cannot_be_built(
-    more: tuple[str, ...], says: str, folder: Path, build: Run
+    more: tuple[str, ...], says: tuple[str, ...], folder: Path, build: Run
 ) -> None:
     before = sorted(folder.iterdir())
-    result = build(*more)
-    assert result.exit_code == 2
-    assert says in result.stderr
+    assert_refused(build(*more), *says)
     assert sorted(folder.iterdir()) == before
 
 
@@ -130,9 +132,8 @@ def test_a_length_the_atlas_lacks_is_refused_before_anything_is_written(
         *("atlas", "build", "--locations", "places.csv", "--length", "2", "--epsilon", "4"),
         *("--out", "atlas.parquet"),
     )
-    result = perturb("--atlas", "atlas.parquet")
-    assert result.exit_code == 2
-    assert "journeys of length 3, it has those of 2" in result.stderr
+    refused = perturb("--atlas", "atlas.parquet")
+    assert_refused(refused, "codebook_length_missing", "--length 3")
     assert not (folder / "reports.csv").exists()
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from nomadp.datasets.built import read_built
 from nomadp.formats.location_files import read_locations
-from tests.cli.conftest import PLACES, Run, as_json, write
-from tests.cli.test_bad_input import assert_refused
+from tests.cli.conftest import PLACES, Run, as_json, assert_refused, write
 
 CHECK_INS = [
     "ann\t2010-06-01T00:00:00Z\t41.9\t-87.6\ta",
@@ -31,10 +30,10 @@ def check_ins(folder: Path) -> Path:
     return write(folder / "gowalla.txt", *CHECK_INS)
 
 
-def test_builds_a_city(folder: Path, run: Run) -> None:
+def test_builds_a_city(folder: Path, run: Run, wording: Any) -> None:
     result = run("data", "build", "city", "--out", "city", "--places", "50", "--trips", "20")
     assert result.exit_code == 0, result.stderr
-    assert "places           50" in result.stdout
+    wording("cli", "data build city", result.stdout)
     locations, trips = read_built(folder / "city")
     assert (len(locations), len(trips)) == (50, 20)
 
@@ -67,14 +66,12 @@ def test_builds_a_campus_with_every_parameter_of_the_study(folder: Path, run: Ru
 
 
 def test_builds_check_ins_with_a_preset_and_counts_every_stage(
-    folder: Path, run: Run, check_ins: Path
+    folder: Path, run: Run, check_ins: Path, wording: Any
 ) -> None:
     result = run("data", "build", "gowalla", "gowalla.txt", "--preset", "chi", "--out", "chi")
     assert result.exit_code == 0, result.stderr
-    assert "1 malformed rows are left out, the first on lines 3" in result.stderr
-    for line in ("rows read", "outside the box", "points too soon after another"):
-        assert line in result.stdout
     assert "SECRET" not in result.output
+    wording("cli", "data build gowalla", result.stdout + result.stderr)
     recipe = json.loads((folder / "chi" / "recipe.json").read_text())
     assert recipe["parameters"]["box"] == "-88,41.6,-87.4,42"
     assert recipe["counts"]["trajectories"] == 2
@@ -100,17 +97,15 @@ def test_options_change_a_preset(run: Run, check_ins: Path) -> None:
     }
 
 
-def test_describes_a_set_and_compares_two(folder: Path, run: Run) -> None:
+def test_describes_a_set_and_compares_two(folder: Path, run: Run, wording: Any) -> None:
     run("data", "build", "city", "--out", "city", "--places", "50", "--trips", "200")
-    alone = run("data", "describe", "city")
-    assert alone.exit_code == 0, alone.stderr
-    for title in ("step length", "radius of gyration", "most visited", "by length"):
-        assert title in alone.stdout
     both = run(
         "data", "describe", "trips.csv", "--locations", "places.csv", "--compare", "city"
     )
+    assert both.exit_code == 0, both.stderr
     assert both.stdout.splitlines()[0].split() == ["trips.csv", "city"]
-    assert both.stdout.splitlines()[1].split() == ["places", "9", "50"]
+    assert both.stdout.splitlines()[1].split()[-2:] == ["9", "50"]
+    wording("cli", "data describe", both.stdout)
     found = as_json(run("data", "describe", "city", "--compare", "city", "--json"))
     assert {**found["data"], "source": ""} == {**found["other"], "source": ""}
     assert list(found["data"]["length"]) == [*map(str, range(1, 9)), "over 8"]
@@ -126,7 +121,7 @@ def converted(run: Run, *arguments: str) -> Any:
     return as_json(run("data", "convert", *arguments, "--json"))
 
 
-def test_converts_a_file_and_reports_the_mapping(folder: Path, run: Run) -> None:
+def test_converts_a_file_and_reports_the_mapping(folder: Path, run: Run, wording: Any) -> None:
     write(
         folder / "fixes.csv",
         "user_id,tracked_at,longitude,latitude",
@@ -137,8 +132,7 @@ def test_converts_a_file_and_reports_the_mapping(folder: Path, run: Run) -> None
         "data", "convert", "fixes.csv", "--from", "trackintel", "--out", "fixes.geojson"
     )
     assert result.exit_code == 0, result.stderr
-    assert "user_id as uid, tracked_at as datetime" in result.stderr
-    assert result.stdout == "1 trajectories (2 points): fixes.geojson\n"
+    wording("cli", "data convert", result.stdout + result.stderr)
     made = converted(
         run, "fixes.geojson", "--out", "out.csv", "--to", "skmob", "--split-hours", "3"
     )
@@ -157,7 +151,7 @@ def test_columns_can_be_mapped_by_hand_and_a_time_zone_given(folder: Path, run: 
         *("odd.csv", "--columns", "who=uid", "--columns", "when=datetime"),
         *("--time-zone", "Europe/Paris", "--out", "even.csv"),
     )
-    assert "who as uid, when as datetime" in made["notes"][0]
+    assert {"who", "uid", "when", "datetime"} <= set(re.findall(r"\w+", made["notes"][0]))
     assert "2020-07-01T02:00:00+02:00" in (folder / "even.csv").read_text()
 
 
@@ -192,17 +186,20 @@ def test_tracks_of_several_files_stay_apart_and_are_for_their_owner_alone(
 def test_snapping_is_refused_where_it_would_lead_far(folder: Path, run: Run) -> None:
     write(folder / "away.csv", "tid,seq,lat,lng", "t,0,12.34567,8")
     snapped = ("data", "convert", "away.csv", "--locations", "places.csv", "--out", "x")
-    assert_refused(run(*snapped), "within 50 km of a location, got 1 of 1")
+    assert_refused(run(*snapped), "points_too_far", "50 km", "--max-snap-km")
     assert run(*snapped, "--max-snap-km", "20100").exit_code == 0
 
 
-def test_snaps_to_a_grid_that_covers_the_box_whoever_was_where(folder: Path, run: Run) -> None:
+def test_snaps_to_a_grid_that_covers_the_box_whoever_was_where(
+    folder: Path, run: Run, wording: Any
+) -> None:
     converted(run, "trips.csv", "--locations", "places.csv", "--out", "raw.csv")
     box = ("--box", "-74.01,39.99,-73.95,40.05")
     result = run("data", "convert", "raw.csv", "--grid-km", "1", *box, "--out", "grid")
     assert result.exit_code == 0, result.stderr
-    assert re.search(r"^outside the box +0$", result.stdout, re.MULTILINE)
-    assert "half of the points moved at most" in result.stdout
+    recipe = json.loads((folder / "grid" / "recipe.json").read_text())
+    assert recipe["counts"]["outside_box"] == 0
+    wording("cli", "data convert, snapped to a grid", result.stdout)
     assert len(read_locations(folder / "grid" / "locations.csv")) == 7 * 6
     assert read_built(folder / "grid")[1].tids == ("t1", "t2", "t3")
 
@@ -222,116 +219,169 @@ def test_without_h3_the_line_that_installs_it_is_printed(
     result = run(
         "data", "convert", "trips.csv", "--h3", "8", "--box", "0,0,1,1", "--out", "cells"
     )
-    assert result.exit_code == 1
-    assert 'run: pip install "nomadp[h3]"' in result.stderr
+    assert_refused(result, "package_missing", 'pip install "nomadp[h3]"', exit_code=1)
 
 
-BAD: dict[str, tuple[list[str], str]] = {
+BAD: dict[str, tuple[Any, ...]] = {
     "a city of nothing": (
         ["build", "city", "--out", "x", "--places", "1"],
-        "at least 2 places",
+        "city_too_small",
+        "places=1",
     ),
-    "walks of no length": (["build", "campus", "--out", "x", "--length", "0"], "lengths=0"),
-    "no speed": (["build", "campus", "--out", "x", "--speed-km-h", "0"], "speed_km_h=0.0"),
-    "no places": (["build", "gowalla", "gowalla.txt", "--out", "x"], "--places K, or --preset"),
+    "walks of no length": (
+        ["build", "campus", "--out", "x", "--length", "0"],
+        "walks_out_of_range",
+        "lengths=0",
+    ),
+    "no speed": (
+        ["build", "campus", "--out", "x", "--speed-km-h", "0"],
+        "speed_out_of_range",
+        "speed_km_h=0.0",
+    ),
+    "no places": (
+        ["build", "gowalla", "gowalla.txt", "--out", "x"],
+        "option_missing",
+        "--places",
+        "--preset",
+    ),
     "an unknown preset": (
         ["build", "gowalla", "gowalla.txt", "--preset", "sfo", "--out", "x"],
-        "unknown preset 'sfo'; choose one of nyc, chi, cle",
+        "unknown_recipe",
+        "sfo",
+        "nyc, chi, cle",
     ),
     "a preset of another source": (
         ["build", "gowalla", "gowalla.txt", "--preset", "nyc", "--out", "x"],
-        "the preset nyc is made from a foursquare file",
+        "recipe_of_another_source",
+        "nyc",
+        "foursquare",
     ),
     "a box of three numbers": (
         ["build", "gowalla", "gowalla.txt", "--places", "5", "--box", "1,2,3", "--out", "x"],
-        "a box must be four numbers",
+        "not_a_box",
+        "1,2,3",
     ),
     "a box elsewhere": (
         ["build", "gowalla", "gowalla.txt", "--places", "5", "--box", "0,0,1,1", "--out", "x"],
-        "lie outside; check the box",
+        "no_points_in_box",
+        "0,0,1,1",
     ),
     "another kind of file": (
         ["build", "foursquare", "gowalla.txt", "--places", "5", "--out", "x"],
-        "must be a foursquare file of 8 columns",
+        "not_checkins",
+        "gowalla.txt",
     ),
     "a folder with other data": (
         ["build", "city", "--out", "theirs", "--overwrite"],
-        "was not built here and is not overwritten",
+        "not_built_here",
+        "theirs",
     ),
     "a set without its folder": (
         ["describe", "trips.csv"],
-        "--locations FILE says where they are",
+        "columns_insufficient",
+        "--locations",
     ),
-    "a folder without a set": (["describe", "."], "naive.csv: line 2: datetime must have"),
+    "a folder without a set": (["describe", "."], "time_zone_missing", "naive.csv: line 2"),
     "a box of places": (
         ["describe", "city", "--bbox", "--locations", "places.csv"],
-        "--bbox is",
+        "option_unsuitable",
+        "--bbox",
     ),
     "two rules that exclude each other": (
         ["convert", "trips.csv", "--out", "x.csv", "--stops", "--every", "5min"],
-        "exclude each other",
+        "options_exclude_each_other",
+        "--stops",
+        "--every",
     ),
     "a radius without stops": (
         ["convert", "trips.csv", "--out", "x.csv", "--stop-minutes", "5"],
-        "go with --stops",
+        "options_not_paired",
+        "--stop-minutes",
+        "--stops",
     ),
     "an interval without a unit": (
         ["convert", "trips.csv", "--out", "x.csv", "--every", "5"],
-        "such as 90s, 5min or 1h, got 5",
+        "not_a_time_span",
+        "'--every'",
     ),
-    "locations of nothing": (["locations", "--out", "x.csv"], "say what the locations are"),
+    "locations of nothing": (
+        ["locations", "--out", "x.csv"],
+        "not_one_source",
+        "--grid-km",
+    ),
     "locations of two things": (
         ["locations", "--out", "x.csv", "--grid", "4", "--h3", "8"],
-        "say what the locations are",
+        "not_one_source",
+        "--grid-km",
     ),
-    "a grid of nowhere": (["locations", "--out", "x.csv", "--grid", "4"], "add --box"),
+    "a grid of nowhere": (
+        ["locations", "--out", "x.csv", "--grid", "4"],
+        "option_missing",
+        "--box",
+    ),
     "points without coordinates": (
         ["locations", "--out", "x.csv", "--pois", "trips.csv"],
-        "missing: lat, lng",
+        "columns_missing",
+        "lat, lng",
     ),
     "a folder to snap nowhere": (
         ["convert", "trips.csv", "--out", "x"],
-        "needs one of --locations, --grid-km and --h3",
+        "snap_target_missing",
+        "--locations",
+        "--grid-km",
+        "--h3",
     ),
     "a grid without a box": (
         ["convert", "trips.csv", "--out", "x", "--grid-km", "1"],
-        "--box W,S,E,N goes with",
+        "options_not_paired",
+        "--box",
+        "--grid-km",
     ),
     "a grid into a file": (
         ["convert", "trips.csv", "--out", "x.csv", "--grid-km", "1", "--box", "0,0,1,1"],
-        "need a folder as --out",
+        "option_unsuitable",
+        "--grid-km",
     ),
     "a grid of dust": (
         ["convert", "trips.csv", "--out", "x", "--grid-km", "1e-6", "--box", "0,0,1,1"],
-        "at most 1000000 cells",
+        "too_many_cells",
+        "1000000",
     ),
     "the source as output": (
         ["convert", "trips.csv", "--out", "trips.csv"],
-        "got one of the inputs",
+        "output_is_an_input",
+        "--out",
     ),
     "an unknown zone": (
         ["convert", "trips.csv", "--out", "x.csv", "--time-zone", "Mars/Base"],
-        "got Mars/Base",
+        "unknown_time_zone",
+        "Mars/Base",
     ),
     "an unknown column preset": (
         ["convert", "trips.csv", "--out", "x.csv", "--from", "skmobb"],
-        "did you mean skmob?",
+        "unknown_preset",
+        "skmobb",
+        "skmob?",
     ),
     "a map without a name": (
         ["convert", "trips.csv", "--out", "x.csv", "--columns", "uid"],
-        "must be THEIRS=OURS",
+        "invalid_column_map",
+        "uid",
     ),
     "places without coordinates": (
         ["convert", "trips.csv", "--out", "x.csv"],
-        "must say whose (tid or uid), when",
+        "columns_insufficient",
+        "--locations",
     ),
     "a naive time": (
         ["convert", "naive.csv", "--out", "x.csv"],
-        "line 2: datetime must have a time zone; add Z for UTC",
+        "time_zone_missing",
+        "line 2: datetime",
     ),
     "no hours": (
         ["convert", "trips.csv", "--out", "x.csv", "--split-hours", "0"],
-        "a number of hours above 0, got 0",
+        "option_out_of_range",
+        "'--split-hours'",
     ),
 }
 
@@ -344,8 +394,8 @@ def test_refuses_in_one_sentence_and_writes_nothing(
     (folder / "theirs").mkdir()
     write(folder / "theirs" / "locations.csv", "theirs")
     before = sorted(folder.rglob("*"))
-    arguments, says = BAD[name]
-    assert_refused(run("data", *arguments), says)
+    arguments, *says = BAD[name]
+    assert_refused(run("data", *arguments), *says)
     assert sorted(folder.rglob("*")) == before
 
 
@@ -391,7 +441,7 @@ def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
     columns = pyarrow.csv.read_csv(folder / "trips.csv")
     pq.write_table(columns.select(["tid", "seq", "location_id"]), folder / "points.parquet")
     told = run("data", "nest", "points.parquet", "--out", "nested.parquet")
-    assert told.stdout == "3 trajectories, one row each: nested.parquet\n"
+    assert "nested.parquet" in told.stdout
     more = ("--out", "nested.parquet", "--overwrite", "--json")
     again = as_json(run("data", "nest", "points.parquet", *more))
     assert again == {"trajectories": 3, "out": "nested.parquet"}
@@ -400,7 +450,4 @@ def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
 def test_a_file_of_an_unknown_format_is_called_that(folder: Path, run: Run) -> None:
     (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(100))
     refused = run("data", "convert", "photo.jpg", "--out", "out.csv")
-    assert refused.exit_code == 2
-    assert "photo.jpg" in refused.stderr
-    assert "format is not recognised" in refused.stderr
-    assert "XML" not in refused.stderr
+    assert_refused(refused, "unknown_format", "photo.jpg", "--from")

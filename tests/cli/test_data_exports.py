@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from imports_maker import FOLDER
 
+from tests.cli.conftest import assert_refused
+
 BOX = "-41,30,-39,31"
 
 
@@ -15,7 +17,6 @@ def places(run, tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     done = run("data", "locations", f"--box={BOX}", "--grid", "4", "--out", "grid.csv")
     assert done.exit_code == 0, done.stderr
-    assert "never choose them by anybody's journeys" in done.stdout
     return tmp_path / "grid.csv"
 
 
@@ -24,24 +25,24 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def test_a_timeline_becomes_a_table_by_the_rule_that_was_asked_for(run, places):
+def test_a_timeline_becomes_a_table_by_the_rule_that_was_asked_for(run, places, wording):
     timeline = str(FOLDER / "timeline-android.json")
     done = run("data", "convert", timeline, "--out", "all.csv")
     assert done.exit_code == 0, done.stderr
-    assert "is a Google Timeline" in done.stderr
-    assert "a gap of more than 3 h" in done.stderr
     assert len(rows("all.csv")) == 5
-    for rule, said, left in (
-        ("--stops", "200 m of the first of them for at least 20 min", 2),
-        ("--every 15min", "every 900 s", 4),
-        ("--points 8", "8 points: evenly", 8),
-        ("--stops --points 3", "; then 3 points", 3),
+    said = done.stderr
+    for rule, left in (
+        ("--stops", 2),
+        ("--every 15min", 4),
+        ("--points 8", 8),
+        ("--stops --points 3", 3),
     ):
         name = f"{rule.replace(' ', '')}.csv"
         done = run("data", "convert", timeline, "--out", name, *rule.split())
         assert done.exit_code == 0, done.stderr
-        assert said in done.stderr
         assert len(rows(name)) == left
+        said += f"\n{rule}:\n{done.stderr}"
+    wording("cli", "data convert, thinned by each rule", said, hide={f"{FOLDER}/": ""})
 
 
 def test_a_recipe_says_how_points_were_thinned(run, places):
@@ -62,7 +63,7 @@ def test_a_recipe_says_how_points_were_thinned(run, places):
     done = run("data", "convert", source, "--out", "set", "--locations", "grid.csv", "--stops")
     assert done.exit_code == 0, done.stderr
     said = json.loads(Path("set/recipe.json").read_text(encoding="utf-8"))
-    assert "within 200 m" in said["parameters"]["thinning"]
+    assert "200 m" in said["parameters"]["thinning"]
 
 
 def test_what_is_read_is_perturbed_and_evaluated(run, places):
@@ -82,7 +83,6 @@ def test_tracks_are_described_without_a_location_set_or_a_place(run):
     sources = [str(FOLDER / name) for name in ("timeline-ios.json", "owntracks.rec")]
     done = run("data", "describe", *sources)
     assert done.exit_code == 0, done.stderr
-    assert "seconds between points" in done.stdout
     assert "30." not in done.output
     assert "-40" not in done.output
     found = json.loads(run("data", "describe", *sources, "--bbox", "--json").stdout)
@@ -94,17 +94,23 @@ def test_two_sets_of_tracks_are_described_side_by_side(run):
     one, other = (str(FOLDER / name) for name in ("timeline-ios.json", "tracks.kml"))
     done = run("data", "describe", one, "--compare", other)
     assert done.stdout.splitlines()[0].split() == ["timeline-ios.json", "tracks.kml"]
-    assert done.stdout.splitlines()[1].split() == ["trajectories", "1", "2"]
+    assert done.stdout.splitlines()[1].split()[-2:] == ["1", "2"]
 
 
 @pytest.mark.parametrize(
-    "name", ["edits.json", "cut-short.json", "nothing.zip", "raw-only.json"]
+    ("name", "code"),
+    [
+        ("edits.json", "timeline_edits"),
+        ("cut-short.json", "not_json"),
+        ("nothing.zip", "empty_archive"),
+        ("raw-only.json", "raw_only"),
+    ],
 )
-def test_a_refusal_is_one_sentence_and_nothing_is_written(run, tmp_path, monkeypatch, name):
+def test_a_refusal_is_one_sentence_and_nothing_is_written(
+    run, tmp_path, monkeypatch, name, code
+):
     monkeypatch.chdir(tmp_path)
-    done = run("data", "convert", str(FOLDER / name), "--out", "x.csv")
-    assert done.exit_code == 2
-    assert done.stderr.count("\n") == 1
+    assert_refused(run("data", "convert", str(FOLDER / name), "--out", "x.csv"), code, name)
     assert not (tmp_path / "x.csv").exists()
     assert not list(tmp_path.glob(".part*"))
 
@@ -116,7 +122,9 @@ def test_raw_signals_are_an_option(run, tmp_path, monkeypatch):
     assert len(rows("x.csv")) == 1
 
 
-def test_locations_come_from_h3_cells_zones_and_public_points(run, tmp_path, monkeypatch):
+def test_locations_come_from_h3_cells_zones_and_public_points(
+    run, tmp_path, monkeypatch, wording
+):
     pytest.importorskip("h3")
     monkeypatch.chdir(tmp_path)
     ring = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
@@ -140,5 +148,6 @@ def test_locations_come_from_h3_cells_zones_and_public_points(run, tmp_path, mon
     ):
         done = run("data", "locations", *made)
         assert done.exit_code == 0, done.stderr
+    wording("cli", "data locations", done.stdout)
     assert [row["location_id"] for row in rows("zones.csv")] == ["west", "east"]
     assert len(rows("h3.csv")) > 10

@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nomadp.analysis import constant_answer, uniform_answer
 from nomadp.formats.location_files import read_locations
 from nomadp.formats.point_files import read_trajectories
-from tests.cli.conftest import Run, as_json, write
-from tests.cli.test_bad_input import assert_refused
+from tests.cli.conftest import Run, as_json, assert_refused, write
 
 EVALUATE = ("evaluate", "trips.csv", "reports.csv", "--locations", "places.csv")
 
@@ -37,18 +37,13 @@ def test_the_floors_stand_beside_the_scores(folder: Path, perturb: Run, run: Run
         assert list(scores[name]["range_query_percent"].values()) == list(expected.range_query)
 
 
-def test_the_table_names_both_floors_and_every_radius(perturb: Run, run: Run) -> None:
+def test_the_table_names_both_floors_and_every_radius(
+    perturb: Run, run: Run, wording: Any
+) -> None:
     perturb("--seed", "1", "--keep-tids")
     result = run(*EVALUATE)
     assert result.exit_code == 0
-    header, *answers = result.stdout.splitlines()[2:]
-    assert header.split("  ")[0] == "answer"
-    assert [f"PRQ({radius} km) %" in header for radius in (1, 2, 4)] == [True] * 3
-    assert [line.split("  ")[0] for line in answers] == [
-        "reported",
-        "best constant (no information)",
-        "uniform guess (no information)",
-    ]
+    wording("cli", "evaluate", result.stdout)
 
 
 def test_refuses_reports_made_with_other_locations(
@@ -57,16 +52,16 @@ def test_refuses_reports_made_with_other_locations(
     perturb("--keep-tids")
     places = (folder / "places.csv").read_text()
     (folder / "places.csv").write_text(places.replace("40.0,", "40.001,"))
-    assert_refused(run(*EVALUATE), "the locations they were made with")
+    assert_refused(run(*EVALUATE), "reports_of_other_locations", "reports.csv")
 
 
 def test_reports_under_random_ids_are_refused_with_a_way_out(
     folder: Path, perturb: Run, run: Run
 ) -> None:
     perturb()
-    assert_refused(run(*EVALUATE), "ids are random; for experiments, perturb with --keep-tids")
+    assert_refused(run(*EVALUATE), "random_ids", "--keep-tids")
     (folder / "reports.csv.meta.json").unlink()
-    assert_refused(run(*EVALUATE), "3 of 3 trajectories have no report")
+    assert_refused(run(*EVALUATE), "tids_differ", "3 of 3")
 
 
 @pytest.mark.parametrize(
@@ -83,15 +78,13 @@ def test_refuses_reports_of_another_length(folder: Path, perturb: Run, run: Run)
     perturb("--keep-tids")
     reports = (folder / "reports.csv").read_text().splitlines()
     write(folder / "reports.csv", *reports[:-1])
-    assert_refused(run(*EVALUATE), "1 of 3 do not")
+    assert_refused(run(*EVALUATE), "lengths_differ", "1 of 3")
 
 
 def test_refuses_damaged_metadata(folder: Path, perturb: Run, run: Run) -> None:
     perturb("--keep-tids")
     (folder / "reports.csv.meta.json").write_text("{")
-    assert_refused(
-        run(*EVALUATE), "reports.csv: the metadata of reports must be a readable JSON object"
-    )
+    assert_refused(run(*EVALUATE), "metadata_unreadable", "reports.csv")
 
 
 def test_reports_without_metadata_can_be_evaluated(
@@ -105,7 +98,8 @@ def test_reports_without_metadata_can_be_evaluated(
 @pytest.mark.parametrize("radius", ["0", "-1", "nan", "inf", "wide"])
 def test_refuses_a_radius_that_is_none(radius: str, perturb: Run, run: Run) -> None:
     perturb("--keep-tids")
-    assert_refused(run(*EVALUATE, "--radius-km", radius), f"above 0, got {radius}")
+    refused = run(*EVALUATE, "--radius-km", radius)
+    assert_refused(refused, "option_out_of_range", "'--radius-km'", radius)
 
 
 def test_json_is_strict(perturb: Run, run: Run) -> None:

@@ -1,11 +1,13 @@
 """Failures nobody foresaw: no traceback, no message, because either may hold a location."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from refusals import json_code
 
 import nomadp.engine
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, assert_refused
 
 
 @pytest.fixture
@@ -20,13 +22,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unexpected_failure_names_its_class_and_place_only(
     folder: Path, perturb: Run
 ) -> None:
-    result = perturb()
-    assert result.exit_code == 1
-    assert result.stderr.startswith(
-        "nomadp: stopped by an unexpected KeyError at nomadp.cli.perturb:"
-    )
-    assert result.stderr.count("\n") == 1
-    assert "place-a" not in result.stderr + result.stdout
+    assert_refused(perturb(), "unexpected", "KeyError", "nomadp.cli.perturb:", exit_code=1)
     assert not list(folder.glob("*reports*"))
 
 
@@ -41,13 +37,13 @@ def test_a_developer_can_ask_for_the_traceback(
 
 
 def test_an_interruption_writes_nothing(
-    folder: Path, perturb: Run, monkeypatch: pytest.MonkeyPatch
+    folder: Path, perturb: Run, monkeypatch: pytest.MonkeyPatch, wording: Any
 ) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(nomadp.engine, "perturb_set", interrupted)
-    result = perturb()
-    assert result.exit_code == 130
-    assert result.stderr.strip() == "nomadp: interrupted; the output was not written"
+    result = perturb("--json")
+    assert (result.exit_code, json_code(result.stdout)) == (130, "interrupted")
+    wording("cli", "a command that is interrupted", result.stderr)
     assert not list(folder.glob("*reports*"))

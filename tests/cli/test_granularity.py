@@ -1,5 +1,7 @@
 """``nomadp granularity``: the paper's Table 1, to its last digit."""
 
+from typing import Any
+
 import pytest
 
 from tests.cli.conftest import Run, as_json
@@ -32,11 +34,12 @@ def test_marks_the_chosen_number_of_sectors(rule: str, run: Run) -> None:
     assert [row["chosen"] for row in rows if row["rule"] == rule] == CHOSEN[rule]
 
 
-def test_the_table_shows_both_readings_with_eight_digits(run: Run) -> None:
+def test_the_table_shows_both_readings_with_eight_digits(run: Run, wording: Any) -> None:
     result = run("granularity", "--epsilon", "4")
     assert result.exit_code == 0
     assert "0.39365306*" in result.stdout  # as printed
     assert "0.42106436*" in result.stdout  # corrected
+    wording("cli", "granularity", result.stdout)
 
 
 def test_takes_several_epsilons_after_one_option(run: Run) -> None:

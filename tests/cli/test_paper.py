@@ -1,5 +1,6 @@
 """``nomadp paper`` on sets small enough to wait for."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -7,11 +8,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from refusals import printed_code
 
 from nomadp.cli import main
 from nomadp.datasets.built import write_built
 from nomadp.datasets.city import build_city
 from nomadp.paper.specs import FULL, Plan
+from tests.cli.conftest import assert_refused
 
 SMALL = Plan(runs=1, epsilons=("1", "4"), trajectories=5, audited_epsilons=("1",))
 
@@ -39,24 +42,27 @@ def as_json(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
-def test_writes_a_report_and_says_where(data: Path, tmp_path: Path) -> None:
+def test_writes_a_report_and_says_where(data: Path, tmp_path: Path, wording: Any) -> None:
     result = run("directions", "--quick", "--data", data, "--out", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith(str(tmp_path / "report.html"))
     assert (tmp_path / "directions.png").is_file()
-    assert "5 pieces of work on 1 process" in result.stderr
+    said = result.stdout + result.stderr
+    wording("cli", "paper", said, hide={str(tmp_path): "FOLDER"})
 
 
-def test_the_second_time_nothing_is_computed(data: Path, tmp_path: Path) -> None:
+def test_the_second_time_nothing_is_computed(data: Path, tmp_path: Path, wording: Any) -> None:
     command = ("directions", "--quick", "--data", data, "--out", tmp_path, "--jobs", 1)
     run(*command)
     before = (tmp_path / "report.html").read_bytes()
     result = run(*command)
-    assert "0 pieces of work on 1 process, 5 kept from an earlier run" in result.stderr
+    assert re.findall(r"\d+", result.stderr) == ["0", "1", "5"]  # pieces, processes, kept
+    wording("cli", "paper, the second time", result.stderr)
     assert (tmp_path / "report.html").read_bytes() == before
 
 
-def test_folders_that_are_no_whole_sets_are_named(data: Path, tmp_path: Path) -> None:
+def test_folders_that_are_no_whole_sets_are_named(
+    data: Path, tmp_path: Path, wording: Any
+) -> None:
     folder = tmp_path / "data"
     shutil.copytree(data, folder)
     shutil.copytree(data / "town", folder / "half")
@@ -66,12 +72,13 @@ def test_folders_that_are_no_whole_sets_are_named(data: Path, tmp_path: Path) ->
     command = ("directions", "--quick", "--data", folder, "--out", tmp_path / "out")
     result = run(*command, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    assert "left out: half lacks trajectories.csv\n" in result.stderr
-    assert "left out: notes lacks locations.csv and trajectories.csv\n" in result.stderr
     assert "hidden" not in result.stderr
+    wording("cli", "paper, with folders that are no sets", result.stderr)
     assert as_json(run(*command, "--jobs", 1, "--json"))["datasets"] == ["town"]
     shutil.rmtree(folder / "town")
-    assert "holds none (half lacks trajectories.csv, notes" in run(*command).stderr
+    refused = run(*command)
+    assert refused.exit_code == 2
+    assert printed_code(refused.stderr.splitlines(keepends=True)[-1]) == "no_data_sets"
 
 
 def test_json_names_what_was_written(data: Path, tmp_path: Path) -> None:
@@ -93,36 +100,37 @@ def test_a_report_can_be_drawn_again_without_computing(data: Path, tmp_path: Pat
     result = run("report", "--out", tmp_path)
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "report.html").is_file()
-    assert "pieces of work" not in result.stderr
+    assert result.stderr == ""
 
 
 def test_without_data_it_says_that_they_are_simulated(tmp_path: Path) -> None:
     result = run("directions", "--quick", "--out", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
-    assert "a simulated city and campus stand in" in result.stderr
-    assert "simulated data" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "--data" in result.stderr
+    again = run("directions", "--quick", "--out", tmp_path, "--jobs", 1, "--json")
+    assert as_json(again)["simulated"] is True
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "says"),
     [
-        ((), "Missing argument"),
-        (("fig4",), "unknown experiment 'fig4'"),
-        (("ne", "--data", "nowhere"), "must be a folder of data sets"),
-        (("ne", "--runs", "0"), "not in the range"),
-        (("report",), "must hold the results of an earlier run"),
-        (("report", "--quick"), "takes --out and nothing else"),
-        (("report", "ne"), "takes --out and nothing else"),
+        ((), ("usage", "NAME")),
+        (("fig4",), ("unknown_experiment", "fig4")),
+        (("ne", "--data", "nowhere"), ("not_a_folder", "nowhere")),
+        (("ne", "--runs", "0"), ("option_out_of_range", "'--runs'")),
+        (("report",), ("no_earlier_run", "paper-output", "nomadp paper all")),
+        (("report", "--quick"), ("option_unsuitable", "--out")),
+        (("report", "ne"), ("option_unsuitable", "--out")),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_two(
-    arguments: tuple[str, ...], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...],
+    says: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert sentence in result.stderr
-    assert "Traceback" not in result.stderr
+    assert_refused(run(*arguments), *says)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -131,8 +139,7 @@ def test_without_matplotlib_it_says_so_before_it_computes(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("table1", "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    assert 'pip install "nomadp[plot]"' in result.stderr
+    assert_refused(result, "package_missing", 'pip install "nomadp[plot]"', exit_code=1)
     assert not (tmp_path / "out").exists()
 
 

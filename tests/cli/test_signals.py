@@ -55,10 +55,10 @@ def test_a_signal_ends_a_command_and_its_children_at_once(
         demo.send_signal(number)
     stdout, stderr = demo.communicate(timeout=LONG_S)
     assert time.monotonic() - began_s < AT_ONCE_S
-    how = "" if number == signal.SIGINT else " by SIGTERM"
-    says = f"nomadp: interrupted{how}; the output was not written\n"
     assert (demo.returncode, stdout) == (128 + number, "")
-    assert stderr.endswith(f"...\n{says}")
+    assert [line[:8] == "nomadp: " for line in stderr.splitlines()[-2:]] == [False, True]
+    assert ("SIGTERM" in stderr) == (number == signal.SIGTERM)
+    assert "Traceback" not in stderr
     assert wait_until(lambda: all(map(is_gone, workers)), AT_ONCE_S), "an orphan is left"
 
 
@@ -104,5 +104,5 @@ def test_every_command_answers_ctrl_c(arguments: list[str], tmp_path: Path) -> N
     _, stderr = process.communicate(timeout=LONG_S)
     assert time.monotonic() - began_s < AT_ONCE_S
     assert process.returncode == 130
-    assert stderr == "nomadp: interrupted; the output was not written\n"
+    assert (stderr[:8], stderr.count("\n")) == ("nomadp: ", 1)
     assert list(tmp_path.iterdir()) == []

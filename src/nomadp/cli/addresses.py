@@ -25,4 +25,4 @@ def address_of(url: str, *, insecure: bool) -> "Address":
     except TaskRefused as refusal:
         if insecure or not url.startswith("http://"):
             raise
-        raise TaskRefused(f"{refusal}; or say --insecure") from None
+        raise TaskRefused(f"{refusal}; or say --insecure", code=refusal.code) from None

@@ -12,6 +12,7 @@ from nomadp.cli.evidence import (
     kit_from,
     reports_from,
 )
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import check_writable, out_option
 from nomadp.cli.options import (
     EXISTING,
@@ -179,11 +180,16 @@ def _check_outputs(options: dict[str, Any]) -> None:
     if options["flowmap"] and (
         options["question"] != "flows" or options["out"].suffix != ".csv"
     ):
-        raise click.UsageError("--flowmap is for flows, into a file that ends in .csv")
+        raise BadUsage(
+            "--flowmap is for flows, into a file that ends in .csv", code="option_unsuitable"
+        )
     if options["png"] is not None:
         require("plot")
     if options["spreadsheet_safe"] and not options["out"].name.endswith((".csv", ".csv.gz")):
-        raise click.UsageError("--spreadsheet-safe is for --out that ends in .csv or .csv.gz")
+        raise BadUsage(
+            "--spreadsheet-safe is for --out that ends in .csv or .csv.gz",
+            code="option_unsuitable",
+        )
     kept = options["learned"]
     if kept is not None and not kept.exists():
         check_writable(kept, in_folder=False, is_made=False)
@@ -214,7 +220,9 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     names = ("at", "level", "journeys", "seed", "start")
     question = {"ask": kind, "areas": zones, **{name: options[name] for name in names}}
     if kind == "flows" and options["at"] is not None:
-        raise click.UsageError("--at is for hotspots; flows go from starts to ends")
+        raise BadUsage(
+            "--at is for hotspots; flows go from starts to ends", code="option_unsuitable"
+        )
     question = {name: value for name, value in question.items() if value is not None}
     checked_question(question)
     return question

@@ -1,12 +1,12 @@
 """``nomadp data build``: a data set in a folder, from a download or from nothing."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import EXISTING, Whole, file_option, finite
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nomadp.datasets.built import BuiltData
     from nomadp.datasets.checkins import CheckInRecipe
 
-__all__ = ["build", "caller_mistakes", "print_counts"]
+__all__ = ["build", "print_counts"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -52,19 +52,6 @@ def seed_option(what: str) -> Callable[[Decorated], Decorated]:
     )
 
 
-@contextmanager
-def caller_mistakes() -> Iterator[None]:
-    """A ValueError about public parameters, as a sentence. Never around private data."""
-    try:
-        yield
-    except ValueError as error:
-        from nomadp.errors import NomadpError
-
-        if isinstance(error, NomadpError):
-            raise
-        raise click.UsageError(str(error)) from error
-
-
 @click.group()
 def build() -> None:
     """Build a data set: locations.csv, trajectories.csv and recipe.json in a folder.
@@ -97,7 +84,7 @@ def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
     """
     from nomadp.datasets.city import build_city
 
-    with caller_mistakes(), progress_bar("simulating trips") as bar:
+    with progress_bar("simulating trips") as bar:
         built = build_city(seed, places=places, trips=trips, progress=bar.reach)
     return _finish(out, built)
 
@@ -129,14 +116,13 @@ def campus(**options: Any) -> Answer:
     """
     from nomadp.datasets.campus import build_campus
 
-    with caller_mistakes():
-        built = build_campus(
-            options["buildings"],
-            count=options["walks"],
-            lengths=(3, 8) if options["length"] is None else options["length"],
-            speed_km_h=None if options["no_speed_limit"] else options["speed_km_h"],
-            seed=options["seed"],
-        )
+    built = build_campus(
+        options["buildings"],
+        count=options["walks"],
+        lengths=(3, 8) if options["length"] is None else options["length"],
+        speed_km_h=None if options["no_speed_limit"] else options["speed_km_h"],
+        seed=options["seed"],
+    )
     return _finish(options["out"], built)
 
 
@@ -196,8 +182,7 @@ def _build_checkins(source: str, options: dict[str, Any]) -> Answer:
     from nomadp.datasets.built import check_folder
     from nomadp.datasets.checkins import build_checkins
 
-    with caller_mistakes():
-        recipe = _checkin_recipe(source, options)
+    recipe = _checkin_recipe(source, options)
     check_folder(options["out"])
     with progress_bar("reading check-ins") as bar:
         built = build_checkins(options["file"], recipe, bar.reach)
@@ -213,12 +198,20 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
 
     preset, places = options["preset"], options["places"]
     if preset is None and places is None:
-        raise click.UsageError("say how many places to keep: --places K, or --preset NAME")
+        raise BadUsage(
+            "say how many places to keep: --places K, or --preset NAME", code="option_missing"
+        )
     if preset is not None and preset not in PRESETS:
-        raise click.UsageError(f"unknown preset '{preset}'; choose one of {', '.join(PRESETS)}")
+        raise BadUsage(
+            f"unknown preset '{preset}'; choose one of {', '.join(PRESETS)}",
+            code="unknown_recipe",
+        )
     recipe = CheckInRecipe(source, None, places or 2) if preset is None else PRESETS[preset]
     if recipe.source != source:
-        raise click.UsageError(f"the preset {preset} is made from a {recipe.source} file")
+        raise BadUsage(
+            f"the preset {preset} is made from a {recipe.source} file",
+            code="recipe_of_another_source",
+        )
     given = {
         name: options[name]
         for name in ("places", "window_minutes", "gap_hours", "longest", "seed")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.data_build import caller_mistakes, print_counts
+from nomadp.cli.data_build import print_counts
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
 from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes, say
@@ -112,17 +113,23 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
     cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
     targets = cells + (["locations"] if options["locations"] is not None else [])
     if into_file and cells:
-        raise click.UsageError("--grid-km and --h3 need a folder as --out, got a file")
+        raise BadUsage(
+            "--grid-km and --h3 need a folder as --out, got a file", code="option_unsuitable"
+        )
     if not into_file and len(targets) != 1:
-        raise click.UsageError(
+        raise BadUsage(
             "a folder as --out needs one of --locations, --grid-km and --h3 to snap to; for a "
-            "file, end its name in .csv, .csv.gz, .parquet, .geoparquet or .geojson"
+            "file, end its name in .csv, .csv.gz, .parquet, .geoparquet or .geojson",
+            code="snap_target_missing",
         )
     if not into_file and options["to_preset"] != "nomadp":
-        raise click.UsageError("--to is for files; a folder has columns of its own")
+        raise BadUsage(
+            "--to is for files; a folder has columns of its own", code="option_unsuitable"
+        )
     if bool(cells) != (options["box"] is not None):
-        raise click.UsageError(
-            "--box W,S,E,N goes with --grid-km or --h3: it is the public area they cover"
+        raise BadUsage(
+            "--box W,S,E,N goes with --grid-km or --h3: it is the public area they cover",
+            code="options_not_paired",
         )
 
 
@@ -134,14 +141,13 @@ def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
     check_folder(options["out"])
     if locations is not None:
         return SnapTo(locations, parameters={"locations": "file"})
-    with caller_mistakes():
-        box = Box.parse(options["box"])
-        if options["grid_km"] is not None:
-            cells = grid_cells(box, options["grid_km"])
-            said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
-        else:
-            cells = h3_cells(box, options["h3_resolution"])
-            said = {"locations": "h3", "resolution": options["h3_resolution"]}
+    box = Box.parse(options["box"])
+    if options["grid_km"] is not None:
+        cells = grid_cells(box, options["grid_km"])
+        said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
+    else:
+        cells = h3_cells(box, options["h3_resolution"])
+        said = {"locations": "h3", "resolution": options["h3_resolution"]}
     return SnapTo(cells, box, options["outside"], said)
 
 

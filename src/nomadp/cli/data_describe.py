@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import reading_of, reading_options, sources_argument
 from nomadp.cli.options import file_option
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar, reading_notes, say
@@ -79,7 +80,9 @@ def describe(**options: Any) -> Answer:
         sets["other"] = (compare,)
     over_places = options["locations"] is not None or all(map(_is_built, sets.values()))
     if over_places and options["bbox"]:
-        raise click.UsageError("--bbox is for tracks; a location set is public as it is")
+        raise BadUsage(
+            "--bbox is for tracks; a location set is public as it is", code="option_unsuitable"
+        )
     with reading_notes() as notes:
         found = {
             name: (_over_places if over_places else _tracks)(paths, options)

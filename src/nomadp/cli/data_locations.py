@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.data_build import caller_mistakes
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import Whole, file_option, kilometres
 from nomadp.cli.output import Answer, json_option
@@ -61,8 +61,7 @@ def locations(**options: Any) -> Answer:
     from nomadp.formats.location_files import write_locations
 
     _check(options)
-    with caller_mistakes():
-        made, left_out = _made(options)
+    made, left_out = _made(options)
     write_locations(options["out"], made)
     found = {
         "out": str(options["out"]),
@@ -82,15 +81,23 @@ def _check(options: dict[str, Any]) -> None:
     given = [name for name in SOURCES if options[name] is not None]
     if len(given) != 1:
         asked = ", ".join(SOURCES.values())
-        raise click.UsageError(f"say what the locations are: one of {asked}, got {len(given)}")
+        raise BadUsage(
+            f"say what the locations are: one of {asked}, got {len(given)}",
+            code="not_one_source",
+        )
     if given[0] in IN_A_BOX and options["box"] is None:
-        raise click.UsageError(f"{SOURCES[given[0]]} fills a box: add --box W,S,E,N")
+        raise BadUsage(
+            f"{SOURCES[given[0]]} fills a box: add --box W,S,E,N", code="option_missing"
+        )
     if given[0] == "zones" and options["box"] is not None:
-        raise click.UsageError("--box is not for --zones, which say themselves where they are")
+        raise BadUsage(
+            "--box is not for --zones, which say themselves where they are",
+            code="option_unsuitable",
+        )
     if options["columns"] and given[0] != "pois":
-        raise click.UsageError("--columns is for --pois")
+        raise BadUsage("--columns is for --pois", code="option_unsuitable")
     if options["name"] and given[0] != "zones":
-        raise click.UsageError("--name is for --zones")
+        raise BadUsage("--name is for --zones", code="option_unsuitable")
 
 
 def _made(options: dict[str, Any]) -> "tuple[LocationSet, int]":
@@ -105,10 +112,12 @@ def _made(options: dict[str, Any]) -> "tuple[LocationSet, int]":
     if options["pois"] is not None:
         columns = parse_columns(options["columns"])
         if not set(columns.values()) <= {"lat", "lng", "location_id"}:
-            raise click.UsageError("--columns must map to lat, lng or location_id")
+            raise BadUsage(
+                "--columns must map to lat, lng or location_id", code="column_unsuitable"
+            )
         return read_pois(options["pois"], box, columns)
     if box is None:
-        raise click.UsageError("add --box W,S,E,N")
+        raise BadUsage("add --box W,S,E,N", code="option_missing")
     if options["grid"] is not None:
         return box_grid(box, options["grid"]), 0
     if options["grid_km"] is not None:

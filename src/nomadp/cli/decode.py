@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
@@ -150,7 +151,9 @@ def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
         made = f"{reports.header.mechanism} at epsilon {reports.header.epsilon}"
         raise DomainError(
             f"some report must be one that {made} makes, got none of {len(reports)}; were they "
-            "made with this mechanism and these options?"
+            "made with this mechanism and these options?",
+            code="impossible_reports",
+            reports=len(reports),
         )
     return possible
 
@@ -168,8 +171,9 @@ def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", 
         _check_asked(mechanism, name, epsilon, chosen)
         return reports, mechanism
     if epsilon is None:
-        raise click.UsageError(
-            "say with which --epsilon the reports were made; their file does not"
+        raise BadUsage(
+            "say with which --epsilon the reports were made; their file does not",
+            code="option_missing",
         )
     mechanism = make_mechanism(name or DEFAULT_MECHANISM, world, epsilon, **chosen)
     return read_reports(path, world, mechanism), mechanism
@@ -196,5 +200,7 @@ def _check_asked(
     if different:
         raise DomainError(
             "reports must be decoded with the mechanism that made them, and their file says "
-            f"{'; '.join(different)}"
+            f"{'; '.join(different)}",
+            code="reports_of_another_mechanism",
+            differs=tuple(different),
         )

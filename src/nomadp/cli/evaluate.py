@@ -63,7 +63,8 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
     if said.get("linked") is False:
         raise DomainError(
             f"{options['reported']} must bear the tids of the trajectories to be compared with "
-            "them, and says that its ids are random; for experiments, perturb with --keep-tids"
+            "them, and says that its ids are random; for experiments, perturb with --keep-tids",
+            code="random_ids",
         )
     return evaluate(world, true, matched_by_tid(true, found.rows), options["radii_km"])
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from nomadp.cli.addresses import address_of
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import progress_bar
 
@@ -80,21 +79,24 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     folder = Path(task_id) if url is None and task_id is not None else None
     named = url is not None and (task_id or _address(options).task_id)
     if (url is not None and (not named or has_files)) or (folder and not folder.is_dir()):
-        raise click.UsageError(
+        raise BadUsage(
             "name a collector and the id of one of its tasks, or files of reports and, if they "
-            "are of a task, its folder"
+            "are of a task, its folder",
+            code="not_one_source",
         )
     if url is None:
         if folder is not None:
             return read_outlines(folder, read_task_folder(folder))
         if options["locations"] is None:
-            raise click.UsageError(
-                "name the public set that reports were made with: --locations"
+            raise BadUsage(
+                "name the public set that reports were made with: --locations",
+                code="option_missing",
             )
         return None
     if options["question"] == "journeys":
-        raise click.UsageError(
-            'journeys are told report by report; ask of what "nomadp collector export" wrote'
+        raise BadUsage(
+            'journeys are told report by report; ask of what "nomadp collector export" wrote',
+            code="query_of_counts_only",
         )
     address = _address(options)
     return with_fetched_outlines(address, fetched(address, address.task(task_id)))
@@ -109,13 +111,18 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
 
     token = os.environ.get(TOKEN)
     if not token:
-        raise click.UsageError(f"a collector must be shown the analyst's token; set {TOKEN}")
+        raise BadUsage(
+            f"a collector must be shown the analyst's token; set {TOKEN}", code="token_missing"
+        )
     task, law = kit.task, kit.mechanism.identity
     told = fetch_counts(_address(options), task.id, token)
     if isinstance(told, dict) and isinstance(told.get("missing"), int):
         raise DomainError(
             f"a task must have {task.min_batch_size} reports to be asked, and "
-            f"{told['missing']} are missing; wait for them"
+            f"{told['missing']} are missing; wait for them",
+            code="too_few_reports",
+            missing=told["missing"],
+            min_batch_size=task.min_batch_size,
         )
     try:
         rows = [tuple(map(int, row)) for row in told["cells"]] if told["law"] == law else None
@@ -123,7 +130,10 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
     except (KeyError, TypeError, ValueError):
         rows = None
     if rows is None or any(min(row) < 0 or max(row) >= 2**63 for row in rows):
-        raise SchemaError("a collector must give counts of its task's own law, and does not")
+        raise SchemaError(
+            "a collector must give counts of its task's own law, and does not",
+            code="counts_malformed",
+        )
     return Evidence(kit.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
 
 
@@ -140,8 +150,9 @@ def reports_from(
 
     paths = paths_in(options)
     if len(paths) > 1:
-        raise click.UsageError(
-            "journeys are told file by file, each with its ids; name one file of reports"
+        raise BadUsage(
+            "journeys are told file by file, each with its ids; name one file of reports",
+            code="several_files",
         )
     return possible(mechanism, read_reports(paths[0], world, mechanism))
 
@@ -149,7 +160,10 @@ def reports_from(
 def paths_in(options: dict[str, Any]) -> list[Path]:
     paths = [*options["reports"], *options["files"]]
     if not paths:
-        raise click.UsageError("name what to ask: --reports FILE, as often as there are files")
+        raise BadUsage(
+            "name what to ask: --reports FILE, as often as there are files",
+            code="option_missing",
+        )
     return paths
 
 
@@ -164,7 +178,8 @@ def _mechanism(
     if header is None:
         raise SchemaError(
             f"{path} must say how its reports were made, and does not; ask of what "
-            '"nomadp perturb" wrote'
+            '"nomadp perturb" wrote',
+            code="header_missing",
         )
     if zones is None or header.params.get("zones") != zones.rule:
         pinned = chosen_options({"pinned": options["pinned"]}).get("pinned")

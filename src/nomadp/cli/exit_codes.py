@@ -27,7 +27,14 @@ from nomadp.characters import printable
 from nomadp.cli.output import say
 from nomadp.errors import NomadpError
 
-__all__ = ["BadUsage", "Stopped", "end_threads", "report_failure", "stopped_by_signals"]
+__all__ = [
+    "BadOption",
+    "BadUsage",
+    "Stopped",
+    "end_threads",
+    "report_failure",
+    "stopped_by_signals",
+]
 
 FAILED = 1
 BAD_INPUT = 2
@@ -40,6 +47,14 @@ _UNUSABLE_PATH = (FileNotFoundError, PermissionError, IsADirectoryError, NotADir
 
 class BadUsage(click.UsageError):
     """Options or arguments that do not go together; ``code`` says which rule they break."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class BadOption(click.BadParameter):
+    """The value of one option, which click names in the message; ``code`` as above."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import (
     ManyNumbers,
     Whole,
@@ -86,8 +87,9 @@ def explain(**options: Any) -> Answer:
 
         return explained_wish(options)
     if options["people"] is not None:
-        raise click.UsageError(
-            "--people belongs to a wish; add --wish hotspots, density or flows"
+        raise BadUsage(
+            "--people belongs to a wish; add --wish hotspots, density or flows",
+            code="options_not_paired",
         )
     if options["locations"] is not None:
         options["length"] = options["length"] or USUAL_LENGTH

@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import click
-
 from nomadp.analysis.promise import Explanation, explain
 from nomadp.analysis.worth import (
     ROUNDS,
@@ -18,6 +16,7 @@ from nomadp.analysis.worth import (
     needed_epsilon,
 )
 from nomadp.budget import MAX_EPSILON, Split, format_epsilon
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar, say
 from nomadp.formats.location_files import read_locations
@@ -48,15 +47,20 @@ def _goal(options: dict[str, Any]) -> Goal | None:
     asked = [name for name in ("error_km", "percent") if options[name] is not None]
     mapless = options["locations"] is None
     if mapless and (asked or radii or options["pinned"] is not None):
-        raise click.UsageError("distances and atlases belong to a map; add --locations FILE")
+        raise BadUsage(
+            "distances and atlases belong to a map; add --locations FILE", code="option_missing"
+        )
     if mapless and options["length"] is None:
-        raise click.UsageError("say how many points with --length N, or add --locations FILE")
+        raise BadUsage(
+            "say how many points with --length N, or add --locations FILE",
+            code="option_missing",
+        )
     if len(asked) + (options["epsilon"] is not None) != 1:
-        raise click.UsageError("give one of --epsilon, --error-km and --percent")
+        raise BadUsage("give one of --epsilon, --error-km and --percent", code="not_one_goal")
     if percent is not None and len(radii) != 1:
-        raise click.UsageError("--percent needs one --within-km KM")
+        raise BadUsage("--percent needs one --within-km KM", code="options_not_paired")
     if error_km is not None and radii:
-        raise click.UsageError("--error-km needs no --within-km")
+        raise BadUsage("--error-km needs no --within-km", code="options_exclude_each_other")
     return Goal(error_km, percent, radii[0] if radii else None) if asked else None
 
 

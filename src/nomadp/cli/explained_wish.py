@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from nomadp.analysis.wishes import REACHED, Advice, advise
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar, say
 from nomadp.datasets.city import synthetic_city
@@ -30,14 +29,16 @@ def explained_wish(options: dict[str, Any]) -> Answer:
     """Which mechanism to use for a wish, by how much, and with which commands."""
     wish, epsilon, people = (options[name] for name in ("wish", "epsilon", "people"))
     if epsilon is None:
-        raise click.UsageError("a wish needs --epsilon E")
+        raise BadUsage("a wish needs --epsilon E", code="option_missing")
     if wish == "journeys":
         decode = f"nomadp decode reports.parquet {_places(options)} --out where.csv"
         run = [_perturb(options), decode]
         content = {"wish": wish, "better": "atlas", "run": run}
         return Answer(content, lambda: _print_journeys(run))
     if people is None:
-        raise click.UsageError("a wish for shares needs --people N: errors fall with them")
+        raise BadUsage(
+            "a wish for shares needs --people N: errors fall with them", code="option_missing"
+        )
     source = options["locations"]
     places = (
         read_locations(source) if source else synthetic_city(places=1000, trips=1).locations

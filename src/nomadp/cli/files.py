@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
 from nomadp.cli.thinning import THINNING, thinning_of
 
@@ -89,18 +90,21 @@ def check_out(
     """Refuse an output over an input or another output, or not writable."""
     # Not Path.resolve, which fails where links lead in a circle.
     if os.path.realpath(out) in map(os.path.realpath, inputs):
-        raise click.UsageError(
-            f"{option} must name a new file or folder, got one of the inputs"
+        raise BadUsage(
+            f"{option} must name a new file or folder, got one of the inputs",
+            code="output_is_an_input",
         )
     is_folder = out.is_dir()
     if is_folder and is_file:
-        raise click.UsageError(
-            f"{option} must name a new file or folder, and {out} is a folder; name another"
+        raise BadUsage(
+            f"{option} must name a new file or folder, and {out} is a folder; name another",
+            code="output_is_a_folder",
         )
     if not overwrite and (any(out.iterdir()) if is_folder else os.path.lexists(out)):
-        raise click.UsageError(
+        raise BadUsage(
             f"{option} must name a new file or folder, and {out} is there; name another, or "
-            "add --overwrite to replace it"
+            "add --overwrite to replace it",
+            code="output_already_there",
         )
     check_writable(out, in_folder=is_folder, is_made=not is_file)
 
@@ -123,7 +127,9 @@ def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
         raise
     except OSError as error:
         reason = (error.strerror or "an error of the device").lower()
-        raise OutputError(f"{out} cannot be written: {reason}") from error
+        raise OutputError(
+            f"{out} cannot be written: {reason}", code="file_unwritable"
+        ) from error
 
 
 def _others(options: dict[str, Any], out: str) -> list[Path]:
@@ -211,9 +217,10 @@ def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
         try:
             zone = ZoneInfo(options["time_zone"])
         except (ValueError, OSError, LookupError):
-            raise click.UsageError(
+            raise BadUsage(
                 "--time-zone must be a name such as UTC or Europe/Paris, got "
-                f"{options['time_zone']}"
+                f"{options['time_zone']}",
+                code="unknown_time_zone",
             ) from None
     columns = parse_columns(options["columns"])
     wishes = Wishes(zone, progress, hours=options.get("when") is not None)

@@ -6,9 +6,11 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
+
+from nomadp.cli.exit_codes import BadOption, BadUsage
 
 if TYPE_CHECKING:
     from nomadp.locations import LocationSet
@@ -45,8 +47,11 @@ class Whole(click.IntRange):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, str) and not re.fullmatch(r"\s*[-+]?[0-9]{1,300}\s*", value):
-            self.fail(f"'{value[:80]}' is not a valid integer.", param, ctx)
+            raise BadOption(f"'{value[:80]}' is not a valid integer.", code="option_not_whole")
         return super().convert(value, param, ctx)
+
+    def fail(self, message: str, param: Any = None, ctx: Any = None) -> NoReturn:
+        raise BadOption(message, code="option_out_of_range")
 
 
 def number(text: str | float) -> float:
@@ -61,7 +66,7 @@ def finite(text: str) -> float:
     """A finite number; click's own would let NaN through."""
     value = number(text)
     if math.isnan(value):
-        raise click.BadParameter(f"'{text[:80]}' is not a finite number")
+        raise BadOption(f"'{text[:80]}' is not a finite number", code="option_not_finite")
     return value
 
 
@@ -71,7 +76,7 @@ def above_zero(rule: str, most: float = math.inf) -> Callable[[str], float]:
     def parsed(text: str) -> float:
         value = number(text)
         if not 0 < value <= most:
-            raise click.BadParameter(f"{rule}, got {text[:80]}")
+            raise BadOption(f"{rule}, got {text[:80]}", code="option_out_of_range")
         return value
 
     return parsed
@@ -230,11 +235,14 @@ def _other_options(
         name, equals, text = each.partition("=")
         name = name.replace("-", "_")
         if not name.isidentifier() or not equals or name in found:
-            raise click.BadParameter(
-                f"an option must be NAME=VALUE, each name once, got {each}"
+            raise BadOption(
+                f"an option must be NAME=VALUE, each name once, got {each}",
+                code="option_malformed",
             )
         if name in VARIANTS or name in ("locations", "epsilon"):
-            raise click.BadParameter(f"{name} has an option of its own, see --help")
+            raise BadOption(
+                f"{name} has an option of its own, see --help", code="option_of_its_own"
+            )
         found[name] = _plain(text)
     return found
 
@@ -263,7 +271,7 @@ def chosen_options(
 
         chosen["zones"] = zones_by(chosen["zones"], world)
     elif isinstance(chosen.get("zones"), Path):
-        raise click.UsageError("polygons belong to a map; add --locations FILE")
+        raise BadUsage("polygons belong to a map; add --locations FILE", code="option_missing")
     others: dict[str, Any] = options.get("others", {})
     return chosen | others
 

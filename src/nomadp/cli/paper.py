@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.exit_codes import Stopped
+from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
 from nomadp.cli.output import Answer, json_option, progress_bar, say
@@ -64,8 +64,9 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
     if REPORT_ONLY not in names:
         return Paper.planned(names, out, **options)
     if len(names) > 1 or any(options.values()):
-        raise click.UsageError(
-            f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there'
+        raise BadUsage(
+            f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there',
+            code="option_unsuitable",
         )
     return reopened(out)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import (
     length_option,
     out_option,
@@ -125,7 +126,9 @@ def _master(engine: str, master: str | None) -> str | None:
     if engine == "spark":
         return master or "local[*]"
     if master is not None:
-        raise click.UsageError("--master names a cluster, so it needs --engine spark")
+        raise BadUsage(
+            "--master names a cluster, so it needs --engine spark", code="options_not_paired"
+        )
     return None
 
 
@@ -137,7 +140,10 @@ def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
     reading_of(options)  # what is wrong with it is said, whether or not it is needed
     master = _master(options["engine"], options["master"])
     if options["key_file"] is not None and options["seed"] is not None:
-        raise click.UsageError("--key-file and --seed exclude each other, got both")
+        raise BadUsage(
+            "--key-file and --seed exclude each other, got both",
+            code="options_exclude_each_other",
+        )
     streaming = master is None and _is_streamed(options)
     world = read_locations(options["locations"])
     variant = chosen_options(options, world)
@@ -163,10 +169,11 @@ def _is_streamed(options: dict[str, Any]) -> bool:
         if is_nested(source):
             return True
     if options["key_file"] is not None:
-        raise click.UsageError(
+        raise BadUsage(
             "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
             "location_ids), and no --transcript nor --length: elsewhere a tid may not always "
-            "name the same trajectory"
+            "name the same trajectory",
+            code="option_unsuitable",
         )
     return False
 

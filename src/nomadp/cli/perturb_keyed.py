@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import click
-
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import default_jobs
 from nomadp.cli.output import progress_bar, say
 from nomadp.cli.perturb_request import as_stored, check_lengths, summary_of
@@ -108,19 +107,22 @@ def _people(frame: Any) -> People | None:
 
 def _check(options: dict[str, Any]) -> None:
     if as_stored(options) is None:
-        raise click.UsageError(
+        raise BadUsage(
             "a cluster reads one file or folder just as it stands, without --length, --columns "
-            "and --split-hours"
+            "and --split-hours",
+            code="option_unsuitable",
         )
     if options["jobs"] is not None or options["transcript"]:
-        raise click.UsageError(
+        raise BadUsage(
             "--jobs and --transcript belong to the local engine: a cluster shares out the work "
-            "by itself, and keeps reports alone"
+            "by itself, and keeps reports alone",
+            code="option_unsuitable",
         )
     if not is_parquet(options["out"]) or options["out"].exists():
-        raise click.UsageError(
+        raise BadUsage(
             "--out must name a new folder that ends in .parquet: a cluster writes many files "
-            "and replaces none"
+            "and replaces none",
+            code="output_is_no_new_folder",
         )
 
 

@@ -30,7 +30,9 @@ def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
     if not mechanism.private and not accepted:
         raise NotPrivateError(
             f"{mechanism.name} is for experiments only; {mechanism.warning}; to use it on data "
-            "that nobody needs protected, add --accept-not-private"
+            "that nobody needs protected, add --accept-not-private",
+            code="mechanism_not_private",
+            mechanism=mechanism.name,
         )
 
 
@@ -49,7 +51,10 @@ def check_lengths(
         raise DomainError(
             "a trajectory must have at least 2 locations to have a direction, got "
             f"{single} of {count} with only 1; leave them out, use exp, or add "
-            "--single-points to perturb them without directions"
+            "--single-points to perturb them without directions",
+            code="single_points",
+            single=single,
+            count=count,
         )
     if slowed(mechanism, count):
         say(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from nomadp.cli.devices import all_settled, home_option, receipt_sentence, spending_said
-from nomadp.cli.exit_codes import Stopped
+from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
 from nomadp.cli.output import Answer, json_option, reading_notes, say
 
@@ -103,7 +103,10 @@ def _reported(
 def _joined(client: "Client", options: dict[str, Any]) -> "Kit":
     if options["source"] is None:
         if options["task_id"] is None:
-            raise click.UsageError("--task, or the --id of a task joined before, must be given")
+            raise BadUsage(
+                "--task, or the --id of a task joined before, must be given",
+                code="option_missing",
+            )
         return client.kit(options["task_id"])
     task = client.join(options["source"], options["task_id"], send_to=options["send_to"])
     return client.kit(task.id)
@@ -126,8 +129,9 @@ def _number(text: str) -> int:
     if text.lower() == LAST:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
-        raise click.UsageError(
-            f"--choose must be last or a number of a journey from 1 on, got {text[:40]}"
+        raise BadUsage(
+            f"--choose must be last or a number of a journey from 1 on, got {text[:40]}",
+            code="not_a_journey_number",
         )
     return int(text)
 
@@ -150,7 +154,9 @@ def _journey(points: "Points | None", k: int) -> Chosen:
 def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str]) -> None:
     """Ask the person; what depends on the journey is said on their own terminal only."""
     if not sys.stdin.isatty():
-        raise click.UsageError("--yes must be given where nobody can be asked")
+        raise BadUsage(
+            "--yes must be given where nobody can be asked", code="confirmation_missing"
+        )
     from nomadp.client.journey import FAR_KM, farthest_km
 
     for note in notes:

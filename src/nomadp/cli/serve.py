@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nomadp.cli.collector import opened_store, store_option
-from nomadp.cli.exit_codes import Stopped
+from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.options import EXISTING, Whole, file_option
 from nomadp.cli.output import print_json, say
 from nomadp.extras import require
@@ -62,15 +62,17 @@ def serve(**options: Any) -> None:
     kept_free()  # before anything is opened or made
     basemap = options["basemap"] and checked_basemap(options["basemap"])
     if options["workers"] > 1 and not CAN_SHARE_LISTENERS:
-        raise click.UsageError(
+        raise BadUsage(
             f"--workers must be 1 on this system, got {options['workers']}; several processes "
-            "cannot share a listener here"
+            "cannot share a listener here",
+            code="workers_unsupported",
         )
     store = opened_store(options["store"], new=True)
     if options["workers"] > 1 and not store.shared:
-        raise click.UsageError(
+        raise BadUsage(
             "--workers above 1 needs a store that processes share; name one with --store "
-            "postgresql://..."
+            "postgresql://...",
+            code="store_not_shared",
         )
     number = _run({**options, "basemap": basemap}, store)
     if number:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.addresses import address_of, insecure_option
+from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.group import CommandModules
 from nomadp.cli.output import Answer, json_option, print_table
 
@@ -82,7 +83,7 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
       nomadp task list --collector http://127.0.0.1:8001
     """
     if bool(folders) == bool(collector):
-        raise click.UsageError("give folders, or --collector URL, and not both")
+        raise BadUsage("give folders, or --collector URL, and not both", code="not_one_source")
     if collector:
         found: Any = operator_at(collector, insecure=insecure).tasks()
         listed = found if isinstance(found, list) else found.get("tasks", [])
@@ -186,5 +187,7 @@ def operator_at(url: str, *, insecure: bool) -> "Operator":
 
     token = os.environ.get(TOKEN, "")
     if not token.isascii() or not token.isprintable() or not token:
-        raise click.UsageError(f"the operator's token must be in {TOKEN}, and is not")
+        raise BadUsage(
+            f"the operator's token must be in {TOKEN}, and is not", code="token_missing"
+        )
     return Operator(address_of(url, insecure=insecure), token)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nomadp.cli.exit_codes import BadOption
 from nomadp.cli.files import out_option
 from nomadp.cli.options import Whole, file_option, locations_option, variant_option
 from nomadp.cli.output import Answer, json_option
@@ -24,7 +25,9 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"'{text[:40]}' is not a day such as 2027-01-31") from None
+        raise BadOption(
+            f"'{text[:40]}' is not a day such as 2027-01-31", code="not_a_day"
+        ) from None
 
 
 @click.command()

@@ -30,7 +30,8 @@ def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     try:
         checked = Verified(kit_of(source, expected_id, insecure=insecure))
     except TaskRefused as refusal:
-        return Answer({"ok": False, "refused": str(refusal)}, f"refused: {refusal}", ok=False)
+        said = {"ok": False, "refused": str(refusal), "code": refusal.code}
+        return Answer(said, f"refused: {refusal}", ok=False)
     kit, promise = checked.kit, checked.promise
     content = checked.as_dict() | {"task": told(kit), "promise": promise.as_dict()}
     heading = [f'"{kit.task.purpose}"', "", *checked.lines(), ""]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nomadp.cli.exit_codes import BadOption, BadUsage
 from nomadp.cli.options import Whole, above_zero
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ def interval(text: str) -> float:
     written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(s|min|h)", text)
     seconds = float(written[1]) * UNIT_S[written[2]] if written else 0.0
     if not 0 < seconds <= MOST_S:
-        raise click.BadParameter(f"it must be a time such as 90s, 5min or 1h, got {text[:80]}")
+        raise BadOption(
+            f"it must be a time such as 90s, 5min or 1h, got {text[:80]}",
+            code="not_a_time_span",
+        )
     return seconds
 
 
@@ -64,9 +68,14 @@ def thinning_of(options: dict[str, Any]) -> "Thinning":
 
     radius_m, minutes = options["stop_radius_m"], options["stop_minutes"]
     if not options["stops"] and (radius_m or minutes):
-        raise click.UsageError("--stop-radius-m and --stop-minutes go with --stops")
+        raise BadUsage(
+            "--stop-radius-m and --stop-minutes go with --stops", code="options_not_paired"
+        )
     if options["stops"] and options["thin_every_s"]:
-        raise click.UsageError("--stops and --every exclude each other, got both")
+        raise BadUsage(
+            "--stops and --every exclude each other, got both",
+            code="options_exclude_each_other",
+        )
     usual = StopRule()
     rule = StopRule(radius_m or usual.radius_m, minutes or usual.minutes)
     return Thinning(
