@@ -98,8 +98,7 @@ def test_a_store_in_use_is_not_migrated(place: str, tmp_path: Path) -> None:
     third = tmp_path / "third.sqlite"
     with Process(place, tmp_path):
         done = run("collector", "migrate", "--store", place, "--to", third)
-        assert done.exit_code == 1
-        assert place in done.stderr
+        assert (done.exit_code, printed_code(done.stderr)) == (1, "store_in_use")
         assert not third.exists()
     assert run_json("collector", "migrate", "--store", place, "--to", third)["reports"] == 5
 
@@ -138,8 +137,7 @@ def test_a_store_that_is_not_there_is_not_made(command: str, tmp_path: Path) -> 
         "export": ["--task", "x", "--out", tmp_path / "x.parquet"],
     }[command]
     done = run("collector", command, "--store", missing, *more)
-    assert done.exit_code == 1
-    assert str(missing) in done.stderr
+    assert (done.exit_code, printed_code(done.stderr)) == (1, "store_missing")
     assert not missing.exists()
 
 
@@ -165,18 +163,22 @@ def test_a_folder_that_is_no_task_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [None, b"", b"PMTiles\x02" + bytes(200)],
+    ("content", "code"),
+    [
+        (None, "file"),
+        (b"", "basemap_not_pmtiles"),
+        (b"PMTiles\x02" + bytes(200), "basemap_not_pmtiles"),
+    ],
     ids=["missing", "empty", "version 2"],
 )
 def test_a_basemap_that_cannot_be_used_is_refused_before_tokens_are_made(
-    tmp_path: Path, content: bytes | None
+    tmp_path: Path, content: bytes | None, code: str
 ) -> None:
     store, basemap = tmp_path / "c.sqlite", tmp_path / "city.pmtiles"
     if content is not None:
         basemap.write_bytes(content)
     done = run("serve", "--store", store, "--basemap", basemap)
-    assert done.exit_code == 2
+    assert (done.exit_code, printed_code(done.stderr)) == (2, code)
     assert len(done.stderr.splitlines()) == 1
     assert "city.pmtiles" in done.stderr
     assert not store.exists()
@@ -186,7 +188,7 @@ def test_an_address_that_is_taken_is_refused(tmp_path: Path) -> None:
     prepared(opened(str(tmp_path / "c.sqlite")))
     with collector(opened(str(tmp_path / "other.sqlite"))) as address:
         done = run("serve", "--store", tmp_path / "c.sqlite", "--port", address.port)
-    assert done.exit_code == 1
+    assert (done.exit_code, printed_code(done.stderr)) == (1, "address_unavailable")
     assert f"127.0.0.1:{address.port}" in done.stderr
 
 

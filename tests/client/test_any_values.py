@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from devices import atlas_kit, question_kit
+from refusals import refused
 
 from nomadp.client import journey as journeys
 from nomadp.client.journey import PrivateJourney, Steps, farthest_km
@@ -179,7 +180,7 @@ def test_a_missing_location_may_be_no_number(journey: Any) -> None:
 
 @pytest.mark.parametrize("pair", [[40.5, -74.25], np.array([40.5, -74.25])])
 def test_one_flat_pair_of_degrees_is_no_journey(pair: Any) -> None:
-    with pytest.raises(DomainError, match="must be pairs of degrees"):
+    with refused(DomainError, "trajectory_malformed"):
         PrivateJourney.of(pair, ATLAS, None)
 
 

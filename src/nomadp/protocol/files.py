@@ -67,7 +67,7 @@ def parse_locations(content: bytes) -> LocationSet:
         text = content.decode()
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
         if not _CSV.fullmatch(text):
-            raise ValueError("fields must be those of RFC 4180")
+            raise csv.Error("fields must be those of RFC 4180")
         ids, lat, lng = zip(*rows[1:], strict=True)
         degrees = [[_degrees(each) for each in column] for column in (lat, lng)]
     except (ValueError, csv.Error):
