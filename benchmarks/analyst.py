@@ -100,14 +100,14 @@ def peak_mb() -> float:
 def asked(path: Path, epsilon: str) -> dict[str, Any]:
     """Count, learn, ask; in the process this runs in."""
     from nomadp.answers import ask
-    from nomadp.inference.learned import learn
+    from nomadp.inference.model import fit
     from nomadp.reports.counting import count_files
 
     mechanism, book_s = timed(lambda: _booked(path, epsilon))
     counted, count_s = timed(lambda: count_files(mechanism, [path]))
     counts = counted.counts
     begun_s = time.process_time()
-    learned, learn_s = timed(lambda: learn(mechanism, counts))
+    learned, learn_s = timed(lambda: fit(mechanism, counts))
     learn_cpu_s, seconds = time.process_time() - begun_s, []
     for question in QUESTIONS:
         start = time.perf_counter()
@@ -143,7 +143,7 @@ def _booked(path: Path, epsilon: str) -> Any:
 def tracks(count: int, epsilon: str) -> dict[str, Any]:
     """Long tracks perturbed, decoded with a flat and with a learned prior, and drawn."""
     import nomadp
-    from nomadp.analysis.worth import public_tracks
+    from nomadp.analysis.utility import public_tracks
 
     mechanism = mechanism_for(epsilon)
     rng = np.random.default_rng(SEED)
@@ -151,10 +151,10 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
     world = mechanism.locations
     rows = [public_tracks(world, length, 8)[k % 8] for k, length in enumerate(lengths)]
     true = nomadp.TrajectorySet.from_lists(rows, size=len(mechanism.locations))
-    words = nomadp.SimulatedWords(SEED)
+    words = nomadp.SeededRandom(SEED)
     reports, perturb_s = timed(lambda: nomadp.perturb_set(mechanism, true, words, jobs=1))
     _, decode_s = timed(lambda: nomadp.decode(mechanism, reports))
-    prior, learn_s = timed(lambda: nomadp.learn_prior(mechanism, reports))
+    prior, learn_s = timed(lambda: nomadp.fit_prior(mechanism, reports))
     _, learned_s = timed(lambda: nomadp.decode(mechanism, reports, prior))
     map_kb, map_s = timed(lambda: mapped(mechanism, reports))
     found = {"tracks": count, "points": len(true.locations)}

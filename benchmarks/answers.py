@@ -29,7 +29,7 @@ from estimates import PAPER_SETS, subject
 from ldptrace import LdpTrace, Paths
 
 from nomadp.datasets.city import synthetic_city
-from nomadp.inference.direct import direct_shares
+from nomadp.inference.frequencies import oracle_shares
 
 EPSILONS = ("1", "2", "4", "8")
 PEOPLE = (3_000, 30_000, 300_000, 3_000_000)
@@ -74,7 +74,7 @@ def direct(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str
         raw[question] = projected(answered.unbiased)
         chances = answered.true_chance, answered.other_chance
         levels = crowd.levels(question)
-        found = direct_shares(answered.support, answered.total, *chances, levels)
+        found = oracle_shares(answered.support, answered.total, *chances, levels)
         smoothed[question] = found.values
     return {"direct raw": raw, "direct smoothed": smoothed}
 

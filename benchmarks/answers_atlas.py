@@ -7,12 +7,12 @@ import numpy as np
 from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
-from nomadp.analysis.crowds import drawn_reports
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.analysis.populations import drawn_reports
+from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.fitting import Group
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import estimated_shares, learned_from_groups
+from nomadp.inference.shares import estimated_shares, fit_groups
 from nomadp.mechanisms import make_mechanism
 
 __all__ = ["AtlasReports"]
@@ -37,7 +37,7 @@ class AtlasReports:
     def estimated(self, counts: Any) -> dict[str, Any]:
         crowd, rng = self.crowd, np.random.default_rng(1)
         group = Group(self.evidence, counts.astype(np.float64))
-        learned = learned_from_groups(crowd.locations, [group], rng)
+        learned = fit_groups(crowd.locations, [group], rng)
         return {
             question: estimated_shares(
                 learned,
@@ -50,6 +50,6 @@ class AtlasReports:
         }
 
     @cached_property
-    def evidence(self) -> JourneyEvidence:
+    def evidence(self) -> TrajectoryEvidence:
         every = np.arange(self.channel.atlas.size)
-        return JourneyEvidence(self.channel, possible_journeys(self.channel), every)
+        return TrajectoryEvidence(self.channel, possible_journeys(self.channel), every)

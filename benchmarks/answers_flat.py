@@ -21,7 +21,7 @@ from answers_tables import SET_NAMES
 from estimates_tables import MEASURED, table
 
 from nomadp.analysis.hotspots import jensen_shannon
-from nomadp.inference.direct import direct_shares
+from nomadp.inference.frequencies import oracle_shares
 
 PEOPLE, DRAWS = 3_000, 240
 
@@ -32,7 +32,7 @@ def difference(crowd: Population, epsilon: float, seed: int) -> float:
     people = crowd.askable("density", crowd.drawn(PEOPLE, rng), rng)
     told = LAWS["subset"](people, epsilon, rng)
     chances = told.true_chance, told.other_chance
-    found = direct_shares(told.support, told.total, *chances, crowd.levels("density"))
+    found = oracle_shares(told.support, told.total, *chances, crowd.levels("density"))
     true, flat = crowd.truth["density"], crowd.flat["density"]
     return jensen_shannon(true, found.values) - jensen_shannon(true, flat)
 

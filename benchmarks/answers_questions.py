@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.analysis.hotspots import jensen_shannon
-from nomadp.inference.direct import Levels, pair_levels
+from nomadp.inference.frequencies import Levels, pair_levels
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of

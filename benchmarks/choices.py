@@ -23,7 +23,7 @@ from nomadp.datasets.campus import build_campus
 from nomadp.datasets.city import City, synthetic_city
 from nomadp.laws import probabilities
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas import WholeJourney, lloyd
+from nomadp.mechanisms.atlas import Atlas, lloyd
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
@@ -98,7 +98,7 @@ def error(
     locations: LocationSet, true: TrajectorySet, epsilon: str, size: int | None = None
 ) -> float:
     """The expected normalised error of the reported points of all trajectories."""
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=size)
+    mechanism = Atlas(locations=locations, epsilon=epsilon, size=size)
     total = 0.0
     for length, these in by_length(true):
         channel = mechanism.channel(length)

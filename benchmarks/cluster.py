@@ -32,7 +32,7 @@ from nomadp.engine.spark import session
 from nomadp.engine.spark_tasks import ROWS
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.paths import FEW, path_of
-from nomadp.randomness import KeyedWords, new_key
+from nomadp.randomness import KeyedRandom, new_key
 from nomadp.reports.batches import batch_of
 
 BILLION = 1_000_000_000
@@ -78,7 +78,7 @@ def measured(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "input_bytes": many.stat().st_size,
         "engines": {},
     }
-    job = mechanism, KeyedWords(new_key()), few, many, folder
+    job = mechanism, KeyedRandom(new_key()), few, many, folder
     found["engines"]["local, 1 core"] = timed(lambda path, out: alone(*job[:2], path, out), job)
     found["report_bytes"] = size(folder / "out")
     for name, master, settings in clusters():
@@ -152,7 +152,7 @@ def opened(master: str, settings: dict[str, str]) -> tuple[Any, Callable[[], Non
     return spark, stop
 
 
-def alone(mechanism: Mechanism, words: KeyedWords, path: Path, out: Path) -> None:
+def alone(mechanism: Mechanism, words: KeyedRandom, path: Path, out: Path) -> None:
     """One process, one thread: the yardstick."""
     out.mkdir()
     source, fast = pq.ParquetFile(path), path_of(mechanism, FEW)

@@ -19,8 +19,8 @@ from crashes import Load
 from damage import overwrite_pages
 from processes import wait_until
 
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import report_id_bytes
-from nomadp.collector.opened import opened
 
 DAYS = 400
 # The collector as it is, by a clock that is ahead as long as a file says so.
@@ -93,15 +93,15 @@ def _kept(place: str) -> tuple[int, int]:
 
 def corruption(*, quick: bool) -> list[Row]:
     """Three pages overwritten at rest; reports are sent from the start on."""
-    stored, kit = 20_000 if quick else 1_000_000, task_kit()
+    stored, bundle = 20_000 if quick else 1_000_000, task_kit()
     with folder() as where:
         path = where / "collector.sqlite"
-        prepared(opened(str(path)), kit)
+        prepared(opened(str(path)), bundle)
         fill(str(path), stored)
         overwrite_pages(path, _spread(str(path)))
         with Alive(str(path), where) as process:
             began_s = time.monotonic()
-            load = Load(process.address, kit)
+            load = Load(process.address, bundle)
             with load:
                 is_seen = wait_until(lambda: not process.takes(), 60)
                 unready_s = time.monotonic() - began_s

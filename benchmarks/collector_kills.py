@@ -11,15 +11,15 @@ from device_kills import EACH, killed_at_random
 from postgres import Postgres, program
 from processes import wait_until
 
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 
 
 def kills(*, quick: bool) -> list[Row]:
-    times, kit = 3 if quick else 200, task_kit()
+    times, bundle = 3 if quick else 200, task_kit()
     with folder() as where, running(where) as process:
-        load = Load(process.address, kit)
+        load = Load(process.address, bundle)
         ready_s = killed_under_load(load, times, process.kill, process.start)
-        found = tally(str(where / "collector.sqlite"), kit, load.acknowledged)
+        found = tally(str(where / "collector.sqlite"), bundle, load.acknowledged)
     return [_killed("kill -9 of the collector", times, found, max(ready_s), 200)]
 
 
@@ -41,13 +41,13 @@ def postgres_kills(*, quick: bool) -> list[Row]:
         return [
             Row("PostgreSQL killed", "-", "50, 0 and 0", "no PostgreSQL here", is_met=False)
         ]
-    times, kit, server = 1 if quick else 50, task_kit(), Postgres()
+    times, bundle, server = 1 if quick else 50, task_kit(), Postgres()
     try:
         server.start()
         place = server.database()
-        prepared(opened(place), kit)
+        prepared(opened(place), bundle)
         with folder() as where, Process(place, where) as process:
-            load = Load(process.address, kit)
+            load = Load(process.address, bundle)
 
             def start() -> None:
                 server.start()
@@ -55,7 +55,7 @@ def postgres_kills(*, quick: bool) -> list[Row]:
                     raise RuntimeError("a collector must be ready a minute after its database")
 
             ready_s = killed_under_load(load, times, server.kill, start)
-        found = tally(place, kit, load.acknowledged)
+        found = tally(place, bundle, load.acknowledged)
     finally:
         server.end()
     row = _killed("kill -9 of PostgreSQL", times, found, max(ready_s), 50)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from collecting import Process, kit_of, prepared
+from collecting import Process, bundle_of, prepared
 from collector_faults import clock, corruption
 from collector_kills import device_kills, kills, postgres_kills
 from collector_running import (
@@ -27,7 +27,7 @@ from collector_running import (
     task_kit,
 )
 
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 
 
 def single(*, quick: bool) -> list[Row]:
@@ -92,7 +92,7 @@ def fuzz(*, quick: bool) -> list[Row]:
     raw, examples = (200, 5) if quick else (4500, 220)
     with folder() as where:
         place = str(where / "collector.sqlite")
-        prepared(opened(place), kit_of(), kit_of("starts"))
+        prepared(opened(place), bundle_of(), bundle_of("starts"))
         with Process(place, where) as process:
             fuzzing.sent_raw(process.address, raw // 9)
             before = fuzzing.resident_kib(process)

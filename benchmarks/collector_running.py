@@ -20,10 +20,10 @@ import numpy as np
 from collecting import SALT, Process, prepared, today
 
 import nomadp
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 from nomadp.collector.store import Arrivals
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.task import Task
 
 HERE = Path(__file__).resolve().parent
@@ -48,7 +48,7 @@ class Row:
 
 
 @cache
-def task_kit() -> Kit:
+def task_kit() -> TaskBundle:
     places = nomadp.synthetic_city(seed=1, places=PLACES, trips=1).locations
     book = build_pinned(places, [4], Fraction(4))
     task = Task(
@@ -58,13 +58,13 @@ def task_kit() -> Kit:
         epsilon=Fraction(4),
         length=4,
         locations_sha256=places.sha256,
-        book_sha256=book.sha256,
+        domain_sha256=book.sha256,
         start=today() - 1,
         end=today() + 30,
         retention=60,
         salt=SALT,
     )
-    return Kit(task, places, book)
+    return TaskBundle(task, places, book)
 
 
 @cache
@@ -72,7 +72,7 @@ def released() -> Any:
     """The numbers that people's journeys led to, drawn from a seed."""
     city = nomadp.synthetic_city(seed=1, places=PLACES, trips=TRIPS)
     journeys = city.trajectories.resampled(4)
-    words = nomadp.SimulatedWords(1)
+    words = nomadp.SeededRandom(1)
     return nomadp.perturb_set(task_kit().mechanism, journeys, words).numbers
 
 

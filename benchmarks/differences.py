@@ -26,7 +26,7 @@ from nomadp.mechanisms import AnchoredPivotSampling, make_mechanism
 from nomadp.mechanisms.pivot import calibration
 from nomadp.mechanisms.pivot.calibration import centres_km, plausible
 from nomadp.mechanisms.pivot.tp import Region
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"
@@ -49,7 +49,7 @@ def error(mechanism, trajectories, runs=RUNS) -> str:
             mechanism.locations,
             trajectories,
             perturb_set(
-                mechanism, trajectories, SimulatedWords(seed), jobs=CORES, keep_tids=True
+                mechanism, trajectories, SeededRandom(seed), jobs=CORES, keep_tids=True
             ),
         )
         for seed in range(runs)

@@ -27,11 +27,11 @@ from nomadp.analysis.metrics import error_km_each, within_percent_each
 from nomadp.datasets.built import read_built
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine import perturb_set
-from nomadp.inference import Prior, decode, learn_prior
+from nomadp.inference import Prior, decode, fit_prior
 from nomadp.inference.pivots import decode_released
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports import AnyReports
 from nomadp.trajectory import TrajectorySet
 
@@ -145,12 +145,12 @@ def measure(
     found["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
-        reports = perturb_set(mechanism, subject.true, SimulatedWords(SEED), **LINKED)
+        reports = perturb_set(mechanism, subject.true, SeededRandom(SEED), **LINKED)
         found["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
             _decoded(subject, mechanism, reports, found)
         if name in PIVOTS:
-            asked = mechanism, subject.sample, SimulatedWords(SEED)
+            asked = mechanism, subject.sample, SeededRandom(SEED)
             released = perturb_set(*asked, transcripts=True, keep_tids=True)
             answers = decode_released(mechanism, released)[1].locations
             found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
@@ -169,9 +169,9 @@ def ratios(name: str, folder: Path | None) -> dict[str, Any]:
     whole, found = Subject(name, locations, often, often), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SimulatedWords(SEED + 1), **LINKED)
+        theirs = perturb_set(atp, often, SeededRandom(SEED + 1), **LINKED)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(atlas, perturb_set(atlas, often, SimulatedWords(SEED + 1), **LINKED))
+        answers = decode(atlas, perturb_set(atlas, often, SeededRandom(SEED + 1), **LINKED))
         ours = whole.scores(answers.locations)
         found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
     return found
@@ -182,7 +182,7 @@ def _decoded(
 ) -> None:
     priors: dict[str, Prior | None] = {
         "decoded": None,
-        "learned": learn_prior(mechanism, reports),
+        "learned": fit_prior(mechanism, reports),
     }
     for kind, prior in priors.items():
         estimate = decode(mechanism, reports, prior)
@@ -192,7 +192,7 @@ def _decoded(
         )
         found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
         if mechanism.name == "atlas":
-            same = perturb_set(mechanism, subject.sample, SimulatedWords(SEED), **LINKED)
+            same = perturb_set(mechanism, subject.sample, SeededRandom(SEED), **LINKED)
             answers = decode(mechanism, same, prior).locations
             found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 

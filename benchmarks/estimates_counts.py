@@ -7,7 +7,7 @@ import numpy as np
 from nomadp.analysis.hotspots import jensen_shannon, visit_counts
 from nomadp.inference import groups_of
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
-from nomadp.inference.shares import Shares, learned_from_groups
+from nomadp.inference.shares import Shares, fit_groups
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.reports import AnyReports
@@ -66,7 +66,7 @@ class Truth:
 
 def _estimated(truth: Truth, mechanism: Mechanism, reports: AnyReports) -> dict[str, float]:
     groups, rng = groups_of(mechanism, reports), np.random.default_rng(1)
-    asked = learned_from_groups(mechanism.locations, groups, rng)
+    asked = fit_groups(mechanism.locations, groups, rng)
     visits, density = location_shares(asked), cell_shares(asked, DENSITY_GRID)
     trips = trip_shares(asked, FLOW_GRID) if mechanism.name == "atlas" else None
     found = truth.scores(visits.values, density.values, trips.values if trips else None)

@@ -19,9 +19,9 @@ from nomadp.geometry import EARTH_RADIUS_KM
 from nomadp.inference import decode
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 LENGTHS = (20, 60, 200)
@@ -75,14 +75,14 @@ def as_set(rows: Ints) -> TrajectorySet:
 
 def by_control_points(locations: LocationSet, rows: Ints, epsilon: int, count: int) -> Ints:
     """All of epsilon for a few points; straight in between."""
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon, control_points=count)
+    mechanism = Atlas(locations=locations, epsilon=epsilon, control_points=count)
     return estimated(mechanism, rows)
 
 
 def in_pieces(locations: LocationSet, rows: Ints, epsilon: int) -> Ints:
     """Every point, in pieces of at most 8 that share epsilon equally."""
     pieces = -(-rows.shape[1] // PIECE)
-    mechanism = WholeJourney(locations=locations, epsilon=f"{epsilon}/{pieces}")
+    mechanism = Atlas(locations=locations, epsilon=f"{epsilon}/{pieces}")
     whole = rows.shape[1] // PIECE * PIECE
     found = estimated(mechanism, rows[:, :whole].reshape(-1, PIECE)).reshape(-1, whole)
     if whole == rows.shape[1]:
@@ -90,9 +90,9 @@ def in_pieces(locations: LocationSet, rows: Ints, epsilon: int) -> Ints:
     return np.concatenate([found, estimated(mechanism, rows[:, whole:])], axis=1)
 
 
-def estimated(mechanism: WholeJourney, rows: Ints) -> Ints:
+def estimated(mechanism: Atlas, rows: Ints) -> Ints:
     true = as_set(rows)
-    reports = perturb_set(mechanism, true, SimulatedWords(0), keep_tids=True)
+    reports = perturb_set(mechanism, true, SeededRandom(0), keep_tids=True)
     return decode(mechanism, reports).locations.reshape(rows.shape)
 
 

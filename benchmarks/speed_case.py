@@ -23,7 +23,7 @@ from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
 from nomadp.mechanisms.paths import REFERENCE, fastest, path_of, perturb_many
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["main"]
@@ -34,7 +34,7 @@ GROWTH = 8
 PASSES = 15
 """At most, while time is left: the fastest counts, for what disturbs only slows down."""
 REFERENCES = 64
-WORDS = SimulatedWords(1)
+WORDS = SeededRandom(1)
 MANY = 1024
 """So many trajectories are drawn by the fast path; fewer may be left to the reference."""
 SMALL = 300

@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from nomadp.look import css_properties
+from nomadp.theme import css_properties
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -17,7 +17,7 @@ mechanism = nomadp.make_mechanism("atlas", city.locations, epsilon=6, size=128)
 # same on every machine; whoever collects has them in files, or counted by a collector.
 
 # %%
-reports = nomadp.perturb_set(mechanism, city.trajectories, nomadp.SimulatedWords(1))
+reports = nomadp.perturb_set(mechanism, city.trajectories, nomadp.SeededRandom(1))
 counts = nomadp.Counts.of(mechanism, reports)
 print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} different ones")
 
@@ -26,7 +26,7 @@ print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} different ones"
 # more epsilon, and no time that grows with the number of reports.
 
 # %%
-learned = nomadp.learn(mechanism, counts)
+learned = nomadp.fit(mechanism, counts)
 learned.write("learned.npz")  # for the next day; it is refused for other reports
 hotspots = nomadp.hotspots(learned, "grid:4")
 density = nomadp.density(learned, "grid:8")
@@ -39,7 +39,7 @@ flows = nomadp.flows(learned, "grid:2")
 
 # %%
 frame = hotspots.to_pandas()
-apart = frame[frame["told_apart"]].sort_values("share", ascending=False)
+apart = frame[frame["significant"]].sort_values("share", ascending=False)
 print(apart[["zone", "share", "low", "high"]].head(3).round(2).to_string(index=False))
 
 # %% [markdown]
@@ -48,7 +48,7 @@ print(apart[["zone", "share", "low", "high"]].head(3).round(2).to_string(index=F
 # %%
 about = hotspots.about
 print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
-print(f"{about['flat']['told_apart']} of {len(hotspots)} areas are told apart from flat")
+print(f"{about['flat']['significant']} of {len(hotspots)} areas are told apart from flat")
 fakes = about["fakes"]
 print(f"1 % of fakes could add {fakes['up']:.1%} of all to an area ({fakes['bound']})")
 
@@ -58,7 +58,7 @@ print(f"1 % of fakes could add {fakes['up']:.1%} of all to an area ({fakes['boun
 
 # %%
 leaving = (
-    flows.to_polars().filter("told_apart").filter(pl.col("origin") != pl.col("destination"))
+    flows.to_polars().filter("significant").filter(pl.col("origin") != pl.col("destination"))
 )
 print(f"{len(leaving)} flows between areas are told apart from flat")
 layer = density.to_geopandas()

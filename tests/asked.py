@@ -4,7 +4,7 @@ from math import exp
 
 import numpy as np
 
-from nomadp.inference.direct import Levels
+from nomadp.inference.frequencies import Levels
 
 
 def chances(size, epsilon, count=None):

@@ -7,10 +7,10 @@ from typing import Any
 from collecting import SALT, Address, new_id, today
 
 import nomadp
-from nomadp.client.journey import PrivateJourney
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.zones import zones_of
 
 PLACES, LENGTH = 150, 3
@@ -23,7 +23,7 @@ def city(trips: int) -> Any:
 
 
 @cache
-def city_kit(mechanism: str, purpose: str, **fields: Any) -> Kit:
+def city_kit(mechanism: str, purpose: str, **fields: Any) -> TaskBundle:
     """Runs today, in epochs of a day."""
     asks = mechanism != "atlas"
     places, epsilon = city(1).locations, Fraction(6)
@@ -38,24 +38,24 @@ def city_kit(mechanism: str, purpose: str, **fields: Any) -> Kit:
         "epsilon": epsilon,
         "length": None if asks else LENGTH,
         "locations_sha256": places.sha256,
-        "book_sha256": book.sha256,
+        "domain_sha256": book.sha256,
         "start": today() - 5,
         "end": today() + 20,
         "min_batch_size": 100,
         "retention": 40,
         "salt": SALT,
     }
-    return Kit(Task(**{**said, **fields}), places, book)
+    return TaskBundle(Task(**{**said, **fields}), places, book)
 
 
-def send_city(address: Address, kit: Kit, trips: int) -> None:
+def send_city(address: Address, bundle: TaskBundle, trips: int) -> None:
     """One report of every trip, over HTTP, a hundred at a time; some are days old."""
     said = []
     for k, trip in enumerate(city(trips).trajectories):
-        private = PrivateJourney.of(trip, kit, None)
+        private = PrivateTrajectory.of(trip, bundle, None)
         # By seeds, and the same every time: no map is pale by chance.
-        report = kit.mechanism.simulate(private.locations, seed=k)
-        value = kit.code.text(report.values if report.number is None else (report.number,))
+        report = bundle.mechanism.simulate(private.locations, seed=k)
+        value = bundle.code.text(report.values if report.number is None else (report.number,))
         said.append({"report_id": new_id(), "time": today() - k % 5, "value": value})
     for start in range(0, len(said), 100):
-        assert address.send(kit, *said[start : start + 100]).status == 200
+        assert address.send(bundle, *said[start : start + 100]).status == 200

@@ -23,17 +23,17 @@ import numpy as np
 from worlds import scattered
 
 from nomadp.collector.clock import Clock
-from nomadp.collector.held import add_task
+from nomadp.collector.connections import opened
+from nomadp.collector.disk_space import Space
+from nomadp.collector.loaded_task import add_task
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.opened import opened
 from nomadp.collector.server import Listeners, bound, serve
 from nomadp.collector.service import Service
-from nomadp.collector.space import Space
 from nomadp.collector.store import Store
 from nomadp.collector.tokens import first_tokens
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.task import Task
 from nomadp.zones import zones_of
 
@@ -58,7 +58,7 @@ def _book(asks: bool) -> Any:
 
 
 @cache
-def kit_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> Kit:
+def bundle_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> TaskBundle:
     """A small task that runs today, in epochs of a day."""
     asks = mechanism != "atlas"
     book: Any = _book(asks)
@@ -70,34 +70,36 @@ def kit_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> Kit:
         "epsilon": Fraction(4),
         "length": None if asks else 3,
         "locations_sha256": scattered(40).sha256,
-        "book_sha256": book.sha256,
+        "domain_sha256": book.sha256,
         "start": today() - 5,
         "end": today() + 20,
         "min_batch_size": 3,
         "retention": 40,
         "salt": salt,
     }
-    return Kit(Task(**{**said, **fields}), scattered(40), book)
+    return TaskBundle(Task(**{**said, **fields}), scattered(40), book)
 
 
 def new_id() -> str:
     return base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
 
 
-def value_of(kit: Kit, number: int = 0) -> str:
+def value_of(bundle: TaskBundle, number: int = 0) -> str:
     """A value that the task's mechanism may have released."""
-    if not kit.task.asks:
-        return kit.code.text((number % kit.code.size,))
+    if not bundle.task.asks:
+        return bundle.code.text((number % bundle.code.size,))
     rng = np.random.default_rng(number)
     while True:
-        numbers = tuple(np.sort(rng.permutation(kit.code.size)[: kit.code.entries]).tolist())
-        found, good = kit.code.numbers([kit.code.raw(numbers)])
+        numbers = tuple(
+            np.sort(rng.permutation(bundle.code.size)[: bundle.code.entries]).tolist()
+        )
+        found, good = bundle.code.numbers([bundle.code.raw(numbers)])
         if good[0]:
-            return kit.code.text(tuple(found[0].tolist()))
+            return bundle.code.text(tuple(found[0].tolist()))
 
 
-def report(kit: Kit, number: int = 0, **other: Any) -> dict[str, Any]:
-    said = {"report_id": new_id(), "time": today(), "value": value_of(kit, number)}
+def report(bundle: TaskBundle, number: int = 0, **other: Any) -> dict[str, Any]:
+    said = {"report_id": new_id(), "time": today(), "value": value_of(bundle, number)}
     return {**said, **other}
 
 
@@ -152,25 +154,27 @@ class Address(NamedTuple):
         finally:
             connection.close()
 
-    def send(self, kit: Kit, *reports: dict[str, Any], **more: Any) -> Reply:
+    def send(self, bundle: TaskBundle, *reports: dict[str, Any], **more: Any) -> Reply:
         body = json.dumps({"reports": reports, **more}).encode()
-        path = f"/tasks/{kit.task.id}/reports"
+        path = f"/tasks/{bundle.task.id}/reports"
         return self.ask("POST", path, body, content_type=UPLOAD_TYPE)
 
     def post(self, path: str, content: Any, role: str) -> Reply:
         body = json.dumps(content).encode()
         return self.ask("POST", path, body, role=role, content_type="application/json")
 
-    def counters(self, kit: Kit | None, reason: str, at_least: int = 1) -> int:
+    def counters(self, bundle: TaskBundle | None, reason: str, at_least: int = 1) -> int:
         """What the operator sees; waits a moment, as counts of refusals may come late."""
         deadline_s = time.monotonic() + 120
         while True:
             seen = self.ask("GET", "/operator/tasks", role="operator").json
             of = (
                 seen["collector"]
-                if kit is None
+                if bundle is None
                 else next(
-                    each["counters"] for each in seen["tasks"] if each["task_id"] == kit.task.id
+                    each["counters"]
+                    for each in seen["tasks"]
+                    if each["task_id"] == bundle.task.id
                 )
             )
             if of.get(reason, 0) >= at_least or time.monotonic() > deadline_s:
@@ -181,7 +185,7 @@ class Address(NamedTuple):
 @contextmanager
 def collector(
     store: Store,
-    *kits: Kit,
+    *bundles: TaskBundle,
     clock: Callable[[], float] | Clock = time.time,
     space: Space | None = None,
     started: Callable[[Service], None] = lambda service: None,
@@ -191,7 +195,7 @@ def collector(
     Of a ``clock`` that is no `Clock`, all that it shows has passed: it never jumps.
     """
     believed = clock if isinstance(clock, Clock) else Clock(clock, steady=clock)
-    prepared(store, *kits)
+    prepared(store, *bundles)
     listeners = Listeners(bound("127.0.0.1", 0), bound("127.0.0.1", 0))
     address = Address(*(each.getsockname()[1] for each in listeners))
     ready, failed = threading.Event(), []
@@ -230,10 +234,10 @@ def logged(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
-def prepared(store: Store, *kits: Kit) -> None:
+def prepared(store: Store, *bundles: TaskBundle) -> None:
     connection = store.connect()
-    for kit in kits:
-        add_task(connection, kit)
+    for bundle in bundles:
+        add_task(connection, bundle)
     first_tokens(connection, {f"NOMADP_{role.upper()}_TOKEN": t for role, t in TOKENS.items()})
     connection.close()
 
@@ -302,14 +306,14 @@ class Process:
         except (OSError, http.client.HTTPException):
             return False
 
-    def add(self, kit: Kit) -> Kit:
+    def add(self, bundle: TaskBundle) -> TaskBundle:
         """A task, while it runs; known to it at the end."""
-        prepared(opened(self._store), kit)
+        prepared(opened(self._store), bundle)
         deadline_s = time.monotonic() + 120
-        while self.address.ask("GET", f"/tasks/{kit.task.id}").status != 200:
+        while self.address.ask("GET", f"/tasks/{bundle.task.id}").status != 200:
             assert time.monotonic() < deadline_s, self.log.read_text()
             time.sleep(0.05)
-        return kit
+        return bundle
 
     def kill(self) -> None:
         assert self.process is not None

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from collecting import Address, report
 from processes import wait_until
 
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import UPLOAD_TYPE, report_id_text
-from nomadp.collector.opened import opened
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 SENDERS = 8
 
@@ -30,9 +30,9 @@ class Tally(NamedTuple):
 class Load:
     """Senders that send each report until it is acknowledged, and remember which were."""
 
-    def __init__(self, address: Address, kit: Kit, senders: int = SENDERS) -> None:
-        self._address, self._kit = address, kit
-        self._path = f"/tasks/{kit.task.id}/reports"
+    def __init__(self, address: Address, bundle: TaskBundle, senders: int = SENDERS) -> None:
+        self._address, self._bundle = address, bundle
+        self._path = f"/tasks/{bundle.task.id}/reports"
         self._is_over = threading.Event()
         self.acknowledged: dict[str, str] = {}
         self.statuses: set[int] = set()
@@ -58,7 +58,7 @@ class Load:
         while not self._is_over.is_set():
             number += 1
             size = 1 + number % 3
-            reports = [report(self._kit, int.from_bytes(os.urandom(2))) for _ in range(size)]
+            reports = [report(self._bundle, int.from_bytes(os.urandom(2))) for _ in range(size)]
             body = json.dumps({"reports": reports}).encode()
             while not self._is_over.is_set():
                 try:
@@ -99,13 +99,13 @@ def killed_under_load(
     return ready_s
 
 
-def tally(place: str, kit: Kit, acknowledged: dict[str, str]) -> Tally:
+def tally(place: str, bundle: TaskBundle, acknowledged: dict[str, str]) -> Tally:
     """What a store holds, beside what was acknowledged."""
     connection = opened(place).connect()
     rows = connection.rows("SELECT id, value FROM report")
     ((counted,),) = connection.rows("SELECT COALESCE(SUM(n), 0) FROM cell")
     connection.close()
     stored = {report_id_text(bytes(name)): bytes(value) for name, value in rows}
-    parse = kit.code.parse_text
+    parse = bundle.code.parse_text
     lost = [i for i, value in acknowledged.items() if stored.get(i) != parse(value)]
-    return Tally(len(acknowledged), len(lost), int(counted) - len(stored) * kit.code.entries)
+    return Tally(len(acknowledged), len(lost), int(counted) - len(stored) * bundle.code.entries)

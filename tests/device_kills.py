@@ -83,10 +83,10 @@ def findings(home: Path, uploads: list[Asked]) -> list[str]:
 
 def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
     """Killed so often, and then left alone until all is spent."""
-    kits = [atlas_kit(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)]
-    ids, instants = [kit.task.id for kit in kits], random.Random(kills)
+    bundles = [atlas_kit(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)]
+    ids, instants = [bundle.task.id for bundle in bundles], random.Random(kills)
     wrong: list[str] = []
-    with collecting(*kits) as collector:
+    with collecting(*bundles) as collector:
         with Client(home, lifetime=lifetime) as client:
             for task_id in ids:
                 client.join(collector.url, task_id)

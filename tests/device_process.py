@@ -13,7 +13,7 @@ from typing import Any
 from nomadp.client import Client, ledger
 from nomadp.client.body import upload_body
 from nomadp.client.http import post
-from nomadp.client.journey import PrivateJourney
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger import Charge
 from nomadp.client.ledger_file import fresh_id
 from nomadp.errors import LedgerRefused
@@ -23,29 +23,29 @@ from nomadp.protocol.upload import UPLOAD_TYPE
 JOURNEY, HOUR = [0, 5, 7, 11], 30
 
 
-def posted(client: Client, url: str, kit: Any, charge: Charge) -> bytes:
-    private = PrivateJourney.of(JOURNEY, kit, HOUR)
-    body = upload_body(kit, private, charge.report_id, charge.time)
-    post(Address.parse(url), f"/tasks/{kit.task.id}/reports", body, UPLOAD_TYPE)
+def posted(client: Client, url: str, bundle: Any, charge: Charge) -> bytes:
+    private = PrivateTrajectory.of(JOURNEY, bundle, HOUR)
+    body = upload_body(bundle, private, charge.report_id, charge.time)
+    post(Address.parse(url), f"/tasks/{bundle.task.id}/reports", body, UPLOAD_TYPE)
     return body
 
 
-def perturb_first(client: Client, url: str, kit: Any) -> None:
-    charge = Charge(0, fresh_id(), kit.task.epoch(time.time()))
-    body = posted(client, url, kit, charge)
+def perturb_first(client: Client, url: str, bundle: Any) -> None:
+    charge = Charge(0, fresh_id(), bundle.task.epoch(time.time()))
+    body = posted(client, url, bundle, charge)
     ledger.fresh_id = lambda: charge.report_id
-    paid = client._ledger.charge(kit.task, charge.time)
+    paid = client._ledger.charge(bundle.task, charge.time)
     client._outbox.store(paid, body, 0)
     client._outbox.accept(paid.report_id)
 
 
-def store_last(client: Client, url: str, kit: Any) -> None:
-    charge = client._ledger.charge(kit.task, kit.task.epoch(time.time()))
-    finish(client, url, kit, charge)
+def store_last(client: Client, url: str, bundle: Any) -> None:
+    charge = client._ledger.charge(bundle.task, bundle.task.epoch(time.time()))
+    finish(client, url, bundle, charge)
 
 
-def finish(client: Client, url: str, kit: Any, charge: Charge) -> None:
-    client._outbox.store(charge, posted(client, url, kit, charge), 0)
+def finish(client: Client, url: str, bundle: Any, charge: Charge) -> None:
+    client._outbox.store(charge, posted(client, url, bundle, charge), 0)
     client._outbox.accept(charge.report_id)
 
 
@@ -58,23 +58,23 @@ def unfinished(client: Client) -> list[tuple[Charge, str]]:
 
 def main(home: str, url: str, order: str, *task_ids: str) -> None:
     with Client(home) as client:
-        kits = [client.kit(client.join(url, each).id) for each in task_ids]
+        bundles = [client.bundle(client.join(url, each).id) for each in task_ids]
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         if order == "store-last":
             for charge, task_id in unfinished(client):
-                finish(client, url, client.kit(task_id), charge)
+                finish(client, url, client.bundle(task_id), charge)
         client.send(now=True)
-        for kit in kits:
+        for bundle in bundles:
             try:
                 while True:
                     if order == "right":
-                        client.report(JOURNEY, task_id=kit.task.id, hour=HOUR)
+                        client.report(JOURNEY, task_id=bundle.task.id, hour=HOUR)
                     elif order == "perturb-first":
-                        client._ledger.check(kit.task)
-                        perturb_first(client, url, kit)
+                        client._ledger.check(bundle.task)
+                        perturb_first(client, url, bundle)
                     else:
-                        store_last(client, url, kit)
+                        store_last(client, url, bundle)
             except LedgerRefused:
                 continue
 

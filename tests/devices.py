@@ -14,7 +14,7 @@ import numpy as np
 
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.zones import zones_of
 
 __all__ = ["Asked", "Collector", "Said", "atlas_kit", "collecting", "question_kit"]
@@ -47,11 +47,13 @@ def _pinned(epsilon: Fraction, length: int) -> Any:
     return build_pinned(town(), [length], epsilon)
 
 
-def atlas_kit(salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any) -> Kit:
+def atlas_kit(salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any) -> TaskBundle:
     epsilon = Fraction(epsilon)
     book = _pinned(epsilon, length)
     law = {"mechanism": "atlas", "version": 3, "epsilon": epsilon, "length": length}
-    return Kit(Task(**_terms(salt, {"book_sha256": book.sha256} | law | more)), town(), book)
+    return TaskBundle(
+        Task(**_terms(salt, {"domain_sha256": book.sha256} | law | more)), town(), book
+    )
 
 
 def question_kit(
@@ -61,11 +63,13 @@ def question_kit(
     epsilon: Any = 1,
     when: str | None = None,
     **more: Any,
-) -> Kit:
+) -> TaskBundle:
     book = zones_of(town(), "grid:2")
     params = {"zones": "grid:2"} | ({} if when is None else {"when": when})
     law = {"mechanism": name, "version": 1, "epsilon": Fraction(epsilon), "params": params}
-    return Kit(Task(**_terms(salt, {"book_sha256": book.sha256} | law | more)), town(), book)
+    return TaskBundle(
+        Task(**_terms(salt, {"domain_sha256": book.sha256} | law | more)), town(), book
+    )
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,9 @@ class Said:
 
 @dataclass
 class Collector:
-    """Serves kits; answers uploads with ``replies`` in turn, then accepts everything."""
+    """Serves bundles; answers uploads with ``replies`` in turn, then accepts everything."""
 
-    kits: list[Kit] = field(default_factory=list)
+    bundles: list[TaskBundle] = field(default_factory=list)
     replies: list[Said | Callable[[Asked], Said]] = field(default_factory=list)
     files: dict[str, Said] = field(default_factory=dict)
     """Instead of what a path should be."""
@@ -119,19 +123,19 @@ class Collector:
         if method == "POST":
             said = self.replies.pop(0) if self.replies else Said()
             return said if isinstance(said, Said) else said(asked)
-        for kit in self.kits:
-            base = f"/tasks/{kit.task.id}"
-            served = {base: kit.task.content}
-            served |= {f"{base}/{name}": content for name, content in kit.files.items()}
+        for bundle in self.bundles:
+            base = f"/tasks/{bundle.task.id}"
+            served = {base: bundle.task.content}
+            served |= {f"{base}/{name}": content for name, content in bundle.files.items()}
             if path in served:
                 return Said(body=served[path])
         return Said(404)
 
 
 @contextmanager
-def collecting(*kits: Kit) -> Iterator[Collector]:
+def collecting(*bundles: TaskBundle) -> Iterator[Collector]:
     """A collector on a free port of this machine, until the end."""
-    collector = Collector(list(kits))
+    collector = Collector(list(bundles))
 
     class Handler(BaseHTTPRequestHandler):
         def handle_one_request(self) -> None:

@@ -6,7 +6,7 @@ from many import drawn_many
 from scipy import stats
 from worlds import final_law, part_laws
 
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 CHANCE = 1e-6
@@ -17,7 +17,7 @@ def assert_bulk_follows(mechanism, trajectory, draws):
     """Chi-square of reports of one trajectory over three locations, drawn many times."""
     law = final_law(mechanism, part_laws(mechanism, trajectory))
     many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
-    reported = drawn_many(mechanism, many, SimulatedWords(7)).reshape(draws, -1)
+    reported = drawn_many(mechanism, many, SeededRandom(7)).reshape(draws, -1)
     seen = Counter(map(tuple, reported.tolist()))
     expected = {y: draws * float(p) for y, p in law.items()}
     assert set(seen) <= set(expected)

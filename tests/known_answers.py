@@ -20,7 +20,7 @@ from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
 from nomadp.errors import NomadpError
 from nomadp.mechanisms.paths import fastest, perturb_many
-from nomadp.randomness import KeyedWords, SimulatedWords
+from nomadp.randomness import KeyedRandom, SeededRandom
 
 __all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]
 
@@ -65,7 +65,7 @@ def _same_radii(found, known):
 def world_of(text):
     world = json.loads(text)
     if "task" in world:
-        return protocol_answers.kit_of(world)
+        return protocol_answers.bundle_of(world)
     if "locations" in world:
         rows = world["locations"]
         lat, lng = ([float(row[name]) for row in rows] for name in ("lat", "lng"))
@@ -175,7 +175,7 @@ def _options(options, world):
         for page in asked["pages"]
     ]
     made = asked["recipe"], Fraction(asked["epsilon"]), None
-    return options | {"pinned": law_homes.PinnedAtlases(world.sha256, *made, tuple(pages))}
+    return options | {"pinned": law_homes.PinnedCodebooks(world.sha256, *made, tuple(pages))}
 
 
 def law(name, share, secrets, words, world=None, **facts):
@@ -310,7 +310,7 @@ def uniforms(words):
 
 def stream(source, bound_to, names, index, count):
     """The words of a stream."""
-    words = SimulatedWords(source["seed"]) if "seed" in source else _keyed(source["key"])
+    words = SeededRandom(source["seed"]) if "seed" in source else _keyed(source["key"])
     if bound_to is not None:
         words = words.bound_to(bound_to)
     if names is not None:
@@ -324,12 +324,12 @@ def many(world, mechanism, epsilon, options, trajectories, seed, hours=None):
     made = make_mechanism(mechanism, world, epsilon, **options)
     known = None if hours is None else np.array(hours)
     some = TrajectorySet.from_lists(trajectories, size=len(world), hours=known)
-    words = SimulatedWords(seed).bound_to(made.identity)
+    words = SeededRandom(seed).bound_to(made.identity)
     return perturb_many(made, some, words, fastest(made)).locations.tolist()
 
 
 def _keyed(key):
-    return KeyedWords(bytes.fromhex(key))
+    return KeyedRandom(bytes.fromhex(key))
 
 
 KINDS = {

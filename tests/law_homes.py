@@ -2,25 +2,25 @@
 
 from nomadp import budget, geometry, locations, randomness, walks
 from nomadp.laws import channel, incidence, labels, response, square_wave
-from nomadp.laws import questions as label_laws
+from nomadp.laws import oracles as label_laws
 from nomadp.mechanisms import MECHANISMS, paths
-from nomadp.mechanisms.atlas import PinnedAtlases, lloyd, long
-from nomadp.mechanisms.atlas.book import Page
+from nomadp.mechanisms.atlas import PinnedCodebooks, lloyd, long
+from nomadp.mechanisms.atlas.codebook import Page
 from nomadp.mechanisms.fast import limits as tables
 from nomadp.mechanisms.fast import rows
 from nomadp.mechanisms.ngram import mechanism as ngram
+from nomadp.mechanisms.oracles import base as questions
+from nomadp.mechanisms.oracles import kinds
+from nomadp.mechanisms.oracles import many as asked_many
 from nomadp.mechanisms.pivot import atp as anchor
 from nomadp.mechanisms.pivot import calibration, granularity, merge
 from nomadp.mechanisms.pivot import tp as pivot
 from nomadp.mechanisms.points import brr as bipartite
-from nomadp.mechanisms.questions import base as questions
-from nomadp.mechanisms.questions import kinds
-from nomadp.mechanisms.questions import many as asked_many
 
 __all__ = [
     "MECHANISMS",
     "Page",
-    "PinnedAtlases",
+    "PinnedCodebooks",
     "anchor",
     "asked_many",
     "bipartite",

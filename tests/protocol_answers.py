@@ -9,7 +9,7 @@ import json
 import numpy as np
 
 from nomadp.errors import NomadpError, ReportRefused
-from nomadp.protocol import Kit, Task, brought_to_length
+from nomadp.protocol import Task, TaskBundle, brought_to_length
 from nomadp.protocol.canonical import canonical_bytes, parse_canonical, parse_object
 from nomadp.protocol.files import parse_atlas, parse_locations, parse_zones
 from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
@@ -93,9 +93,9 @@ def content_of(text=None, hexadecimal=None):
     return bytes.fromhex(hexadecimal) if text is None else text.encode()
 
 
-def kit_of(world):
+def bundle_of(world):
     files = {name: text.encode() for name, text in world["files"].items()}
-    return Kit.from_files(Task.from_bytes(world["task"].encode()), files)
+    return TaskBundle.from_files(Task.from_bytes(world["task"].encode()), files)
 
 
 def canonical(text):
@@ -174,7 +174,7 @@ def refused_files(world, files):
     """Files that are not those of a task; one that is left out is its own."""
     given = {name: text.encode() for name, text in files.items() if text is not None}
     kept = {name: own for name, own in world.files.items() if name not in files}
-    return refused(lambda: Kit.from_files(world.task, kept | given))
+    return refused(lambda: TaskBundle.from_files(world.task, kept | given))
 
 
 def refused_upload(world, now, closed=False, **content):

@@ -10,12 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 from known_answers import world_of
-from protocol_answers import kit_of
+from protocol_answers import bundle_of
 from vectors_maker import WORLDS, Aiming, case, write
 
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import Kit, Task, brought_to_length
+from nomadp.protocol import Task, TaskBundle, brought_to_length
 from nomadp.protocol.canonical import canonical_bytes
 from nomadp.zones import zones_of
 
@@ -44,7 +44,7 @@ def kit_world(world, mechanism, epsilon, length=None, size=None, **params):
         epsilon=budget,
         length=length,
         locations_sha256=places.sha256,
-        book_sha256=book.sha256,
+        domain_sha256=book.sha256,
         start=DAY - 10,
         end=DAY + 90,
         send_within=3600,
@@ -52,8 +52,8 @@ def kit_world(world, mechanism, epsilon, length=None, size=None, **params):
         retention=180,
         salt="AAECAwQFBgcICQoLDA0ODw",
     )
-    kit = Kit(task, places, book)
-    files = {name: content.decode() for name, content in kit.files.items()}
+    bundle = TaskBundle(task, places, book)
+    files = {name: content.decode() for name, content in bundle.files.items()}
     return {"task": task.content.decode(), "files": files}
 
 
@@ -85,14 +85,14 @@ FIJI = [["-17", "180"], ["-17", "-180"], ["-16.81", "-179.71"], ["-17.1", "179.8
 LONG = [[f"41.{79 + k}", f"-87.{68 - k}"] for k in range(11)]
 
 
-def sent(name, world, kit, points, number, hour=None):
+def sent(name, world, bundle, points, number, hour=None):
     """The words are what a seed gives, but for the first and the last words there are."""
     places = [[float(each) for each in point] for point in points]
-    snapped = kit.locations.nearest(*np.array(places).T).tolist()
-    length = kit.task.length
+    snapped = bundle.locations.nearest(*np.array(places).T).tolist()
+    length = bundle.task.length
     read = snapped if length is None else brought_to_length(snapped, length)
     choose = Aiming(1000 * len(name) + number, {})
-    kit.mechanism.reported(kit.mechanism.read(np.array(read), hour), choose)
+    bundle.mechanism.reported(bundle.mechanism.read(np.array(read), hour), choose)
     words = choose.words
     if number < 2:
         words = ["0f"[number] * 16] * len(words)
@@ -103,17 +103,17 @@ def sent(name, world, kit, points, number, hour=None):
 
 def sent_by_all(worlds):
     for name, world in worlds.items():
-        kit = kit_of(world)
+        bundle = bundle_of(world)
         own = {"300": CITY, "date line": FIJI}
         points = next(
-            (some for key, some in own.items() if f" {key}." in kit.task.purpose), TOWN
+            (some for key, some in own.items() if f" {key}." in bundle.task.purpose), TOWN
         )
         journeys = [points[:1], points[1:3], points, [*points, *points, *points[1:]]]
         if points is TOWN:
             journeys += [LONG, [TOWN[2]] * 3, TOWN[:3]]
         for number, journey in enumerate(journeys):
-            hour = 37 * number % 168 if kit.mechanism.timed else None
-            yield sent(name, world, kit, journey, number, hour)
+            hour = 37 * number % 168 if bundle.mechanism.timed else None
+            yield sent(name, world, bundle, journey, number, hour)
 
 
 CANONICAL = [
@@ -421,8 +421,8 @@ def refused_files(worlds):
 
 
 def refused_upload(worlds):
-    name, kit = "atlas", kit_of(worlds["atlas"])
-    good = {"report_id": "AAECAwQFBgcICQoLDA0ODw", "time": DAY, "value": kit.code.text((5,))}
+    name, bundle = "atlas", bundle_of(worlds["atlas"])
+    good = {"report_id": "AAECAwQFBgcICQoLDA0ODw", "time": DAY, "value": bundle.code.text((5,))}
     last = good | {"report_id": "_____________________w"}
 
     def asked(*reports, now=DAY, world=name, **more):
@@ -433,7 +433,7 @@ def refused_upload(worlds):
     yield asked(good, now=DAY + 179)
     yield asked(good | {"time": DAY + 1})
     values = [
-        kit.code.text((kit.code.size,)),
+        bundle.code.text((bundle.code.size,)),
         "_w",
         "",
         "A",
@@ -487,7 +487,7 @@ def refused_upload(worlds):
 def _other_values(worlds, asked, good):
     """Of sets of labels and of points in a space: none but what is released."""
     for name in ("trips as bits", "trips as a list", "trips in a projective space"):
-        code = kit_of(worlds[name]).code
+        code = bundle_of(worlds[name]).code
         rows = [range(1, 1 + code.entries)]
         if code.bits:
             rows += [range(code.entries - 1), range(code.entries + 1)]

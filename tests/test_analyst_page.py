@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from collecting import TOKENS, collector, kit_of, report
+from collecting import TOKENS, bundle_of, collector, report
 
 from nomadp.cli import main
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 from nomadp.protocol.folder import write_task_folder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,14 +43,14 @@ def test_every_file_that_is_linked_is_there() -> None:
 
 @pytest.mark.slow
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit = kit_of("atlas")
+    bundle = bundle_of("atlas")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NOMADP_ANALYST_TOKEN", TOKENS["analyst"])
-    with collector(opened(str(tmp_path / "collector.sqlite")), kit) as address:
+    with collector(opened(str(tmp_path / "collector.sqlite")), bundle) as address:
         for number in range(9):
-            assert address.send(kit, report(kit, number)).body == b""
-        write_task_folder(tmp_path / "task", kit)
-        here = {URL: f"http://127.0.0.1:{address.port}", "ID": kit.task.id}
+            assert address.send(bundle, report(bundle, number)).body == b""
+        write_task_folder(tmp_path / "task", bundle)
+        here = {URL: f"http://127.0.0.1:{address.port}", "ID": bundle.task.id}
         for kind, block in BLOCKS:
             if kind == "python":
                 exec(compile(block, "docs/analyst.md", "exec"), {})

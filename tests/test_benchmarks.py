@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from nomadp.mechanisms import make_mechanism, perturb_one
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 ROOT = Path(__file__).resolve().parent.parent
 RATES = {"aes_gb_s": 4.0, "memory_gb_s": 10.0}
@@ -99,7 +99,7 @@ def test_ratios_are_taken_of_the_measured_times() -> None:
 
 def test_counting_and_timing_change_no_words() -> None:
     bound = script("speed_bound")
-    words, tally = SimulatedWords(3), bound.Tally()
+    words, tally = SeededRandom(3), bound.Tally()
     timed = bound.TimedWords(words, tally).bound_to("x")
     rows = words.bound_to("x").rows(np.arange(4), 6)
     assert np.array_equal(timed.rows(np.arange(4), 6), rows)
@@ -112,7 +112,7 @@ def test_counting_and_timing_change_no_words() -> None:
 def test_the_words_a_law_needs_are_counted_by_the_reference() -> None:
     city = script("speed_sets").generated(50, trips=1)
     mechanism = make_mechanism("exp", city.locations, 1)
-    stream = script("speed_bound").CountedStream(SimulatedWords(1).stream(0))
+    stream = script("speed_bound").CountedStream(SeededRandom(1).stream(0))
     perturb_one(mechanism, city.trajectories[0], stream)
     assert stream.drawn == len(city.trajectories[0])
 

@@ -20,7 +20,7 @@ from nomadp.budget import exp_lower
 from nomadp.conformance import CHECKS, EPSILONS, keeps_epsilon
 from nomadp.errors import DomainError
 from nomadp.mechanisms import MECHANISMS, make_mechanism, perturb_one
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 pytestmark = pytest.mark.parametrize("name", sorted(MECHANISMS))
@@ -66,7 +66,7 @@ def test_samples_follow_the_exact_law(name):
     mechanism = coarse(name, triangle(), 4)
     law = final_law(mechanism, part_laws(mechanism, (0, 2)))
     draws = 2_000
-    words = SimulatedWords(7).bound_to(mechanism.identity)
+    words = SeededRandom(7).bound_to(mechanism.identity)
     seen = Counter(perturb_one(mechanism, [0, 2], words.stream(k)) for k in range(draws))
     expected = {y: draws * float(p) for y, p in law.items()}
     assert set(seen) <= set(expected)
@@ -89,23 +89,21 @@ def test_bulk_reports_are_single_reports_where_words_are_spent_alike(name, lengt
         pytest.skip("a word draws a number among the nearest: the same law in another order")
     rng = np.random.default_rng(4)
     some = TrajectorySet.from_lists(rng.integers(0, 30, (40, length)), size=30)
-    alone = [perturb_one(mechanism, some[k], SimulatedWords(3).stream(k)) for k in range(40)]
-    assert drawn_many(mechanism, some, SimulatedWords(3)).tolist() == [
+    alone = [perturb_one(mechanism, some[k], SeededRandom(3).stream(k)) for k in range(40)]
+    assert drawn_many(mechanism, some, SeededRandom(3)).tolist() == [
         y for t in alone for y in t
     ]
 
 
 def test_nobody_gives_no_reports(name):
     nobody = TrajectorySet.from_lists([], size=30)
-    assert (
-        len(drawn_many(make_mechanism(name, scattered(30), 3), nobody, SimulatedWords(2))) == 0
-    )
+    assert len(drawn_many(make_mechanism(name, scattered(30), 3), nobody, SeededRandom(2))) == 0
 
 
 def test_bulk_work_refuses_locations_outside_the_set_without_showing_them(name):
     beyond = TrajectorySet.from_lists([[0, 37]], size=99)
     with refused(DomainError, "unknown_locations", size=30) as refusal:
-        drawn_many(make_mechanism(name, scattered(30), 3), beyond, SimulatedWords(2))
+        drawn_many(make_mechanism(name, scattered(30), 3), beyond, SeededRandom(2))
     assert "37" not in str(refusal.value)
 
 
@@ -115,7 +113,7 @@ def test_bulk_work_can_be_cut_anywhere(name):
     some = TrajectorySet.from_lists(
         [rng.integers(0, 30, n % 5 + 1) for n in range(20)], size=30
     )
-    words = SimulatedWords(2)
+    words = SeededRandom(2)
     pieces = [
         drawn_many(mechanism, piece, words.named(piece.tids)).tolist()
         for piece in (some, some.select(range(7)), some.select(range(7, 20)))
@@ -130,7 +128,7 @@ def test_a_large_epsilon_says_more_than_a_small_one(name):
 
     def mean_error_km(epsilon):
         mechanism = make_mechanism(name, locations, epsilon)
-        words = SimulatedWords(1)
+        words = SeededRandom(1)
         reported = [perturb_one(mechanism, [k % 20], words.stream(k))[0] for k in range(400)]
         return np.mean([locations.distances_km(k % 20)[y] for k, y in enumerate(reported)])
 

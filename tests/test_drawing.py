@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nomadp.drawing import Drawing, draw, draw_many, high_product
 from nomadp.laws import RandomizedResponse, SquareWave, Uniform
-from nomadp.randomness import SimulatedWords, WordStream
+from nomadp.randomness import SeededRandom, WordStream
 
 WORD = st.integers(min_value=0, max_value=2**64 - 1)
 
@@ -40,7 +40,7 @@ def test_the_smallest_and_the_largest_word_stay_inside(word):
 
 def test_many_draws_equal_single_draws_bit_for_bit():
     channel = SquareWave(40, Fraction(3, 2))
-    words = SimulatedWords(8).stream(0).take(5000)
+    words = SeededRandom(8).stream(0).take(5000)
     assert draw_many(channel, 11, words).tolist() == [
         draw(channel, 11, int(word)) for word in words
     ]
@@ -58,7 +58,7 @@ def test_many_draws_equal_single_draws_at_the_borders_of_every_cell():
 
 
 def test_each_draw_takes_exactly_one_word():
-    drawing, words = Drawing(SimulatedWords(2).stream(0)), SimulatedWords(2).stream(0)
+    drawing, words = Drawing(SeededRandom(2).stream(0)), SeededRandom(2).stream(0)
     tosses = drawing.each(
         [(lambda secret, choose: choose("coin", Uniform(2), secret), None)] * 9
     )
@@ -66,7 +66,7 @@ def test_each_draw_takes_exactly_one_word():
 
 
 def test_a_uniform_number_takes_one_word_and_is_never_0_or_1():
-    drawing, words = Drawing(SimulatedWords(2).stream(0)), SimulatedWords(2).stream(0)
+    drawing, words = Drawing(SeededRandom(2).stream(0)), SeededRandom(2).stream(0)
     assert [drawing.uniform() for _ in range(9)] == pytest.approx(
         [words.next() / 2**64 for _ in range(9)], abs=2.0**-52
     )

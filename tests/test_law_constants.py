@@ -37,7 +37,7 @@ READ_BY_A_LAW = [
     ("labels", "STEPS_MAX", DOUBLE, "labels/label_laws"),
     ("questions", "WHEN", "dict(list(({}).items())[1:])", "starts-1/report/town"),
     ("questions", "WHEN", "dict(list(({}).items())[:1])", "visits-1/report/town"),
-    ("questions", "Question.zones", "'grid:15'", "ends-1/report/300"),
+    ("questions", "FrequencyOracle.zones", "'grid:15'", "ends-1/report/300"),
     ("kinds", "Trips.zones", "'grid:5'", "trips-1/report/300"),
     ("granularity", "CANDIDATES", SHORTER, "tp-1/granularities"),
     ("granularity", "DIRECTION_SHARE", LESS, "tp-1/granularities"),

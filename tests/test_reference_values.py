@@ -12,7 +12,7 @@ from nomadp.formats.location_files import read_locations
 from nomadp.formats.point_files import read_trajectories
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +94,7 @@ def mean_error(folder: Path, mechanism: str, epsilon: int) -> float:
     locations, trajectories = loaded(folder)
     perturbing = make_mechanism(mechanism, locations, epsilon)
     runs = (
-        perturb_set(perturbing, trajectories, SimulatedWords(seed), keep_tids=True)
+        perturb_set(perturbing, trajectories, SeededRandom(seed), keep_tids=True)
         for seed in range(RUNS)
     )
     found = [scores(locations, trajectories, each).normalised_error for each in runs]

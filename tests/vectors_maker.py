@@ -16,7 +16,7 @@ from vector_rules import rules_of
 
 from nomadp import make_mechanism
 from nomadp.drawing import draw
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 HOW_TO_READ = (
     "Each case asks something (ask) about a kind of thing (kind), and answer is what the law "
@@ -82,7 +82,7 @@ class Aiming:
 
     def __init__(self, seed, wanted):
         self.words, self._wanted = [], wanted
-        self._stream = SimulatedWords(seed).stream(0)
+        self._stream = SeededRandom(seed).stream(0)
 
     def __call__(self, step, channel, secret):
         wanted = self._wanted.get(len(self.words))
@@ -397,7 +397,7 @@ def label_laws():
 
 
 def _label_law(name, share, width, **facts):
-    stream = SimulatedWords(facts["size"]).stream(width)
+    stream = SeededRandom(facts["size"]).stream(width)
     ends = [["0" * 16] * max(2, width), ["f" * 16] * max(2, width)]
     words = [[f"{stream.next():016x}" for _ in ends[0]] for _ in range(4)] + ends
     secrets = sorted({0, facts["size"] // 2, facts["size"] - 1})

@@ -29,7 +29,7 @@ WEB = Path(__file__).resolve().parent
 LOCK = WEB / "package-lock.json"
 MODULES = WEB / "node_modules"
 PACKAGE = WEB.parent / "src" / "nomadp"
-SHARED = [PACKAGE / "page.css", PACKAGE / "look.json"]
+SHARED = [PACKAGE / "page.css", PACKAGE / "theme.json"]
 """The look of every page, which those in here take at build time."""
 BUILT = [WEB / "client" / "dist", PACKAGE / "pages" / "static"]
 """What a build leaves behind: without it, there was none."""

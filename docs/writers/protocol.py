@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from nomadp.answers import asking
+from nomadp.answers import query
 from nomadp.answers.synthetic import MOST
 from nomadp.characters import FORBIDDEN
 from nomadp.collector.problems import PROBLEMS, RETRY_AFTER_S
@@ -64,9 +64,9 @@ def question() -> str:
             f"`{ask}`",
             ", ".join(f"`{name}`{default(name, value)}" for name, value in rule.items()),
         ]
-        for ask, rule in ((ask, each.takes) for ask, each in asking._QUESTIONS.items())
+        for ask, rule in ((ask, each.takes) for ask, each in query._QUESTIONS.items())
     ]
-    used = {name for each in asking._QUESTIONS.values() for name in each.takes}
+    used = {name for each in query._QUESTIONS.values() for name in each.takes}
     if used != MEMBERS.keys():
         raise SystemExit(
             f"docs/writers/protocol.py must explain {sorted(used ^ MEMBERS.keys())}"

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 import nomadp
+from nomadp.analysis.guarantee import Explanation
 from nomadp.analysis.metrics import Evaluation, Scores
-from nomadp.analysis.promise import Explanation
-from nomadp.analysis.worth import Calibration
+from nomadp.analysis.utility import Utility
 from nomadp.answers import Table
 from nomadp.answers.facts import Terms
 from nomadp.audit.loss import Measurement
@@ -25,7 +25,7 @@ from nomadp.engine.local import How
 from nomadp.formats.point_files import ReadSummary
 from nomadp.formats.presets import Reading
 from nomadp.mechanisms import MECHANISMS
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.zones import Zones
 
 ABOUT = """# Python
@@ -48,8 +48,8 @@ GROUPS = {
 """Headings, by the public name each begins with."""
 
 OBJECTS = (
-    City, Reading, ReadSummary, Split, Zones, How, Explanation, Calibration, Measurement,
-    Kit, Receipt, Spending, Table, Terms, Evaluation, Scores,
+    City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
+    TaskBundle, Receipt, Spending, Table, Terms, Evaluation, Scores,
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""
 

@@ -7,9 +7,9 @@ The public names, in the order the data flows. Each is imported when first used,
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
-    from nomadp.analysis import calibrate as calibrate
     from nomadp.analysis import evaluate as evaluate
     from nomadp.analysis import explain as explain
+    from nomadp.analysis import simulate_utility as simulate_utility
     from nomadp.answers import density as density
     from nomadp.answers import flows as flows
     from nomadp.answers import hotspots as hotspots
@@ -34,18 +34,18 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.inference import Estimate as Estimate
     from nomadp.inference import Prior as Prior
     from nomadp.inference.decode import decode as decode
-    from nomadp.inference.decode import learn_prior as learn_prior
-    from nomadp.inference.learned import Learned as Learned
-    from nomadp.inference.learned import learn as learn
+    from nomadp.inference.decode import fit_prior as fit_prior
+    from nomadp.inference.model import Model as Model
+    from nomadp.inference.model import fit as fit
     from nomadp.locations import LocationSet as LocationSet
     from nomadp.mechanisms import Mechanism as Mechanism
     from nomadp.mechanisms import Report as Report
     from nomadp.mechanisms import SimulatedReport as SimulatedReport
     from nomadp.mechanisms import make_mechanism as make_mechanism
     from nomadp.mechanisms import mechanism_names as mechanism_names
-    from nomadp.randomness import KeyedWords as KeyedWords
-    from nomadp.randomness import SimulatedWords as SimulatedWords
-    from nomadp.randomness import SystemWords as SystemWords
+    from nomadp.randomness import KeyedRandom as KeyedRandom
+    from nomadp.randomness import SeededRandom as SeededRandom
+    from nomadp.randomness import SystemRandom as SystemRandom
     from nomadp.reports import Counts as Counts
     from nomadp.reports import Reports as Reports
     from nomadp.reports import SimulatedReports as SimulatedReports
@@ -66,14 +66,14 @@ else:
         "make_mechanism": "nomadp.mechanisms",
         "mechanism_names": "nomadp.mechanisms",
         "explain": "nomadp.analysis",
-        "calibrate": "nomadp.analysis",
+        "simulate_utility": "nomadp.analysis",
         "measure_loss": "nomadp.audit",
         "check_conformance": "nomadp.conformance",
         "Report": "nomadp.mechanisms",
         "SimulatedReport": "nomadp.mechanisms",
-        "SystemWords": "nomadp.randomness",
-        "KeyedWords": "nomadp.randomness",
-        "SimulatedWords": "nomadp.randomness",
+        "SystemRandom": "nomadp.randomness",
+        "KeyedRandom": "nomadp.randomness",
+        "SeededRandom": "nomadp.randomness",
         "Client": "nomadp.client",
         "perturb_set": "nomadp.engine",
         "Reports": "nomadp.reports",
@@ -83,9 +83,9 @@ else:
         "write_simulated": "nomadp.reports",
         "read_reports": "nomadp.reports",
         "decode": "nomadp.inference.decode",
-        "learn_prior": "nomadp.inference.decode",
-        "learn": "nomadp.inference.learned",
-        "Learned": "nomadp.inference.learned",
+        "fit_prior": "nomadp.inference.decode",
+        "fit": "nomadp.inference.model",
+        "Model": "nomadp.inference.model",
         "hotspots": "nomadp.answers",
         "density": "nomadp.answers",
         "flows": "nomadp.answers",

@@ -25,7 +25,7 @@ __all__ = [
     "exp_lower",
     "exp_upper",
     "format_epsilon",
-    "grown_suspicions",
+    "posterior_bounds",
     "shown",
 ]
 
@@ -119,10 +119,10 @@ def exp_upper(x: Fraction) -> Fraction:
     return exp_lower(x) * (1 + Fraction(1, 2**100))
 
 
-def grown_suspicions(odds: Fraction) -> dict[str, str]:
+def posterior_bounds(odds: Fraction) -> dict[str, str]:
     """What a suspicion can grow to at most at such odds, both in percent, rounded up."""
-    suspicions = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
-    grown = {p: p * odds / (p * odds + 1 - p) for p in suspicions}
+    posterior_bounds = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
+    grown = {p: p * odds / (p * odds + 1 - p) for p in posterior_bounds}
     return {f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in grown.items()}
 
 

@@ -18,7 +18,7 @@ from nomadp.audit.walk import FirstBranch
 from nomadp.errors import BudgetError, DomainError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, perturb_one
-from nomadp.randomness import SimulatedWords, WordStream
+from nomadp.randomness import SeededRandom, WordStream
 
 __all__ = ["CHECKS", "Make", "check_conformance"]
 
@@ -89,7 +89,7 @@ def reports_public_locations(make: Make) -> None:
     mechanism = make(_scattered(40), 3)
     for length in LENGTHS:
         first, again = (
-            perturb_one(mechanism, np.arange(length), SimulatedWords(1).stream(0)) for _ in "ab"
+            perturb_one(mechanism, np.arange(length), SeededRandom(1).stream(0)) for _ in "ab"
         )
         if first != again:
             raise AssertionError("the same words must give the same report")
@@ -122,7 +122,7 @@ def refuses_what_it_cannot_use(make: Make) -> None:
     mechanism = make(_scattered(40), 3)
     trajectories: list[Any] = [[], [99], [-1], [0, 40], [[0, 1], [1, 0]]]
     for trajectory in trajectories:
-        given = mechanism, trajectory, SimulatedWords(0).stream(0)
+        given = mechanism, trajectory, SeededRandom(0).stream(0)
         said = _refusal(DomainError, perturb_one, *given)
         if "99" in said or "-1" in said:
             raise AssertionError("a private location must not be shown")
@@ -143,7 +143,7 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
 class _Counting(WordStream):
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self._inner, self.used = SimulatedWords(seed).stream(0), 0
+        self._inner, self.used = SeededRandom(seed).stream(0), 0
 
     def _more(self, count: int) -> bytes:
         raise NotImplementedError("words are taken one by one")

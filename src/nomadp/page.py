@@ -14,7 +14,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from nomadp.look import css_variables
+from nomadp.theme import css_variables
 
 __all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
 

@@ -3,7 +3,7 @@
 Every random choice of a mechanism consumes a public number of uniform words, mostly one. A
 source hands out one stream of words per trajectory, so a result does not depend on the order or
 the number of cores in which trajectories are perturbed. Two reports drawn with the same words
-tell about each other: `SystemWords` never gives any twice, and is what people's trajectories
+tell about each other: `SystemRandom` never gives any twice, and is what people's trajectories
 are drawn with.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
 __all__ = [
-    "KeyedWords",
-    "SimulatedWords",
-    "SystemWords",
+    "KeyedRandom",
+    "SeededRandom",
+    "SystemRandom",
     "WordStream",
     "Words",
     "check_names",
@@ -80,11 +80,11 @@ class Words(ABC):
         """The first ``width`` words of each of these streams, for bulk work."""
 
     @abstractmethod
-    def bound_to(self, purpose: str) -> "KeyedWords":
+    def bound_to(self, purpose: str) -> "KeyedRandom":
         """A source of its own for one purpose: no words may ever serve two mechanisms."""
 
     @abstractmethod
-    def named(self, names: Sequence[str]) -> "KeyedWords":
+    def named(self, names: Sequence[str]) -> "KeyedRandom":
         """The same source, its streams told apart by name: stream k is that of ``names[k]``.
 
         Whoever perturbs the trajectory of a name again, in whatever order, batch or process,
@@ -98,7 +98,7 @@ class _SystemStream(WordStream):
         return _system_bytes(count)
 
 
-class SystemWords(Words):
+class SystemRandom(Words):
     """Fresh randomness of the operating system at every use: for people's trajectories.
 
     `perturb_set` takes it when it is given no words. Every call draws under a new key, so one
@@ -106,7 +106,7 @@ class SystemWords(Words):
     `RandomnessUnavailable` where the system has none; nothing is released then.
 
     >>> import nomadp
-    >>> words = nomadp.SystemWords()
+    >>> words = nomadp.SystemRandom()
     >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
     False
     """
@@ -117,16 +117,16 @@ class SystemWords(Words):
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         # Asked again for more, the rows must begin with the same words: that takes a key.
         raise WrongType(
-            "bulk work needs words it can ask for again; bind SystemWords first",
+            "bulk work needs words it can ask for again; bind SystemRandom first",
             code="words_not_bound",
         )
 
-    def bound_to(self, purpose: str) -> "KeyedWords":
+    def bound_to(self, purpose: str) -> "KeyedRandom":
         """Words under a new key, which nothing but the result holds."""
-        return KeyedWords(new_key())
+        return KeyedRandom(new_key())
 
-    def named(self, names: Sequence[str]) -> "KeyedWords":
-        return KeyedWords(new_key()).named(names)
+    def named(self, names: Sequence[str]) -> "KeyedRandom":
+        return KeyedRandom(new_key()).named(names)
 
 
 class _CipherStream(WordStream):
@@ -147,7 +147,7 @@ def _encryptor(key: bytes, counter: bytes | None = None) -> "CipherContext":
     return Cipher(algorithms.AES256(key), mode).encryptor()
 
 
-class KeyedWords(Words):
+class KeyedRandom(Words):
     """Words of a secret key of 32 bytes: repeatable by its holder, and by nobody else.
 
     For jobs that may be interrupted: perturbing the same trajectories again gives the same
@@ -156,7 +156,7 @@ class KeyedWords(Words):
     from them. Raises `ValueError` for a key of another size.
 
     >>> import nomadp
-    >>> words = nomadp.KeyedWords(bytes(range(32)))
+    >>> words = nomadp.KeyedRandom(bytes(range(32)))
     >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
     True
     >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 2").stream(0).next()
@@ -195,22 +195,22 @@ class KeyedWords(Words):
         firsts[:, 0] = indices
         return firsts
 
-    def bound_to(self, purpose: str) -> "KeyedWords":
-        bound = KeyedWords(hmac.digest(self._key, purpose.encode(), "sha256"))
+    def bound_to(self, purpose: str) -> "KeyedRandom":
+        bound = KeyedRandom(hmac.digest(self._key, purpose.encode(), "sha256"))
         bound.simulated = self.simulated
         return bound
 
-    def named(self, names: Sequence[str]) -> "KeyedWords":
-        return _NamedWords(self, names)
+    def named(self, names: Sequence[str]) -> "KeyedRandom":
+        return _NamedRandom(self, names)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(key withheld)"
 
 
-class _NamedWords(KeyedWords):
+class _NamedRandom(KeyedRandom):
     """Streams that begin at a block made of a name instead of a number."""
 
-    def __init__(self, source: KeyedWords, names: Sequence[str]) -> None:
+    def __init__(self, source: KeyedRandom, names: Sequence[str]) -> None:
         super().__init__(source._key)
         self.simulated, self._source, self._names = source.simulated, source, names
         check_names(names)
@@ -225,20 +225,20 @@ class _NamedWords(KeyedWords):
     def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         return self._starts[indices]
 
-    def bound_to(self, purpose: str) -> KeyedWords:
+    def bound_to(self, purpose: str) -> KeyedRandom:
         return self._source.bound_to(purpose).named(self._names)
 
 
-class SimulatedWords(KeyedWords):
+class SeededRandom(KeyedRandom):
     """Words that anybody who knows the seed can repeat: for experiments, never for people.
 
     What is drawn with them says so in its type (`SimulatedReport`), and nothing that sends or
     stores people's reports accepts it. ``seed`` is any whole number.
 
     >>> import nomadp
-    >>> nomadp.SimulatedWords(7).stream(0).next() == nomadp.SimulatedWords(7).stream(0).next()
+    >>> nomadp.SeededRandom(7).stream(0).next() == nomadp.SeededRandom(7).stream(0).next()
     True
-    >>> nomadp.SimulatedWords(7).simulated
+    >>> nomadp.SeededRandom(7).simulated
     True
     """
 
@@ -249,7 +249,7 @@ class SimulatedWords(KeyedWords):
         super().__init__(hashlib.sha256(b"nomadp simulated words v1:%d" % self.seed).digest())
 
     def __repr__(self) -> str:
-        return f"SimulatedWords({self.seed})"
+        return f"SeededRandom({self.seed})"
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nomadp.geometry import Floats
 from nomadp.locations import Indices, LocationSet
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 __all__ = ["Journeys", "public_walks", "uniforms"]
 
@@ -34,7 +34,7 @@ _UNIFORM_BITS = 53  # of a word, for a number in [0, 1)
 def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
     """Walks of the recipe; those of another purpose or count are other walks."""
     recipe = f"walk-2/{purpose}/{locations.sha256}/{length}/{count}"
-    uniform = uniforms(SimulatedWords(0).bound_to(recipe).rows(np.arange(count), length))
+    uniform = uniforms(SeededRandom(0).bound_to(recipe).rows(np.arange(count), length))
     world, places = _walked(locations)
     some = range(0, len(world), max(1, len(world) // _SAMPLE))
     mean_km = float(np.mean([world.distances_km(i).mean() for i in some]))
@@ -58,7 +58,7 @@ def _walked(locations: LocationSet) -> tuple[LocationSet, Journeys]:
     size = len(locations)
     if size <= _WALKED:
         return locations, np.arange(size, dtype=np.int32)
-    words = SimulatedWords(0).bound_to(f"walk-2/places/{locations.sha256}")
+    words = SeededRandom(0).bound_to(f"walk-2/places/{locations.sha256}")
     # One of each block, whichever: else those of a grid could all be in the same columns.
     within = uniforms(words.rows(np.arange(_WALKED), 1))[:, 0]
     places = np.unique(((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32))

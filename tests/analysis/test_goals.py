@@ -6,7 +6,7 @@ import pytest
 from refusals import refused
 from worlds import scattered
 
-from nomadp.analysis.worth import ROUNDS, STEP, STEPS, Goal, calibrate, needed_epsilon
+from nomadp.analysis.utility import ROUNDS, STEP, STEPS, Goal, needed_epsilon, simulate_utility
 from nomadp.errors import InvalidArgument
 from nomadp.mechanisms import make_mechanism
 
@@ -25,7 +25,7 @@ def test_the_epsilon_found_reaches_the_goal_and_one_step_less_does_not(goal):
     assert needed.epsilon is not None
     assert needed.epsilon % STEP == 0
     again, less = (
-        calibrate(brr().with_params(epsilon=e), 1, goal.radii_km)
+        simulate_utility(brr().with_params(epsilon=e), 1, goal.radii_km)
         for e in (needed.epsilon, needed.epsilon - STEP)
     )
     assert (needed.at, needed.below) == (again, less)
@@ -48,8 +48,8 @@ def test_says_when_no_epsilon_is_large_enough():
 
 def test_the_smallest_step_has_none_below_it():
     # Decoded reports of a tenth are no worse than the constant, by less than any goal between.
-    constant = calibrate(brr(), 1).answers["constant"].error_km
-    decoded = calibrate(brr().with_params(epsilon=STEP), 1).best.error_km
+    constant = simulate_utility(brr(), 1).answers["constant"].error_km
+    decoded = simulate_utility(brr().with_params(epsilon=STEP), 1).best.error_km
     if decoded < constant:
         needed = needed_epsilon(brr(), 1, Goal(error_km=(decoded + constant) / 2))
         assert (needed.epsilon, needed.below) == (STEP, None)

@@ -24,7 +24,7 @@ def test_odds_and_suspicions_are_rounded_up(epsilon):
     told = explain(make_mechanism("exp", scattered(9), epsilon), 2)
     odds = exp(float(epsilon))
     assert odds <= float(told.odds_at_most) <= odds + 0.01
-    for before, after in told.suspicions.items():
+    for before, after in told.posterior_bounds.items():
         p = float(before) / 100
         grown = 100 * p * odds / (p * odds + 1 - p)
         assert grown * (1 - 1e-12) <= float(after) <= min(100, grown + 0.1)
@@ -34,7 +34,7 @@ def test_odds_and_suspicions_are_rounded_up(epsilon):
 def test_what_is_not_private_promises_nothing(name):
     mechanism = make_mechanism(name, scattered(9), 1)
     told = explain(mechanism, 2)
-    assert (told.odds_at_most, told.suspicions) == (None, None)
+    assert (told.odds_at_most, told.posterior_bounds) == (None, None)
     assert mechanism.warning.rstrip(".") in told.promise
 
 

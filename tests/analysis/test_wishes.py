@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.analysis.crowds import Asked, Crowd, drawn_reports
-from nomadp.analysis.wishes import REACHED, Advice, advise
+from nomadp.analysis.planning import REACHED, Advice, advise
+from nomadp.analysis.populations import Asked, Population, drawn_reports
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.zones import polygon_zones
@@ -112,7 +112,7 @@ def test_enough_people_bring_raw_answers_into_reach_and_no_more(atlas):
 
 def test_a_share_has_the_deviation_of_its_exact_law(atlas):
     visits = make_mechanism("visits", LOCATIONS, 2, zones="grid:2")
-    asked = Asked(Crowd(LOCATIONS, 500), visits)
+    asked = Asked(Population(LOCATIONS, 500), visits)
     law, rng = visits.channel, np.random.default_rng(5)
     true, other = float(law.true_chance), float(law.other_chance)
     support = rng.binomial(500, other + asked.truth * (true - other), (20_000, 4))

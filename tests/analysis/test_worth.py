@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from worlds import JOURNEYS, scattered, triangle
 
-from nomadp.analysis.worth import (
+from nomadp.analysis.utility import (
     RADII_KM,
-    calibrate,
     default_radii_km,
     public_tracks,
+    simulate_utility,
 )
 from nomadp.inference import PointDecoder, can_decode
 from nomadp.laws import probabilities
 from nomadp.mechanisms import EXPERIMENTAL, make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.walks import public_walks
 
 LOCATIONS = scattered(30)
@@ -33,7 +33,7 @@ def made(name, epsilon=4):
 @pytest.mark.parametrize("length", [1, 3])
 def test_every_mechanism_is_measured_beside_the_constant(name, length):
     mechanism = made(name)
-    found = calibrate(mechanism, length, (5.0,), walks=60)
+    found = simulate_utility(mechanism, length, (5.0,), walks=60)
     expected = ["decoded"] * (name in DECODABLE) + ["reported", "constant"]
     assert list(found.answers) == expected
     assert found.best == found.answers[expected[0]]
@@ -44,7 +44,7 @@ def test_every_mechanism_is_measured_beside_the_constant(name, length):
 
 def test_the_simulated_error_is_the_exact_one():
     mechanism = made("exp", epsilon=1)
-    found = calibrate(mechanism, 1, (20.0,), walks=4000)
+    found = simulate_utility(mechanism, 1, (20.0,), walks=4000)
     true = public_tracks(LOCATIONS, 1, 4000).locations
     law = probabilities(mechanism.channel(mechanism.epsilon), np.arange(30))
     distance = table_km(LOCATIONS)
@@ -60,7 +60,7 @@ def test_the_simulated_error_is_the_exact_one():
 
 
 def test_the_standard_error_is_that_of_the_constant_by_hand():
-    found = calibrate(made("exp"), 2, walks=500).answers["constant"]
+    found = simulate_utility(made("exp"), 2, walks=500).answers["constant"]
     rows = public_tracks(LOCATIONS, 2, 500).locations.reshape(-1, 2)
     each = LOCATIONS.distances_km(LOCATIONS.medoid)[rows].mean(axis=1)
     assert found.error_km == pytest.approx(each.mean())
@@ -68,12 +68,16 @@ def test_the_standard_error_is_that_of_the_constant_by_hand():
 
 
 def test_the_same_question_gets_the_same_answer():
-    assert calibrate(made("atlas"), 3, walks=100) == calibrate(made("atlas"), 3, walks=100)
+    assert simulate_utility(made("atlas"), 3, walks=100) == simulate_utility(
+        made("atlas"), 3, walks=100
+    )
 
 
 @pytest.mark.slow
 def test_more_epsilon_errs_less():
-    errors = [calibrate(made("atlas", e), 2, walks=800).best.error_km for e in (1, 5, 12)]
+    errors = [
+        simulate_utility(made("atlas", e), 2, walks=800).best.error_km for e in (1, 5, 12)
+    ]
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < errors[0] / 2
 
@@ -87,19 +91,19 @@ def test_public_tracks_are_not_those_of_the_atlas():
 
 @pytest.mark.slow
 def test_a_long_track_is_measured_without_noise_too():
-    mechanism = WholeJourney(locations=LOCATIONS, epsilon=2, size=6, control_points=8)
-    found = calibrate(mechanism, 60, walks=200).answers
+    mechanism = Atlas(locations=LOCATIONS, epsilon=2, size=6, control_points=8)
+    found = simulate_utility(mechanism, 60, walks=200).answers
     assert list(found) == ["decoded", "reported", "without noise", "constant"]
     assert 0 < found["without noise"].error_km < found["reported"].error_km
     every = mechanism.with_params(control_points=60)
-    assert "without noise" not in calibrate(every, 60, walks=20).answers
+    assert "without noise" not in simulate_utility(every, 60, walks=20).answers
 
 
 def test_control_points_miss_nothing_of_a_straight_track(monkeypatch):
-    monkeypatch.setattr("nomadp.analysis.worth.TURNS", 2)
+    monkeypatch.setattr("nomadp.analysis.utility.TURNS", 2)
     line = LOCATIONS.from_columns([str(k) for k in range(57)], [0.0] * 57, np.arange(57) / 10)
-    mechanism = WholeJourney(locations=line, epsilon=1, size=50)
-    lost = calibrate(mechanism, 57, walks=50).answers["without noise"]
+    mechanism = Atlas(locations=line, epsilon=1, size=50)
+    lost = simulate_utility(mechanism, 57, walks=50).answers["without noise"]
     # Both are snapped to the nearest of locations 0.1 degrees apart, and may differ by one.
     assert lost.error_km < line.distances_km(0)[1]
 
@@ -119,6 +123,6 @@ def test_radii_fit_the_map():
 
 def test_progress_counts_every_walk():
     told = []
-    calibrate(made("exp"), 2, walks=300, progress=told.append)
+    simulate_utility(made("exp"), 2, walks=300, progress=told.append)
     assert sum(told) == 300
     assert len(told) > 1

@@ -45,7 +45,7 @@ def hotspots(places: LocationSet) -> Table:
         "lng": places.lng,
         **found,
         "flat": np.full(len(places), flat),
-        "told_apart": (found["low"] > flat) | (found["high"] < flat),
+        "significant": (found["low"] > flat) | (found["high"] < flat),
         "rank": 1 + np.argsort(np.argsort(-found["share"])),
     }
     return Table("hotspots", column, ABOUT)
@@ -63,7 +63,7 @@ def density(shapes: Shapes) -> Table:
     found = estimates(len(names), 2)
     flat = np.full(len(names), 1 / len(names))
     told = (found["low"] > flat) | (found["high"] < flat)
-    column = {"zone": names, "lat": lat, "lng": lng, **found, "flat": flat, "told_apart": told}
+    column = {"zone": names, "lat": lat, "lng": lng, **found, "flat": flat, "significant": told}
     return Table("density", column, ABOUT | {"question": "density", "zones": "grid:4"}, shapes)
 
 
@@ -78,7 +78,7 @@ def flows(shapes: Shapes) -> Table:
         **found,
     }
     column["flat"] = np.full(len(names) ** 2, len(names) ** -2.0)
-    column["told_apart"] = found["low"] > column["flat"]
+    column["significant"] = found["low"] > column["flat"]
     return Table("flows", column, ABOUT | {"question": "flows", "zones": "grid:4"}, shapes)
 
 

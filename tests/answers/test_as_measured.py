@@ -14,7 +14,7 @@ from nomadp.cli import main
 from nomadp.engine import perturb_set
 from nomadp.formats.location_files import write_locations
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports import write_simulated
 from nomadp.unit_square import UnitSquare
 
@@ -39,7 +39,7 @@ def world(tmp_path, script, monkeypatch):
         estimates = script("estimates")
         subject = estimates.subject(name, folder, quick=False)
         mechanism = make_mechanism("atlas", subject.locations, epsilon)
-        words = SimulatedWords(estimates.SEED)
+        words = SeededRandom(estimates.SEED)
         reports = perturb_set(mechanism, subject.true, words, **estimates.LINKED)
         write_locations("places.csv", subject.locations)
         write_simulated("reports.parquet", reports)

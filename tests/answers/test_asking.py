@@ -11,16 +11,16 @@ from worlds import scattered
 
 import nomadp
 from nomadp.answers import ask
-from nomadp.answers.asking import checked_question, shortest_question
+from nomadp.answers.query import checked_question, shortest_question
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError, SchemaError
-from nomadp.inference import decode, learn_prior
+from nomadp.inference import decode, fit_prior
 from nomadp.inference import shares as shares_module
 from nomadp.inference.hotspots import flow_shares, visit_shares
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import polygon_zones, zones_of
@@ -28,7 +28,7 @@ from nomadp.zones import polygon_zones, zones_of
 LOCATIONS = scattered(40)
 EVERY = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
 FACTS = {"epsilon", "mechanism", "mechanism_version", "reports", "task", "suppression"}
-FACTS |= {"impossible_excess", "refused", "counts_sha256", "location_set_sha256"}
+FACTS |= {"invalid_reports_at_least", "refused", "counts_sha256", "location_set_sha256"}
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def fewer_repeats(monkeypatch):
 
 def made(name, epsilon=6, **options):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=128)
+        return Atlas(locations=LOCATIONS, epsilon=epsilon, size=128)
     options |= {"zones": "grid:3"} if name in ("trips", "visits", "starts") else {}
     return make_mechanism(name, LOCATIONS, epsilon, **options)
 
@@ -50,7 +50,7 @@ def reports_of(mechanism, count=300, lengths=(2, 3), hours=None):
     true = TrajectorySet.from_lists(rows, size=40)
     if hours is not None:
         true = TrajectorySet(true.offsets, true.locations, true.tids, np.full(count, hours))
-    return perturb_set(mechanism, true, SimulatedWords(1))
+    return perturb_set(mechanism, true, SeededRandom(1))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def learned(journeys):
     """From the journeys, once for all who do not ask how."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
-        return learn(*journeys)
+        return fit(*journeys)
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -81,23 +81,23 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
     assert 0 <= said["fakes"]["up"] <= 1
     assert said["fakes"]["part"] == 0.01
     if kind in ("hotspots", "density", "flows", "lengths"):
-        assert {"std", "low", "high", "flat", "told_apart"} <= table.columns.keys()
+        assert {"std", "low", "high", "flat", "significant"} <= table.columns.keys()
         assert said["flat"]["false_discovery_rate"] == 0.1
-        assert said["flat"]["told_apart"] == table["told_apart"].sum()
+        assert said["flat"]["significant"] == table["significant"].sum()
 
 
 @pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])
 def test_no_estimate_lies_beyond_its_interval(kind, value):
     mechanism = made("trips", epsilon=2)
     counts = Counts.of(mechanism, reports_of(mechanism, 40))
-    beyond = visit_shares(learn(mechanism, counts), mechanism.partition, None)
+    beyond = visit_shares(fit(mechanism, counts), mechanism.partition, None)
     assert (beyond.values > beyond.interval(0.5)[1]).any()  # so that there is something to see
     table = ask(mechanism, counts, {"ask": kind, "level": 0.5})
     assert (table["low"] <= table[value]).all()
     assert (table[value] <= table["high"]).all()
     if kind == "hotspots":
         beyond_flat = (table["flat"] < table["low"]) | (table["high"] < table["flat"])
-        assert not (table["told_apart"] & ~beyond_flat).any()
+        assert not (table["significant"] & ~beyond_flat).any()
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -122,7 +122,7 @@ def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
     low, high = wanted.interval(0.9)
     assert np.array_equal(table["low"], low)
     assert np.array_equal(table["flat"], wanted.flat)
-    assert not table["told_apart"][(low <= wanted.flat) & (wanted.flat <= high)].any()
+    assert not table["significant"][(low <= wanted.flat) & (wanted.flat <= high)].any()
     order = np.argsort(table["rank"])
     assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
 
@@ -148,7 +148,7 @@ def test_flows_go_from_every_area_to_every_area(journeys, learned):
 @pytest.mark.slow
 def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
     mechanism, reports = journeys
-    wanted = decode(mechanism, reports, learn_prior(mechanism, reports))
+    wanted = decode(mechanism, reports, fit_prior(mechanism, reports))
     table = ask(mechanism, reports, {"ask": "journeys"})
     assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in wanted.locations]
     assert np.array_equal(table["radius_km"], wanted.radius_km)
@@ -193,7 +193,7 @@ def test_lengths_are_refused_where_nobody_tells_them():
 def test_synthetic_journeys_have_the_shares_that_are_told(name):
     mechanism = made(name, 8)
     reports = reports_of(mechanism, 600)
-    learned = learn(mechanism, reports)
+    learned = fit(mechanism, reports)
     question = {"ask": "synthesize", "journeys": 5000, "start": "2026-01-01T00:00:00Z"}
     table = ask(mechanism, reports, question, learned=learned)
     assert table.about["synthetic"] is True
@@ -343,7 +343,7 @@ def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
 
 def test_what_was_learned_of_other_reports_is_refused(journeys):
     mechanism, reports = journeys
-    learned = learn(mechanism, reports.between(0, 100))
+    learned = fit(mechanism, reports.between(0, 100))
     with refused(DomainError, "model_of_other_reports", reports=100):
         ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.found import Finding, finding
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import listing, rows_told
 from nomadp.answers.sentences import filter_words
 from nomadp.answers.steps import HATCHED, steps_of
+from nomadp.answers.summary import Finding, finding
 from nomadp.answers.table import Table
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 
 
 def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
@@ -23,7 +23,7 @@ def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
 ) -> None:
     column = hotspots.columns
     drawn = drawing_of(hotspots, places)
-    names = ("low", "high", "told_apart")
+    names = ("low", "high", "significant")
     steps = steps_of(column["share"], *(column[name] for name in names)).names
     assert len(drawn["dots"]) == len(hotspots)
     for dot in drawn["dots"]:
@@ -31,7 +31,7 @@ def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
         assert dot["at"] == pytest.approx([column["lng"][row], column["lat"][row]], abs=2e-6)
         assert dot["step"] == steps[row]
         assert str(column["location_id"][row]) in dot["name"]
-    assert {dot["step"] for dot in drawn["dots"]} <= {*look()["light"], HATCHED}
+    assert {dot["step"] for dot in drawn["dots"]} <= {*theme()["light"], HATCHED}
 
 
 def test_areas_have_their_outlines(density: Table, places: LocationSet) -> None:
@@ -72,10 +72,10 @@ def test_heads_leave_lines_to_be_seen_where_areas_are_near(
     }
     scene = scene_of(replace(flows, shapes=replace(flows.shapes, places=near)), places)
     assert scene is not None
-    least, by_width = look()["flow_head"]
+    least, by_width = theme()["flow_head"]
     lengths = [np.hypot(*np.subtract(*each.ends)) for each in scene.curves]
     widths = [each.width for each in scene.curves]
-    room = max(min(lengths) / 2, least + by_width * look()["flow_crowded_px"])
+    room = max(min(lengths) / 2, least + by_width * theme()["flow_crowded_px"])
     assert least + by_width * max(widths) == pytest.approx(room)
     before = [each.width for each in wide.curves]
     assert (
@@ -124,7 +124,7 @@ def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
 
 
 def test_an_answer_without_rows_says_how_many_are_missing(places: LocationSet) -> None:
-    names = ("location_id", "lat", "lng", "share", "low", "high", "told_apart")
+    names = ("location_id", "lat", "lng", "share", "low", "high", "significant")
     none = Table("hotspots", {name: [] for name in names}, {"missing": 12})
     drawn = drawing_of(none, places)
     assert (drawn["rows"], "marks" in drawn) == ([], False)

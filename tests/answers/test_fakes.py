@@ -8,22 +8,22 @@ from scipy.stats import binom
 from worlds import scattered
 
 from nomadp.answers import flows
-from nomadp.answers.fakes import (
+from nomadp.answers.poisoning import (
     FAKE_PART,
     SURE,
-    direct_fakes,
-    impossible_excess,
-    survey_fakes,
+    fit_poisoning,
+    invalid_reports_at_least,
+    oracle_poisoning_of,
 )
 from nomadp.engine import perturb_set
 from nomadp.inference import shares as shares_module
-from nomadp.inference.asked import label_places
 from nomadp.inference.hotspots import visit_shares, visit_tally
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
+from nomadp.inference.oracle_shares import label_places
 from nomadp.inference.shares import believed
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import zones_of
@@ -43,7 +43,7 @@ def people(count=400, seed=0):
 
 
 def honest(mechanism, count=400):
-    return Counts.of(mechanism, perturb_set(mechanism, people(count), SimulatedWords(1)))
+    return Counts.of(mechanism, perturb_set(mechanism, people(count), SeededRandom(1)))
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", 1, 4])
@@ -59,7 +59,7 @@ def test_the_worst_of_all_fakes_moves_a_direct_answer_as_far_as_is_said(epsilon,
         support = np.isin(np.arange(law.size), chosen)
         told = np.bincount(asked, (support - other) / (true - other))
         moves.append(FAKE_PART * (told - values))
-    found = direct_fakes(question, asked, values)
+    found = oracle_poisoning_of(question, asked, values)
     assert found["up"] == pytest.approx(min(max(np.max(moves), 0), 1))
     assert found["down"] == pytest.approx(min(max(-np.min(moves), 0), 1))
 
@@ -67,10 +67,10 @@ def test_the_worst_of_all_fakes_moves_a_direct_answer_as_far_as_is_said(epsilon,
 @pytest.mark.parametrize("name", ["atlas", "brr"])
 def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said(name):
     if name == "atlas":
-        mechanism = WholeJourney(locations=LOCATIONS, epsilon=6, size=16)
+        mechanism = Atlas(locations=LOCATIONS, epsilon=6, size=16)
     else:
         mechanism = make_mechanism(name, LOCATIONS, 8)
-    learned = learn(mechanism, honest(mechanism))
+    learned = fit(mechanism, honest(mechanism))
     shares, zones = visit_shares(learned, "grid:3"), zones_of(LOCATIONS, "grid:3")
     survey, tally = visit_tally(learned, zones)
     ((group,), kind) = survey.groups, type(survey.groups[0].evidence)
@@ -88,7 +88,7 @@ def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said
         told = table @ evidence.explained(prior, faked)
         moves.append(shares.kept * (told - was) / was.sum())
     assert shares.kept > 0
-    found = survey_fakes(learned, (survey, tally), len(zones), shares.kept)
+    found = fit_poisoning(learned, (survey, tally), len(zones), shares.kept)
     assert found["up"] == pytest.approx(np.max(moves))
     assert found["down"] == pytest.approx(-np.min(moves))
 
@@ -98,11 +98,11 @@ def test_a_fake_of_the_longest_length_weighs_most():
     law, near = mechanism.identity, [3, 5, 7]
     cells = {(law, 1, value): 300 for value in near} | {(law, 9, value): 30 for value in near}
     alone = {(law, 1, value): 310 for value in near}
-    one, both = (learn(mechanism, Counts(each)) for each in (alone, cells))
+    one, both = (fit(mechanism, Counts(each)) for each in (alone, cells))
     up = []
     for learned in (one, both):
         asked = visit_tally(learned, zones_of(LOCATIONS, "grid:3"))
-        up.append(survey_fakes(learned, asked, len(zones_of(LOCATIONS, "grid:3")), 1.0)["up"])
+        up.append(fit_poisoning(learned, asked, len(zones_of(LOCATIONS, "grid:3")), 1.0)["up"])
     assert up[1] > 5 * up[0]
 
 
@@ -111,7 +111,7 @@ def test_fakes_of_one_time_move_it_farther_than_all_times_together():
     trips = make_mechanism("trips", LOCATIONS, 8, zones="grid:2", when="day-part")
     true = people()
     true = TrajectorySet(true.offsets, true.locations, true.tids, np.full(len(true), 8))
-    learned = learn(trips, Counts.of(trips, perturb_set(trips, true, SimulatedWords(1))))
+    learned = fit(trips, Counts.of(trips, perturb_set(trips, true, SeededRandom(1))))
     law = trips.channel
     assert law.entries == 1
     span = float(law.true_chance - law.other_chance)
@@ -124,7 +124,7 @@ def test_fakes_of_one_time_move_it_farther_than_all_times_together():
 def test_honest_reports_prove_nothing(name):
     options = {"zones": "grid:3"} if name in ("trips", "visits") else {}
     mechanism = make_mechanism(name, LOCATIONS, 2, **options)
-    assert impossible_excess(learn(mechanism, honest(mechanism))) == 0
+    assert invalid_reports_at_least(fit(mechanism, honest(mechanism))) == 0
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "visits"])
@@ -133,10 +133,10 @@ def test_a_report_that_came_too_often_proves_as_many_fakes_as_chance_leaves(name
     mechanism = make_mechanism(name, LOCATIONS, 1, **options)
     length = mechanism.channel.entries if name == "visits" else 1
     cells = {(mechanism.identity, length, value): 500 for value in range(length)}
-    learned = learn(mechanism, Counts(cells))
+    learned = fit(mechanism, Counts(cells))
     law = mechanism.report_law(length)
     most = law.channel.true_chance if name == "visits" else law.channel.extremes[1]
     trials = law.channel.size if name == "visits" else length
     least = next(k for k in range(501) if binom.sf(499 - k, 500, float(most)) >= SURE / trials)
     assert least > 0
-    assert impossible_excess(learned) == least * length
+    assert invalid_reports_at_least(learned) == least * length

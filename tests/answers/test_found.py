@@ -9,15 +9,15 @@ import pytest
 
 from nomadp.answers import Table
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.found import Finding, finding, summary
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import row_name
+from nomadp.answers.summary import Finding, finding, summary
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 
 KINDS = ["hotspots", "density", "flows"]
 
@@ -44,7 +44,7 @@ def told(table: Table, more: Any = (), less: Any = ()) -> Table:
     flat[list(more)] = value[list(more)] / 2
     flat[list(less)] = value[list(less)] * 2 + 1e-6
     apart = np.isin(np.arange(len(table)), [*more, *less])
-    return replace(table, columns={**table.columns, "flat": flat, "told_apart": apart})
+    return replace(table, columns={**table.columns, "flat": flat, "significant": apart})
 
 
 def found_in(table: Table) -> Finding:
@@ -127,7 +127,7 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_counted(
         svg(scene, "", str, "key"),
     )
     wide, on, off = map(float, dashed)
-    assert [on / wide, off / wide] == pytest.approx(look()["flow_dashes"], abs=0.1)
+    assert [on / wide, off / wide] == pytest.approx(theme()["flow_dashes"], abs=0.1)
     curves = drawing_of(found, places)["curves"]
     assert {each["row"]: each["less"] for each in curves} == {first: False, second: True}
     only = scene_of(told(flows, more=[first]), places)

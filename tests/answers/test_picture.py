@@ -11,7 +11,6 @@ import pytest
 from refusals import refused
 
 from nomadp.answers import Table
-from nomadp.answers.found import Finding, direction, finding, summary
 from nomadp.answers.frame import WIDTH, Frame
 from nomadp.answers.geometry import value_column
 from nomadp.answers.legend import legend
@@ -26,10 +25,11 @@ from nomadp.answers.picture import (
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, row_name
+from nomadp.answers.summary import Finding, direction, finding, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
 from nomadp.formats.atomic import written_whole
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 from nomadp.zones import zones_of
 
 VOID = {"meta", "rect", "circle", "path", "link", "br", "img"}
@@ -103,7 +103,7 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
     assert set(drawn) == {
         k
         for k in range(len(flows))
-        if flows["told_apart"][k]
+        if flows["significant"][k]
         and (flows["flow"][k] > flows["flat"][k] or flows["high"][k] > average)
         and flows["origin"][k] != flows["destination"][k]
     }
@@ -117,7 +117,7 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
 
 
 def test_what_reports_do_not_tell_is_hatched_and_said(density: Table) -> None:
-    column = {**density.columns, "told_apart": np.zeros(len(density), bool)}
+    column = {**density.columns, "significant": np.zeros(len(density), bool)}
     nothing = replace(density, columns=column)
     text = render(nothing)
     assert len(Checked(text).of("path", "hatched")) == len(density)
@@ -135,7 +135,7 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
     about = {
         **density.about,
         "refused": {"late": 3},
-        "flat": {"told_apart": 9, "false_discovery_rate": 0.1},
+        "flat": {"significant": 9, "false_discovery_rate": 0.1},
         "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": "exact"},
         "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
         "task": "commute <b>",
@@ -189,7 +189,7 @@ def test_times_are_drawn_together(hotspots: Table) -> None:
 
 
 def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> None:
-    most, length = look()["track_points_most"], 2000
+    most, length = theme()["track_points_most"], 2000
     places = LocationSet.from_columns(
         [f"p{k}" for k in range(length)], np.linspace(40, 41, length), np.linspace(8, 9, length)
     )
@@ -259,12 +259,12 @@ def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
     top = int(np.argmax(hotspots["share"]))
     assert finding(hotspots, scene_of(hotspots, None)) == Finding("highest", top)
     leaves = np.array(flows["origin"]) != np.array(flows["destination"])
-    greatest = int(np.argmax(np.where(leaves & flows["told_apart"], flows["flow"], 0)))
+    greatest = int(np.argmax(np.where(leaves & flows["significant"], flows["flow"], 0)))
     assert finding(flows, scene_of(flows, None)).row == greatest
 
 
 def test_a_row_says_what_a_flat_map_has(hotspots: Table) -> None:
-    columns = {**hotspots.columns, "told_apart": np.array([True, True, False] * 20)}
+    columns = {**hotspots.columns, "significant": np.array([True, True, False] * 20)}
     columns["share"] = np.array([0.5, 0.001, 0.02] * 20)
     table = replace(hotspots, columns=columns)
     assert [direction(table, row) for row in range(3)] == [1, -1, 0]
@@ -278,7 +278,7 @@ def test_a_row_says_what_a_flat_map_has(hotspots: Table) -> None:
 def test_the_facts_say_how_many_rows_may_be_chance(
     hotspots: Table, apart: int, rate: float | None
 ) -> None:
-    flat = {"told_apart": apart, "false_discovery_rate": 0.1}
+    flat = {"significant": apart, "false_discovery_rate": 0.1}
     ((_, words),) = facts(replace(hotspots, about={"flat": flat}))
     numbers = [str(apart)] if rate is None else [str(apart), f"{100 * rate:g}"]
     assert re.findall(r"\d+", words) == numbers
@@ -286,7 +286,7 @@ def test_the_facts_say_how_many_rows_may_be_chance(
 
 def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Table) -> None:
     first = scene_of(hotspots, None).shown[0]
-    columns = {**hotspots.columns, "told_apart": np.arange(len(hotspots)) == first}
+    columns = {**hotspots.columns, "significant": np.arange(len(hotspots)) == first}
     found = replace(hotspots, columns=columns)
     told = rows_told(found, scene_of(found, None))
     assert told["rows"][0]["cells"][-1] == ">\u00a01.7\u00a0%"
@@ -304,7 +304,7 @@ def test_a_flat_share_of_nearly_0_has_one_sign(
     value = value_column(hotspots.columns)
     columns = {
         **hotspots.columns,
-        "told_apart": is_first,
+        "significant": is_first,
         "flat": np.where(is_first, 1e-6, hotspots["flat"]),
         value: np.where(is_first, share, hotspots[value]),
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.answers.estimates import interval_of, is_apart
-from nomadp.inference.direct import direct_shares
+from nomadp.inference.frequencies import oracle_shares
 from nomadp.inference.shares import Shares
 
 ROWS, REPEATS = 50, 100
@@ -53,7 +53,7 @@ def drawn(truth: np.ndarray, seed: int) -> Shares:
     rng = np.random.default_rng(seed)
     support = rng.binomial(REPORTS, OTHER + truth * (TRUE - OTHER))
     levels = every_label(len(truth), [np.arange(len(truth))])
-    return direct_shares(support, REPORTS, TRUE, OTHER, levels)
+    return oracle_shares(support, REPORTS, TRUE, OTHER, levels)
 
 
 def test_where_all_is_flat_hardly_anything_is_claimed() -> None:

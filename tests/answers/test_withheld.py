@@ -13,18 +13,18 @@ import nomadp
 from nomadp.answers import Table, ask
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimates import CODEWORDS_LEAST
-from nomadp.answers.found import finding
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.numbers import percent
 from nomadp.answers.picture import picture_writes
 from nomadp.answers.scene import scene_of
+from nomadp.answers.summary import finding
 from nomadp.engine import perturb_set
 from nomadp.formats.atomic import written_whole
 from nomadp.inference import shares as shares_module
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
@@ -35,12 +35,12 @@ def answers(size: int, people: int = 1000) -> dict[str, Table]:
     rng = np.random.default_rng(1)
     near = np.argsort(LOCATIONS.distances_km(3))[:6]
     rows = [rng.choice(near, 2) for _ in range(people)]
-    mechanism = WholeJourney(locations=LOCATIONS, epsilon=6, size=size)
+    mechanism = Atlas(locations=LOCATIONS, epsilon=6, size=size)
     true = TrajectorySet.from_lists(rows, size=40)
-    reports = perturb_set(mechanism, true, SimulatedWords(1))
+    reports = perturb_set(mechanism, true, SeededRandom(1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
-        learned = learn(mechanism, reports)
+        learned = fit(mechanism, reports)
     return {kind: ask(mechanism, reports, {"ask": kind}, learned=learned) for kind in KINDS}
 
 
@@ -61,18 +61,18 @@ def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) ->
     assert not {"level", "flat"} & table.about.keys()
     assert np.isnan(table["low"]).all()
     assert np.isnan(table["high"]).all()
-    assert set(table["told_apart"].tolist()) == {None}
+    assert set(table["significant"].tolist()) == {None}
     value = table["flow" if kind == "flows" else "share"]
     assert value.sum() == pytest.approx(1)
     assert "no_intervals" not in many[kind].about
     assert not np.isnan(many[kind]["low"]).any()
-    assert many[kind]["told_apart"].any()
+    assert many[kind]["significant"].any()
 
 
 @pytest.mark.parametrize(("size", "codewords"), [(69, 63), (70, 64)])
 def test_64_codewords_are_enough(size: int, codewords: int) -> None:
     """Fewer are designed than were asked for, where two of them became equal."""
-    law: Any = WholeJourney(locations=LOCATIONS, epsilon=6, size=size).report_law(2)
+    law: Any = Atlas(locations=LOCATIONS, epsilon=6, size=size).report_law(2)
     assert law.channel.size == codewords
     table = answers(size, 100)["flows"]
     assert ("no_intervals" in table.about) == (codewords < 64)
@@ -83,7 +83,7 @@ def test_reports_of_points_and_direct_questions_keep_their_intervals() -> None:
     true = TrajectorySet.from_lists([[0, 5]] * 100, size=40)
     for name, options in (("brr", {}), ("trips", {"zones": "grid:2"})):
         mechanism = make_mechanism(name, LOCATIONS, 6, **options)
-        learned = nomadp.learn(mechanism, perturb_set(mechanism, true, SimulatedWords(1)))
+        learned = nomadp.fit(mechanism, perturb_set(mechanism, true, SeededRandom(1)))
         assert not np.isnan(nomadp.hotspots(learned)["low"]).any()
 
 
@@ -120,24 +120,24 @@ def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> Non
     table.write(path)
     back = Table.read(path)
     assert back.about["no_intervals"] == table.about["no_intervals"]
-    assert set(back["told_apart"].tolist()) == {None}
+    assert set(back["significant"].tolist()) == {None}
     assert np.isnan(back["high"]).all()
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text().splitlines()))
-        assert {row[name] for row in rows for name in ("low", "high", "told_apart")} == {""}
+        assert {row[name] for row in rows for name in ("low", "high", "significant")} == {""}
     if suffix == ".geojson":
         features = json.loads(path.read_text())["features"]
-        assert {each["properties"]["told_apart"] for each in features} == {None}
+        assert {each["properties"]["significant"] for each in features} == {None}
 
 
 def test_frames_have_no_value_there_and_come_back(few) -> None:
     table = few["flows"]
     pandas = table.to_pandas()
-    assert pandas["told_apart"].isna().all()
-    assert not len(pandas.query("told_apart"))
-    assert table.to_polars()["told_apart"].null_count() == len(table)
+    assert pandas["significant"].isna().all()
+    assert not len(pandas.query("significant"))
+    assert table.to_polars()["significant"].null_count() == len(table)
     for frame in (pandas, table.to_polars(), table.to_arrow()):
-        assert set(Table.from_arrow(frame, like=table)["told_apart"].tolist()) == {None}
+        assert set(Table.from_arrow(frame, like=table)["significant"].tolist()) == {None}
 
 
 @pytest.mark.parametrize("kind", KINDS)

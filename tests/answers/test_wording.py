@@ -12,14 +12,14 @@ import nomadp
 from nomadp.answers import Table
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimates import CODEWORDS_LEAST
-from nomadp.answers.fakes import DIRECT, HELD
-from nomadp.answers.found import summary
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.picture import render
+from nomadp.answers.poisoning import DIRECT, HELD
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, row_name
 from nomadp.answers.shapes import shapes_of
+from nomadp.answers.summary import summary
 from nomadp.locations import LocationSet
 from nomadp.zones import zones_of
 
@@ -38,7 +38,7 @@ ABOUT = {
     "reports": 5000,
     "refused": {},
     "level": 0.9,
-    "flat": {"told_apart": 2, "false_discovery_rate": 0.1},
+    "flat": {"significant": 2, "false_discovery_rate": 0.1},
     "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": HELD},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
@@ -53,7 +53,7 @@ def numbers(share: list[float], apart: list[bool], *, level: float = 0.02) -> di
         "low": np.maximum(value - level, 0),
         "high": np.minimum(value + level, 1),
         "flat": np.full(len(value), 1 / len(value)),
-        "told_apart": apart,
+        "significant": apart,
     }
 
 
@@ -112,7 +112,7 @@ def lengths() -> Table:
 def withheld(table: Table) -> Table:
     nothing = np.full(len(table), np.nan)
     column = {**table.columns, "low": nothing, "high": nothing}
-    column["told_apart"] = np.full(len(table), None)
+    column["significant"] = np.full(len(table), None)
     about = {name: each for name, each in table.about.items() if name not in ("level", "flat")}
     reason = f"the codebook has 32 codewords, fewer than {CODEWORDS_LEAST}"
     return replace(table, columns=column, about={**about, "no_intervals": reason})
@@ -195,9 +195,9 @@ def test_how_rows_are_listed(wording: Wording) -> None:
 def test_what_is_known_about_an_answer(wording: Wording) -> None:
     cases: dict[str, dict[str, Any]] = {
         "as usual": {},
-        "fakes and refused reports": {"refused": {"late": 3}, "impossible_excess": 1200},
-        "no significant row": {"flat": {"told_apart": 0, "false_discovery_rate": 0.1}},
-        "one significant row": {"flat": {"told_apart": 1, "false_discovery_rate": 0.1}},
+        "fakes and refused reports": {"refused": {"late": 3}, "invalid_reports_at_least": 1200},
+        "no significant row": {"flat": {"significant": 0, "false_discovery_rate": 0.1}},
+        "one significant row": {"flat": {"significant": 1, "false_discovery_rate": 0.1}},
         "no minimum": {"suppression": {"min_batch_size": 1}},
     }
     tables = {name: replace(places(), about=ABOUT | more) for name, more in cases.items()}

@@ -356,10 +356,10 @@ import sys
 import numpy as np
 from nomadp.datasets.city import synthetic_city
 from nomadp.mechanisms import MECHANISMS, make_mechanism, perturb_one
-from nomadp.randomness import SystemWords
+from nomadp.randomness import SystemRandom
 locations = synthetic_city(seed=1, places=30, trips=1).locations
 for name in MECHANISMS:
-    perturb_one(make_mechanism(name, locations, 2), np.arange(3), SystemWords().stream(0))
+    perturb_one(make_mechanism(name, locations, 2), np.arange(3), SystemRandom().stream(0))
 fast = ("_many", ".many", ".kernel", ".large", ".fast.")
 print([m for m in sys.modules if m.split(".")[0] == "numba" or (
     m.startswith("nomadp.mechanisms") and any(part in m for part in fast))])

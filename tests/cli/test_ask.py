@@ -12,8 +12,8 @@ from refusals import json_code
 from tests.cli.conftest import PLACES, Run, as_json, assert_refused, write
 
 NUMBERS = ["share", "flow", "std", "low", "high"]
-PLACE = ["lat", "lng", "share", "std", "low", "high", "flat", "rank", "told_apart"]
-FLOW = ["origin", "destination", "flow", "std", "low", "high", "flat", "told_apart"]
+PLACE = ["lat", "lng", "share", "std", "low", "high", "flat", "rank", "significant"]
+FLOW = ["origin", "destination", "flow", "std", "low", "high", "flat", "significant"]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_direct_question_is_answered_for_its_zones(
     assert sum(row["share"] for row in found) == pytest.approx(1)
     assert all(0 <= row["low"] <= row["high"] <= 1 for row in found)
     assert max(found, key=lambda row: row["share"])["zone"] == most == told["top"][0]["zone"]
-    assert told["flat"]["told_apart"] > 0
+    assert told["flat"]["significant"] > 0
     assert sorted(int(row["rank"]) for row in found) == list(range(1, 10))
 
 
@@ -131,8 +131,8 @@ def test_every_time_is_shown_and_counted(folder: Path, perturb: Run, ask: Run) -
     made = ("--seed", "1", "--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
     assert perturb(*made, "--epsilon", "8").exit_code == 0
     told = as_json(ask("hotspots", "--json"))
-    apart = [row["told_apart"] == "True" for row in rows(folder)]
-    assert told["flat"]["told_apart"] == sum(apart) == 3
+    apart = [row["significant"] == "True" for row in rows(folder)]
+    assert told["flat"]["significant"] == sum(apart) == 3
     assert [row["when"] for row in told["top"]][:2] == ["any", "6-12 h"]
     said = ask("hotspots").stdout.splitlines()
     assert len([line for line in said if line.startswith("r0_c0")]) == 5
@@ -146,7 +146,7 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
     assert perturb(*made).exit_code == 0
     told = as_json(ask("flows", "--zones", "grid:2", "--json"))
     assert told["no_intervals"]
-    assert {row[name] for row in told["top"] for name in ("low", "high", "told_apart")} == {
+    assert {row[name] for row in told["top"] for name in ("low", "high", "significant")} == {
         None
     }
     wording("cli", "ask, without intervals", ask("flows", "--zones", "grid:2").stdout)
@@ -162,7 +162,7 @@ def test_people_read_the_greatest_shares_and_what_flat_says(
 
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run, wording: Any) -> None:
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
-    assert as_json(ask("hotspots", "--json"))["flat"]["told_apart"] == 0
+    assert as_json(ask("hotspots", "--json"))["flat"]["significant"] == 0
     wording("cli", "ask, where reports tell nothing", ask("hotspots").stdout)
 
 

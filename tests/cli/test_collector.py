@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from collecting import TOKENS, Process, collector, kit_of, prepared, report
+from collecting import TOKENS, Process, bundle_of, collector, prepared, report
 from refusals import printed_code
 
 from nomadp.cli import main
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 from nomadp.collector.tokens import first_tokens
 from nomadp.protocol.folder import write_task_folder
 from nomadp.reports.files import read_reports
@@ -30,22 +30,22 @@ def run_json(*arguments: object) -> Any:
 @pytest.fixture
 def place(tmp_path: Path) -> str:
     """A store with five reports of one task, and one refusal."""
-    named, kit = str(tmp_path / "collector.sqlite"), kit_of()
-    with collector(opened(named), kit) as address:
-        address.send(kit, *[report(kit, k) for k in range(5)])
-        address.send(kit, report(kit, time=0))
-        address.counters(kit, "task_not_started")
+    named, bundle = str(tmp_path / "collector.sqlite"), bundle_of()
+    with collector(opened(named), bundle) as address:
+        address.send(bundle, *[report(bundle, k) for k in range(5)])
+        address.send(bundle, report(bundle, time=0))
+        address.counters(bundle, "task_not_started")
     return named
 
 
 def test_a_folder_is_served_and_its_tokens_are_shown_once(tmp_path: Path) -> None:
-    kit = kit_of()
-    folder = write_task_folder(tmp_path / "task", kit)
+    bundle = bundle_of()
+    folder = write_task_folder(tmp_path / "task", bundle)
     with Process("collector.sqlite", tmp_path, [str(folder)]) as running:
-        assert running.address.send(kit, report(kit)).body == b""
+        assert running.address.send(bundle, report(bundle)).body == b""
         assert running.end() == 143
     said = running.log.read_text()
-    assert kit.task.id in said
+    assert bundle.task.id in said
     assert not any(token in said for token in TOKENS.values())
     status = run_json("collector", "status", "--store", tmp_path / "collector.sqlite")
     assert [each["reports"] for each in status["tasks"]] == [1]
@@ -53,18 +53,18 @@ def test_a_folder_is_served_and_its_tokens_are_shown_once(tmp_path: Path) -> Non
 
 def test_status_says_what_was_refused_and_why(place: str, wording: Any) -> None:
     (task,) = run_json("collector", "status", "--store", place)["tasks"]
-    assert (task["task_id"], task["reports"]) == (kit_of().task.id, 5)
+    assert (task["task_id"], task["reports"]) == (bundle_of().task.id, 5)
     assert task["counters"] == {"accepted": 5, "task_not_started": 1}
     done = run("collector", "status", "--store", place)
-    wording("cli", "collector status", done.output, hide={kit_of().task.id: "ID"})
+    wording("cli", "collector status", done.output, hide={bundle_of().task.id: "ID"})
 
 
 def test_status_asks_a_running_collector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kit = kit_of()
-    with collector(opened(str(tmp_path / "c.sqlite")), kit) as address:
-        address.send(kit, report(kit))
+    bundle = bundle_of()
+    with collector(opened(str(tmp_path / "c.sqlite")), bundle) as address:
+        address.send(bundle, report(bundle))
         url = f"http://127.0.0.1:{address.operator_port}"
         monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
         status = run_json("collector", "status", "--url", url)
@@ -76,12 +76,12 @@ def test_status_asks_a_running_collector(
 
 
 def test_export_writes_what_is_read_back(place: str, tmp_path: Path) -> None:
-    kit, out = kit_of(), tmp_path / "reports.parquet"
+    bundle, out = bundle_of(), tmp_path / "reports.parquet"
     found = run_json(
-        "collector", "export", "--store", place, "--task", kit.task.id, "--out", out
+        "collector", "export", "--store", place, "--task", bundle.task.id, "--out", out
     )
     assert found["reports"] == 5
-    assert len(read_reports(out, kit.locations)) == 5
+    assert len(read_reports(out, bundle.locations)) == 5
 
 
 def test_backup_restore_and_migrate_keep_all(place: str, tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_who_renews_a_token_is_told_that_the_environment_brings_back_the_old_one
 def test_an_export_is_asked_and_decoded_with_the_files_of_its_task(
     place: str, tmp_path: Path
 ) -> None:
-    kit, out = kit_of(), tmp_path / "reports.parquet"
-    folder = write_task_folder(tmp_path / "task", kit)
-    run_json("collector", "export", "--store", place, "--task", kit.task.id, "--out", out)
+    bundle, out = bundle_of(), tmp_path / "reports.parquet"
+    folder = write_task_folder(tmp_path / "task", bundle)
+    run_json("collector", "export", "--store", place, "--task", bundle.task.id, "--out", out)
     public = ("--locations", folder / "locations.csv", "--atlas", folder / "atlas.json")
     asked = run_json("ask", "hotspots", out, *public, "--out", tmp_path / "hotspots.csv")
     assert asked["reports"] == 5

@@ -100,7 +100,7 @@ def test_says_how_far_a_suspicion_can_grow_and_rounds_up(
     epsilon: str, grown: list[str], run: Run
 ) -> None:
     told = as_json(run("explain", "--epsilon", epsilon, "--length", "3", "--json"))
-    assert list(told["suspicions"].values()) == grown
+    assert list(told["posterior_bounds"].values()) == grown
     text = run("explain", "--epsilon", epsilon, "--length", "3").stdout
     assert all(f"{percent} %" in text for percent in grown)
 

@@ -20,13 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nomadp.client import journey as journeys
-from nomadp.client.journey import PrivateJourney, Steps
+from nomadp.client.journey import PrivateTrajectory, Steps
 from nomadp.formats import point_files
 from nomadp.formats.point_files import read_any_points
 from nomadp.formats.presets import Reading
 from nomadp.formats.stops import StopRule
 from nomadp.formats.thinning import Thinning
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from tests.cli.conftest import Run
 
 WHEN = question_kit("visits", "quiet", when="weekday")
@@ -89,14 +89,14 @@ def collector() -> Iterator[Collector]:
 
 
 def seen(
-    collector: Collector, kit: Kit, file: Path, *options: str
+    collector: Collector, bundle: TaskBundle, file: Path, *options: str
 ) -> tuple[list[tuple[str, int, int]], int, int, int]:
     """Every request and its sizes, how many connections, the exit code and what is printed."""
     collector.seen.clear()
     collector.connections = 0
-    url = f"{collector.url}/tasks/{kit.task.id}"
+    url = f"{collector.url}/tasks/{bundle.task.id}"
     command = ["-m", "nomadp", "report", str(file), "--task", url, "--now", "--yes", *options]
-    home = file.parent / f"home {file.name} {kit.task.mechanism}"
+    home = file.parent / f"home {file.name} {bundle.task.mechanism}"
     done = subprocess.run(
         [sys.executable, *command],
         capture_output=True,
@@ -193,13 +193,13 @@ def test_what_depends_on_a_trajectory_is_done_before_the_collector_is_asked(
     """Between that question and the upload is the charge and the draw, alike for all."""
     paths = written(folder, {"a day out": CSV["a day out"]})
     asked_before = []
-    plain = PrivateJourney.of
+    plain = PrivateTrajectory.of
 
-    def look(*given: Any) -> PrivateJourney:
+    def look(*given: Any) -> PrivateTrajectory:
         asked_before.append(any("/status" in each.line for each in collector.seen))
         return plain(*given)
 
-    monkeypatch.setattr(PrivateJourney, "of", staticmethod(look))
+    monkeypatch.setattr(PrivateTrajectory, "of", staticmethod(look))
     collector.seen.clear()
     url = f"{collector.url}/tasks/{ATLAS.task.id}"
     options = ("--task", url, "--now", "--yes", "--home", "home")
@@ -237,8 +237,8 @@ def reported(file: Path, how: Reading) -> list[int]:
         ids = points.location_ids and points.location_ids[start:end]
         steps = Steps.placed(points.lat[start:end], points.lng[start:end], ids)
         hour = points.hour(k)
-        assert len(PrivateJourney.of(steps, ATLAS, hour).locations) == ATLAS.task.length
-        assert PrivateJourney.of(steps, WHEN, hour).hour in range(168)
+        assert len(PrivateTrajectory.of(steps, ATLAS, hour).locations) == ATLAS.task.length
+        assert PrivateTrajectory.of(steps, WHEN, hour).hour in range(168)
         counts.append(len(steps))
     return counts
 

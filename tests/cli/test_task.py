@@ -32,9 +32,9 @@ def test_a_task_is_made_and_its_promise_printed(
 ) -> None:
     done = create("--length", "3")
     assert done.exit_code == 0, done.stderr
-    kit = read_task_folder(folder / "made")
-    wording("cli", "task create", done.stdout, hide={kit.task.id: "ID"})
-    assert (kit.task.start, kit.task.end, kit.task.length) == (20_773, 20_850, 3)
+    bundle = read_task_folder(folder / "made")
+    wording("cli", "task create", done.stdout, hide={bundle.task.id: "ID"})
+    assert (bundle.task.start, bundle.task.end, bundle.task.length) == (20_773, 20_850, 3)
 
 
 def test_every_parameter_can_be_given(create: Run, folder: Path) -> None:
@@ -125,19 +125,20 @@ def test_verify_ends_with_one_where_a_device_would_refuse(
 def test_verify_ends_with_one_for_zones_that_are_not_by_their_rule(
     create: Run, run: Run, folder: Path
 ) -> None:
-    from nomadp.protocol import Kit, Task
+    from nomadp.protocol import Task, TaskBundle
     from nomadp.protocol.folder import write_task_folder
     from nomadp.zones import Zones
 
     create("--mechanism", "starts", "--zones", "grid:3")
-    kit = read_task_folder(folder / "made")
-    assert isinstance(kit.book, Zones)
-    turned = Zones(kit.locations, kit.book.of[::-1], kit.book.names, "grid:3")
-    said = kit.task.as_dict() | {"zones_sha256": turned.sha256}
+    bundle = read_task_folder(folder / "made")
+    assert isinstance(bundle.book, Zones)
+    turned = Zones(bundle.locations, bundle.book.of[::-1], bundle.book.names, "grid:3")
+    said = bundle.task.as_dict() | {"zones_sha256": turned.sha256}
     from nomadp.protocol.canonical import canonical_bytes
 
     write_task_folder(
-        folder / "made", Kit(Task.from_bytes(canonical_bytes(said)), kit.locations, turned)
+        folder / "made",
+        TaskBundle(Task.from_bytes(canonical_bytes(said)), bundle.locations, turned),
     )
     assert run("task", "verify", "made").exit_code == 1
     done = run("task", "verify", "made", "--json")

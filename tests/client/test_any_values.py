@@ -11,7 +11,7 @@ from devices import atlas_kit, question_kit
 from refusals import refused
 
 from nomadp.client import journey as journeys
-from nomadp.client.journey import PrivateJourney, Steps, farthest_km
+from nomadp.client.journey import PrivateTrajectory, Steps, farthest_km
 from nomadp.errors import DomainError
 from nomadp.formats import json_stream
 from nomadp.formats.point_files import read_any_points
@@ -145,17 +145,17 @@ def test_values_do_not_decide_which_files_can_be_read_together(
     "odd", [None, (None, None), (40.0, None), (10**400, 0), (0, -(10**30))]
 )
 def test_a_program_may_have_points_that_it_does_not_know(odd: Any) -> None:
-    known = PrivateJourney.of([(40.0, -74.0)], ATLAS, None).locations
-    found = PrivateJourney.of([(40.0, -74.0), odd], ATLAS, None).locations
+    known = PrivateTrajectory.of([(40.0, -74.0)], ATLAS, None).locations
+    found = PrivateTrajectory.of([(40.0, -74.0), odd], ATLAS, None).locations
     if odd is None or None in odd or max(odd) > 90:
         assert found.tolist() == known.tolist()
-    assert len(PrivateJourney.of([odd], ATLAS, None).locations) == ATLAS.task.length
+    assert len(PrivateTrajectory.of([odd], ATLAS, None).locations) == ATLAS.task.length
 
 
 @pytest.mark.parametrize("odd", [None, -1, 10**6, 10**30, -(2**63), 2**63])
 def test_a_program_may_have_locations_that_it_does_not_know(odd: Any) -> None:
-    assert PrivateJourney.of([3, odd], ATLAS, None).locations.tolist()[:2] == [3, 0]
-    assert set(PrivateJourney.of([odd], ATLAS, None).locations.tolist()) == {0}
+    assert PrivateTrajectory.of([3, odd], ATLAS, None).locations.tolist()[:2] == [3, 0]
+    assert set(PrivateTrajectory.of([odd], ATLAS, None).locations.tolist()) == {0}
 
 
 @pytest.mark.parametrize(
@@ -170,23 +170,23 @@ def test_a_program_may_have_locations_that_it_does_not_know(odd: Any) -> None:
 )
 def test_a_missing_location_may_be_no_number(journey: Any) -> None:
     """What tables have for a missing number makes whole numbers of a column decimals."""
-    assert PrivateJourney.of(journey, ATLAS, None).locations.tolist()[:2] == [3, 0]
-    alone = PrivateJourney.of([math.nan], ATLAS, None).locations
+    assert PrivateTrajectory.of(journey, ATLAS, None).locations.tolist()[:2] == [3, 0]
+    alone = PrivateTrajectory.of([math.nan], ATLAS, None).locations
     assert set(alone.tolist()) == {0}
-    known = PrivateJourney.of([(40.0, -74.0)], ATLAS, None).locations
-    found = PrivateJourney.of([(40.0, -74.0), math.nan], ATLAS, None).locations
+    known = PrivateTrajectory.of([(40.0, -74.0)], ATLAS, None).locations
+    found = PrivateTrajectory.of([(40.0, -74.0), math.nan], ATLAS, None).locations
     assert found.tolist() == known.tolist()
 
 
 @pytest.mark.parametrize("pair", [[40.5, -74.25], np.array([40.5, -74.25])])
 def test_one_flat_pair_of_degrees_is_no_journey(pair: Any) -> None:
     with refused(DomainError, "trajectory_malformed"):
-        PrivateJourney.of(pair, ATLAS, None)
+        PrivateTrajectory.of(pair, ATLAS, None)
 
 
-@pytest.mark.parametrize("kit", [ATLAS, VISITS])
+@pytest.mark.parametrize("bundle", [ATLAS, VISITS])
 def test_how_far_points_are_takes_as_many_steps_for_every_history(
-    kit: Any, monkeypatch: pytest.MonkeyPatch
+    bundle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person is asked between two requests."""
     sizes = []
@@ -200,5 +200,5 @@ def test_how_far_points_are_takes_as_many_steps_for_every_history(
     monkeypatch.setattr(journeys, "distance_km", watched)
     for count in (0, 3, 20_000):
         sizes.append(0)
-        farthest_km(Steps.of(np.full((count, 2), 40.0)), kit)
+        farthest_km(Steps.of(np.full((count, 2), 40.0)), bundle)
     assert sizes[0] == sizes[1] == sizes[2] > 0

@@ -17,7 +17,7 @@ from refusals import refused
 import nomadp
 from nomadp.client import Client, sending
 from nomadp.client import journey as journeys
-from nomadp.client.journey import PrivateJourney, Steps
+from nomadp.client.journey import PrivateTrajectory, Steps
 from nomadp.client.ledger_file import LEDGER
 from nomadp.errors import (
     DomainError,
@@ -26,8 +26,8 @@ from nomadp.errors import (
     ReportRefused,
     TaskRefused,
 )
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.protocol import Kit
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.folder import write_task_folder
 
 KIT = atlas_kit(reports_per_contributor=5)
@@ -42,8 +42,8 @@ def rows(client: Client, question: str) -> list[tuple[object, ...]]:
         other.close()
 
 
-def folder_of(kit: Kit, path: Path) -> Path:
-    write_task_folder(path, kit)
+def folder_of(bundle: TaskBundle, path: Path) -> Path:
+    write_task_folder(path, bundle)
     return path
 
 
@@ -51,13 +51,13 @@ def test_a_charge_is_on_disk_before_anything_is_perturbed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    plain = WholeJourney.report
+    plain = Atlas.report
 
-    def report(self: WholeJourney, *journey: object) -> object:
+    def report(self: Atlas, *journey: object) -> object:
         seen.append(rows(client, "SELECT state, body FROM charges"))
         return plain(self, *journey)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(WholeJourney, "report", report)
+    monkeypatch.setattr(Atlas, "report", report)
     client.report([0, 1, 2])
     assert seen == [[("charged", None)]]
 
@@ -85,11 +85,11 @@ def test_an_accepted_report_leaves_only_its_receipt(client: Client) -> None:
 def test_a_failing_source_means_no_report_and_the_charge_stays(
     client: Client, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: WholeJourney, *journey: object) -> None:
+    def fail(self: Atlas, *journey: object) -> None:
         monkeypatch.setattr(os, "urandom", lambda count: b"")
-        WholeJourney.__mro__[1].report(self, *journey)  # type: ignore[attr-defined]
+        Atlas.__mro__[1].report(self, *journey)  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(WholeJourney, "report", fail, raising=False)
+    monkeypatch.setattr(Atlas, "report", fail, raising=False)
     with pytest.raises(RandomnessUnavailable):
         client.report([0, 1, 2])
     assert client.spending().spent == KIT.task.epsilon
@@ -113,9 +113,7 @@ def test_a_source_that_fails_at_once_costs_nothing(
 def test_a_simulated_report_cannot_be_sent(
     client: Client, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        WholeJourney, "report", lambda self, journey, hour: self.simulate(journey, 1)
-    )
+    monkeypatch.setattr(Atlas, "report", lambda self, journey, hour: self.simulate(journey, 1))
     with refused(ReportRefused, "report_not_drawn"):
         client.report([0, 1, 2])
     assert client.send(now=True) == []
@@ -125,10 +123,10 @@ def test_a_simulated_report_cannot_be_sent(
 def test_an_unexpected_failure_says_nothing_of_the_journey(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: WholeJourney, journey: object, hour: object) -> None:
+    def fail(self: Atlas, journey: object, hour: object) -> None:
         raise ValueError(f"cannot go to {journey}")
 
-    monkeypatch.setattr(WholeJourney, "report", fail)
+    monkeypatch.setattr(Atlas, "report", fail)
     with refused(ReportRefused, "report_failed") as caught:
         client.report([7, 7, 7])
     assert caught.value.__context__ is None
@@ -146,9 +144,9 @@ def test_a_queued_report_is_sent_later_by_another_process(
 
 
 def test_a_report_is_due_at_a_random_time_that_the_task_bounds(tmp_path: Path) -> None:
-    kit = atlas_kit("slow", send_within=7200, reports_per_contributor=20, epsilon="1/8")
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = atlas_kit("slow", send_within=7200, reports_per_contributor=20, epsilon="1/8")
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         now = int(time.time())
         due = [(client.report([1, 2, 3]).not_before or 0) - now for _ in range(20)]
         took_s = time.time() - now
@@ -159,16 +157,16 @@ def test_a_report_is_due_at_a_random_time_that_the_task_bounds(tmp_path: Path) -
 
 
 def test_who_asks_for_now_does_not_wait(tmp_path: Path) -> None:
-    kit = atlas_kit("slow", send_within=7200)
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = atlas_kit("slow", send_within=7200)
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         assert client.report([1, 2, 3], now=True).accepted
 
 
 def test_a_delay_never_leads_past_the_end(tmp_path: Path) -> None:
     now, hour_s = time.time(), 3600
     soon = int(now // hour_s) + 2
-    kit = atlas_kit(
+    bundle = atlas_kit(
         "end",
         time_precision=hour_s,
         start=soon - 4,
@@ -178,17 +176,17 @@ def test_a_delay_never_leads_past_the_end(tmp_path: Path) -> None:
         reports_per_contributor=20,
         epsilon="1/8",
     )
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         due = [client.report([1, 2, 3], queue=True).not_before or 0 for _ in range(20)]
     assert max(due) < soon * hour_s
 
 
 @pytest.mark.parametrize(("start", "end"), [(-40, -10), (-40, 0), (1, 40), (10, 40)])
 def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end: int) -> None:
-    kit = atlas_kit("t", start=today() + start, end=today() + end)
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = atlas_kit("t", start=today() + start, end=today() + end)
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         with refused(ReportRefused, "task_not_started" if start > 0 else "task_expired"):
             client.report([1, 2, 3])
         assert client.spending().spent == 0
@@ -212,7 +210,7 @@ def test_a_kept_task_that_was_changed_is_refused(client: Client) -> None:
     path = client.home / "tasks" / KIT.task.id / "locations.csv"
     path.write_text(path.read_text().replace("-74.0", "-75.0"))
     with Client(client.home) as again, refused(TaskRefused, "task_file_hash_mismatch"):
-        again.kit(KIT.task.id)
+        again.bundle(KIT.task.id)
 
 
 def test_a_kept_task_that_became_another_is_refused_when_it_is_joined_again(
@@ -285,12 +283,12 @@ def test_reports_too_large_to_be_sent_are_refused_before_any_is_paid(
 
 
 def test_the_ledger_is_the_devices_and_not_the_tasks(tmp_path: Path) -> None:
-    kits = [atlas_kit(f"k{k}", epsilon=4) for k in range(3)]
-    with collecting(*kits) as collector, Client(tmp_path, lifetime=10) as client:
-        for kit in kits[:2]:
-            client.join(collector.url, kit.task.id)
+    bundles = [atlas_kit(f"k{k}", epsilon=4) for k in range(3)]
+    with collecting(*bundles) as collector, Client(tmp_path, lifetime=10) as client:
+        for bundle in bundles[:2]:
+            client.join(collector.url, bundle.task.id)
             client.report([1, 2, 3])
-        client.join(collector.url, kits[2].task.id)
+        client.join(collector.url, bundles[2].task.id)
         with refused(LedgerRefused, "budget_exhausted", lifetime=10, spent=8, more=4):
             client.report([1, 2, 3])
         assert len(collector.uploads) == 2
@@ -358,7 +356,7 @@ NAN, INFINITE = float("nan"), float("inf")
     ],
 )
 def test_a_journey_of_any_values_is_one(journey: object, expected: list[int]) -> None:
-    assert PrivateJourney.of(journey, KIT, None).locations.tolist() == expected
+    assert PrivateTrajectory.of(journey, KIT, None).locations.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -373,7 +371,7 @@ def test_longitudes_wrap_to_the_same_bits_everywhere(lng: float, expected: float
 def test_a_journey_takes_as_many_operations_whatever_it_is(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kit = KIT if name == "atlas" else question_kit(name)
+    bundle = KIT if name == "atlas" else question_kit(name)
     counted: list[int] = []
     plain = journeys.distance_km
 
@@ -386,7 +384,7 @@ def test_a_journey_takes_as_many_operations_whatever_it_is(
     sizes = set()
     for steps in [[], [1], [5] * 9000, [(40.0, -74.0)] * 9000, [(NAN, 0.0)], [(-33.9, 151.2)]]:
         counted.clear()
-        PrivateJourney.of(steps, kit, None)
+        PrivateTrajectory.of(steps, bundle, None)
         sizes.add(sum(counted))
     assert len(sizes) == 1
 
@@ -395,29 +393,29 @@ def test_points_go_to_the_nearest_location_as_everywhere_else() -> None:
     random = np.random.default_rng(3)
     lat = np.concatenate([random.uniform(-90, 90, 200), random.uniform(39.9, 40.1, 200)])
     lng = np.concatenate([random.uniform(-180, 180, 200), random.uniform(-74.1, -73.9, 200)])
-    kit = question_kit("visits")
-    found = PrivateJourney.of(np.stack([lat, lng], axis=1), kit, None).locations
+    bundle = question_kit("visits")
+    found = PrivateTrajectory.of(np.stack([lat, lng], axis=1), bundle, None).locations
     assert np.array_equal(found, town().nearest(lat, lng))
 
 
 def test_a_long_journey_is_brought_to_the_tasks_length() -> None:
     journey = [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    assert PrivateJourney.of(journey, KIT, None).locations.tolist() == [0, 4, 8]
-    assert PrivateJourney.of([4, 9], KIT, None).locations.tolist() == [4, 9, 9]
+    assert PrivateTrajectory.of(journey, KIT, None).locations.tolist() == [0, 4, 8]
+    assert PrivateTrajectory.of([4, 9], KIT, None).locations.tolist() == [4, 9, 9]
 
 
 def test_a_question_reads_the_whole_journey_up_to_a_bound() -> None:
-    kit = question_kit("visits")
-    assert PrivateJourney.of([1, 2] * 50, kit, None).locations.tolist() == [1, 2] * 50
-    long = PrivateJourney.of([3, *[5] * 10_000, 7], kit, None).locations
+    bundle = question_kit("visits")
+    assert PrivateTrajectory.of([1, 2] * 50, bundle, None).locations.tolist() == [1, 2] * 50
+    long = PrivateTrajectory.of([3, *[5] * 10_000, 7], bundle, None).locations
     assert (len(long), long[0], long[-1]) == (4096, 3, 7)
 
 
 @pytest.mark.parametrize("hour", [True, "7", [7]])
 def test_an_hour_is_a_whole_number(tmp_path: Path, hour: object) -> None:
-    kit = question_kit("starts", when="weekday")
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = question_kit("starts", when="weekday")
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         with refused(DomainError, "hour_malformed"):
             client.report([1, 2], hour=hour)  # type: ignore[arg-type]
         assert client.spending().spent == 0
@@ -426,23 +424,23 @@ def test_an_hour_is_a_whole_number(tmp_path: Path, hour: object) -> None:
 
 @pytest.mark.parametrize("hour", [None, -1, 168, 3.5, math.nan, np.float64("nan"), -math.inf])
 def test_an_hour_that_nobody_knows_is_the_public_one(hour: float | None) -> None:
-    kit = question_kit("starts", when="weekday")
-    assert PrivateJourney.of([1], kit, hour).hour == 0  # type: ignore[arg-type]
-    assert PrivateJourney.of([1], kit, 7.0).hour == 7  # type: ignore[arg-type]
+    bundle = question_kit("starts", when="weekday")
+    assert PrivateTrajectory.of([1], bundle, hour).hour == 0  # type: ignore[arg-type]
+    assert PrivateTrajectory.of([1], bundle, 7.0).hour == 7  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["trips", "starts", "ends", "visits"])
 def test_reports_of_a_question_are_drawn_by_its_law(tmp_path: Path, name: str) -> None:
     """At a high epsilon nearly every report supports the truth."""
-    kit = question_kit(name, epsilon=10, reports_per_contributor=10)
-    with collecting(kit) as collector, Client(tmp_path, lifetime=100) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = question_kit(name, epsilon=10, reports_per_contributor=10)
+    with collecting(bundle) as collector, Client(tmp_path, lifetime=100) as client:
+        client.join(collector.url, bundle.task.id)
         for _ in range(10):
             client.report([(40.0, -74.0)] * 3)
         values = [json.loads(each.body)["reports"][0]["value"] for each in collector.uploads]
-    question: Any = kit.mechanism
+    question: Any = bundle.mechanism
     truth = int(question.labels_at(question.partition.of[[0]], None))
-    told = [kit.mechanism.labels_of(kit.code.parse(value)) for value in values]
+    told = [bundle.mechanism.labels_of(bundle.code.parse(value)) for value in values]
     assert sum(question.label_name(truth) in labels for labels in told) >= 8
 
 

@@ -52,18 +52,20 @@ class Killing:
 
 def killed_while_sending(folder: Path, order: str, kills: int) -> list[str]:
     # Of 112 labels, so that two reports are never the same by chance.
-    kit = question_kit("trips", "k", when="weekday", epsilon="1/10", reports_per_contributor=6)
-    with collecting(kit) as collector:
+    bundle = question_kit(
+        "trips", "k", when="weekday", epsilon="1/10", reports_per_contributor=6
+    )
+    with collecting(bundle) as collector:
         with Client(folder, lifetime=2) as client:
-            client.join(collector.url, kit.task.id)
+            client.join(collector.url, bundle.task.id)
         for _ in range(kills):
             killing = Killing()
             collector.replies = [killing]
-            process = start(folder, collector.url, order, [kit.task.id])
+            process = start(folder, collector.url, order, [bundle.task.id])
             killing.process = process
             process.communicate()
             assert process.returncode == -signal.SIGKILL
-        assert run(folder, collector.url, order, [kit.task.id]) == 0
+        assert run(folder, collector.url, order, [bundle.task.id]) == 0
         return findings(folder, collector.uploads)
 
 

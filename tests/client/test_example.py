@@ -11,21 +11,21 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "device.py"
 
 
 def test_the_example_reports_once(tmp_path: Path) -> None:
-    kit = atlas_kit("example", epsilon=4)
-    with collecting(kit) as collector:
+    bundle = atlas_kit("example", epsilon=4)
+    with collecting(bundle) as collector:
         done = subprocess.run(
             [
                 sys.executable,
                 EXAMPLE,
                 tmp_path / "home",
-                f"{collector.url}/tasks/{kit.task.id}",
+                f"{collector.url}/tasks/{bundle.task.id}",
             ],
             capture_output=True,
             text=True,
             check=True,
         )
     task, receipt = done.stdout.splitlines()
-    assert kit.task.purpose in task
+    assert bundle.task.purpose in task
     assert re.findall("[0-9]+", task) == ["4", "20"]  # epsilon, and what is left of the budget
     assert receipt.split(":")[0] == "accepted"
     assert len(collector.uploads) == 1

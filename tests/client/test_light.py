@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from devices import atlas_kit, collecting, question_kit
 
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 
 HEAVY = ("pandas", "scipy", "numba", "matplotlib", "pyarrow", "cryptography", "click", "h3")
 REPORT = """
@@ -23,7 +23,7 @@ print(receipt.state, *sorted({name.split(".")[0] for name in sys.modules}))
 
 
 @pytest.mark.parametrize(
-    "kit",
+    "bundle",
     [
         pytest.param(atlas_kit("light"), id="atlas"),
         pytest.param(question_kit("trips", "when", when="day-part"), id="trips, when"),
@@ -33,10 +33,10 @@ print(receipt.state, *sorted({name.split(".")[0] for name in sys.modules}))
         ),
     ],
 )
-def test_a_report_needs_nothing_heavy(tmp_path: Path, kit: Kit) -> None:
-    with collecting(kit) as collector:
+def test_a_report_needs_nothing_heavy(tmp_path: Path, bundle: TaskBundle) -> None:
+    with collecting(bundle) as collector:
         done = subprocess.run(
-            [sys.executable, "-c", REPORT, str(tmp_path), collector.url, kit.task.id],
+            [sys.executable, "-c", REPORT, str(tmp_path), collector.url, bundle.task.id],
             capture_output=True,
             text=True,
             check=True,

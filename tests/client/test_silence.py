@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from nomadp.client import Client
-from nomadp.client.journey import PrivateJourney
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.errors import DomainError, NomadpError
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.protocol.folder import write_task_folder
 
 KIT = atlas_kit("s", reports_per_contributor=366, epsilon="1/10")
@@ -75,7 +75,7 @@ def test_a_report_says_nothing_of_its_journey(
     collector.seen.clear()
     with Heard() as heard:
         receipt = client.report(journey, now=True)
-    said = repr(receipt) + repr(client) + repr(PrivateJourney.of(journey, KIT, None))
+    said = repr(receipt) + repr(client) + repr(PrivateTrajectory.of(journey, KIT, None))
     assert heard.text == ""
     assert receipt.accepted
     (asked,) = collector.uploads
@@ -109,20 +109,20 @@ def test_a_refusal_says_nothing_of_its_journey(
 def test_a_failure_after_the_charge_says_nothing_of_its_journey(
     tmp_path_factory: pytest.TempPathFactory, journey: list[int]
 ) -> None:
-    plain = WholeJourney.report
+    plain = Atlas.report
 
-    def fail(self: WholeJourney, given: Any, hour: Any) -> None:
+    def fail(self: Atlas, given: Any, hour: Any) -> None:
         raise ValueError(f"SECRET {list(given)}")
 
     home = tmp_path_factory.mktemp("failing")
     with Client(home) as client:
         client.join(_folder(home))
-        WholeJourney.report = fail  # type: ignore[assignment,method-assign]
+        Atlas.report = fail  # type: ignore[assignment,method-assign]
         try:
             with Heard() as heard, pytest.raises(NomadpError) as caught:
                 client.report(journey)
         finally:
-            WholeJourney.report = plain  # type: ignore[method-assign]
+            Atlas.report = plain  # type: ignore[method-assign]
     said = "".join(traceback.format_exception(caught.value)) + heard.text
     assert "SECRET" not in said + repr(vars(caught.value))
     assert "SECRET" not in repr(caught.value.__context__) + repr(caught.value.__cause__) + str(
@@ -134,9 +134,11 @@ def _folder(home: Path) -> Path:
     return write_task_folder(home / "task", KIT)
 
 
-@pytest.mark.parametrize("kit", [KIT, question_kit("visits", "v", reports_per_contributor=99)])
+@pytest.mark.parametrize(
+    "bundle", [KIT, question_kit("visits", "v", reports_per_contributor=99)]
+)
 def test_retries_do_not_depend_on_the_journey(
-    tmp_path: Path, kit: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, bundle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same replies the same requests are made, wherever the person was."""
     from nomadp.client import sending
@@ -144,8 +146,8 @@ def test_retries_do_not_depend_on_the_journey(
     monkeypatch.setattr(sending, "RETRY_FIRST_S", 0.001)
     seen = []
     for name, journey in {"near": [(40.0, -74.0)] * 2, "far": [(-33.9, 151.2)] * 50}.items():
-        with collecting(kit) as collector, Client(tmp_path / name) as client:
-            client.join(collector.url, kit.task.id)
+        with collecting(bundle) as collector, Client(tmp_path / name) as client:
+            client.join(collector.url, bundle.task.id)
             collector.replies = [Said(503), Said(500), Said(400)]
             with suppress(NomadpError):
                 client.report(journey)

@@ -19,7 +19,7 @@ from refusals import refused
 from nomadp.client import Client, http, sending
 from nomadp.client.sending import outcome_of
 from nomadp.errors import TaskRefused, UploadFailed
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.address import Address
 
 KIT = atlas_kit(reports_per_contributor=60, epsilon="1/10")
@@ -85,9 +85,9 @@ def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
 def test_nobody_is_asked_while_a_report_waits_for_its_moment(
     tmp_path: Path, queue: bool
 ) -> None:
-    kit = atlas_kit("w", send_within=0 if queue else 86_400)  # once in 86,401 it is now
-    with collecting(kit) as collector, Client(tmp_path / "home") as client:
-        client.join(collector.url, kit.task.id)
+    bundle = atlas_kit("w", send_within=0 if queue else 86_400)  # once in 86,401 it is now
+    with collecting(bundle) as collector, Client(tmp_path / "home") as client:
+        client.join(collector.url, bundle.task.id)
         joined = len(collector.seen)
         assert client.report([0, 5, 7], queue=queue).state == "waiting"
         assert len(collector.seen) == joined
@@ -105,7 +105,7 @@ JOURNEYS = [
 
 
 @pytest.mark.parametrize(
-    "kit",
+    "bundle",
     [
         KIT,
         atlas_kit("one", length=1, reports_per_contributor=20, epsilon="1/4"),
@@ -115,11 +115,11 @@ JOURNEYS = [
         ),
         question_kit("trips", "when", when="day-part", reports_per_contributor=20),
     ],
-    ids=lambda kit: f"{kit.task.mechanism}-{kit.task.salt[:4]}",
+    ids=lambda bundle: f"{bundle.task.mechanism}-{bundle.task.salt[:4]}",
 )
-def test_every_journey_is_of_one_size_on_the_wire(tmp_path: Path, kit: Kit) -> None:
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(f"{collector.url}/tasks/{kit.task.id}")
+def test_every_journey_is_of_one_size_on_the_wire(tmp_path: Path, bundle: TaskBundle) -> None:
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(f"{collector.url}/tasks/{bundle.task.id}")
         for journey in JOURNEYS:
             assert client.report(journey, hour=30).accepted
         sizes = {(len(each.raw_head), len(each.body)) for each in collector.uploads}
@@ -249,9 +249,9 @@ def test_a_refused_report_is_kept_and_not_sent_by_itself(
 
 
 def test_what_is_tried_again_does_not_take_along_what_is_not_due(tmp_path: Path) -> None:
-    kit = atlas_kit("slow", send_within=86_400, reports_per_contributor=5, epsilon="1/8")
-    with collecting(kit) as collector, Client(tmp_path) as client:
-        client.join(collector.url, kit.task.id)
+    bundle = atlas_kit("slow", send_within=86_400, reports_per_contributor=5, epsilon="1/8")
+    with collecting(bundle) as collector, Client(tmp_path) as client:
+        client.join(collector.url, bundle.task.id)
         collector.replies = [lambda asked: failure(asked, "report_dropped")]
         stopped = client.report([0, 1, 2], now=True)
         later = [client.report([0, 1, 2], queue=True) for _ in range(3)]
@@ -429,13 +429,13 @@ def test_of_a_refusal_only_a_known_word_is_repeated(
 # Joining.
 
 
-def without(field: str) -> Callable[[Kit], dict[str, Said]]:
+def without(field: str) -> Callable[[TaskBundle], dict[str, Said]]:
     """What is served in place of a file."""
     base = f"/tasks/{KIT.task.id}"
     path = base if field == "task" else f"{base}/{field}"
     other = atlas_kit("other", epsilon="1/5")
     wrong = other.task.content if field == "task" else b"location_id,lat,lng\na,1,2\nb,3,4\n"
-    return lambda kit: {path: Said(body=wrong)}
+    return lambda bundle: {path: Said(body=wrong)}
 
 
 @pytest.mark.parametrize(
@@ -480,9 +480,9 @@ def test_a_task_is_not_fetched_from_elsewhere(tmp_path: Path, path: str) -> None
 def test_a_file_larger_than_any_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nomadp.client import kits
+    from nomadp.client import bundles
 
-    monkeypatch.setattr(kits, "FILE_BYTES_MAX", 100_000)
+    monkeypatch.setattr(bundles, "FILE_BYTES_MAX", 100_000)
     with collecting(KIT) as collector, Client(tmp_path) as client:
         path = f"/tasks/{KIT.task.id}/locations"
         collector.files = {path: Said(body=b"x" * 200_000)}

@@ -31,10 +31,10 @@ from nomadp.engine.keys import create_key
 from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError, SchemaError, WrongType
 from nomadp.formats.location_files import write_locations
-from nomadp.inference import decode, groups_of, learn, learn_prior
+from nomadp.inference import decode, fit_prior, groups_of, learn
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SystemWords, new_key
+from nomadp.randomness import KeyedRandom, SystemRandom, new_key
 from nomadp.reports import read_reports
 from nomadp.reports.batches import batch_of, rows_of
 from nomadp.reports.header import Header
@@ -145,7 +145,7 @@ def test_several_workers_share_the_work(frame) -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism = mechanism_of(name, city)
-    words = KeyedWords(KEY)
+    words = KeyedRandom(KEY)
     for linked in (False, True):
         alone = alone_on(mechanism, words, trips, linked=linked)
         found = cluster.perturb(frame, mechanism, words, keep_tids=linked).toArrow()
@@ -154,7 +154,7 @@ def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None
 
 
 def test_random_ids_stand_in_their_order_in_every_file(frame, city, tmp_path) -> None:
-    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedRandom(KEY))
     reports.write.parquet(str(tmp_path / "reports"))
     files = sorted((tmp_path / "reports").rglob("*.parquet"))
     found = [pq.read_table(each)["tid"].to_pylist() for each in files]
@@ -164,14 +164,14 @@ def test_random_ids_stand_in_their_order_in_every_file(frame, city, tmp_path) ->
 
 def test_another_key_gives_other_reports(frame, trips, city) -> None:
     mechanism = mechanism_of("exp", city)
-    alone = alone_on(mechanism, KeyedWords(KEY), trips)
-    assert rows(cluster.perturb(frame, mechanism, KeyedWords(new_key())).toArrow()) != rows(
+    alone = alone_on(mechanism, KeyedRandom(KEY), trips)
+    assert rows(cluster.perturb(frame, mechanism, KeyedRandom(new_key())).toArrow()) != rows(
         alone
     )
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
     found = []
     for partitions in (1, 3, 7):
         frame = spark.read.parquet(stored).repartition(partitions, "tid")
@@ -180,7 +180,7 @@ def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> 
 
 
 def test_whole_numbers_as_tids_are_read_as_text(spark, city, tmp_path) -> None:
-    mechanism, words = mechanism_of("exp", city), KeyedWords(KEY)
+    mechanism, words = mechanism_of("exp", city), KeyedRandom(KEY)
     ids = [["p0", "p1"]] if "p0" in city.locations.ids else [list(city.locations.ids[:2])]
     for name, kind in (("text", pa.string()), ("number", pa.int64())):
         tids = pa.array([7], pa.int64()).cast(kind)
@@ -241,7 +241,7 @@ def breaking(folder: str, how: str):
 def test_a_batch_that_is_run_again_repeats_its_reports(
     frame, trips, city, tmp_path, how: str
 ) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
     reports = cluster.perturb(frame, mechanism, words, keep_tids=True)
     disturbed = reports.mapInArrow(breaking(str(tmp_path), how), reports.schema).toArrow()
     lost = (tmp_path / "broken").read_text()
@@ -252,14 +252,14 @@ def test_a_batch_that_is_run_again_repeats_its_reports(
 
 
 def test_a_job_that_is_run_again_repeats_its_reports(frame, city) -> None:
-    reports = cluster.perturb(frame, mechanism_of("tp", city), KeyedWords(KEY))
+    reports = cluster.perturb(frame, mechanism_of("tp", city), KeyedRandom(KEY))
     assert rows(reports.toArrow()) == rows(reports.toArrow())
 
 
 def test_a_repeated_tid_is_refused_and_not_quoted(frame, city) -> None:
     mechanism = mechanism_of("exp", city)
     with refused(SchemaError, "tid_repeated", repeated=400) as refusal:
-        cluster.perturb(frame.union(frame), mechanism, KeyedWords(KEY))
+        cluster.perturb(frame.union(frame), mechanism, KeyedRandom(KEY))
     assert city.trajectories.tids[0] not in str(refusal.value).split()
 
 
@@ -267,7 +267,7 @@ def test_a_location_outside_the_set_is_refused_and_not_quoted(spark, city, tmp_p
     table = pa.table({"tid": ["secret-tid"], "location_ids": [["secret-place"]]})
     pq.write_table(table, tmp_path / "one.parquet")
     frame = spark.read.parquet(str(tmp_path / "one.parquet"))
-    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedRandom(KEY))
     with refused(DomainError, "unknown_locations", unknown=1) as refusal, cluster.refusals():
         reports.toArrow()
     assert "secret" not in str(refusal.value)
@@ -278,7 +278,7 @@ def test_a_location_outside_the_set_is_refused_and_not_quoted(spark, city, tmp_p
 
 def test_a_frame_without_the_columns_is_refused(frame, city) -> None:
     with refused(SchemaError, "columns_missing", missing=("location_ids",)):
-        cluster.perturb(frame.select("tid"), mechanism_of("exp", city), KeyedWords(KEY))
+        cluster.perturb(frame.select("tid"), mechanism_of("exp", city), KeyedRandom(KEY))
 
 
 def test_a_survey_counts_what_there_is(frame, city) -> None:
@@ -289,13 +289,13 @@ def test_a_survey_counts_what_there_is(frame, city) -> None:
 
 
 def test_words_that_cannot_be_drawn_again_are_refused(frame, city) -> None:
-    with refused(WrongType, "words_not_keyed", type="SystemWords"):
-        cluster.perturb(frame, mechanism_of("exp", city), SystemWords())
+    with refused(WrongType, "words_not_keyed", type="SystemRandom"):
+        cluster.perturb(frame, mechanism_of("exp", city), SystemRandom())
 
 
 def test_a_worker_with_other_software_draws_nothing(frame, city, monkeypatch) -> None:
     monkeypatch.setattr("nomadp.__version__", "another")
-    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedWords(KEY))
+    reports = cluster.perturb(frame, mechanism_of("exp", city), KeyedRandom(KEY))
     monkeypatch.undo()
     expected = refused(NomadpError, "worker_software_differs")
     with expected, cluster.refusals():
@@ -303,7 +303,7 @@ def test_a_worker_with_other_software_draws_nothing(frame, city, monkeypatch) ->
 
 
 def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
-    reports = cluster.perturb(frame, mechanism_of("atp", city), KeyedWords(KEY))
+    reports = cluster.perturb(frame, mechanism_of("atp", city), KeyedRandom(KEY))
     reports.explain(True)
     shown = repr(reports) + capfd.readouterr().out
     if not ON_SAIL:
@@ -319,9 +319,9 @@ def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
 
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> None:
-    mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
+    mechanism, words = mechanism_of(name, city), KeyedRandom(KEY)
     alone = reports_in(mechanism, alone_on(mechanism, words, trips))
-    prior = learn_prior(mechanism, alone)
+    prior = fit_prior(mechanism, alone)
     expected = decode(mechanism, alone, prior, level=0.8)
     reports = cluster.perturb(frame, mechanism, words)
     found = cluster.decode(reports, mechanism, prior, level=0.8).toArrow()
@@ -335,14 +335,14 @@ def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> No
 
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> None:
-    mechanism, words = mechanism_of(name, city), KeyedWords(KEY)
+    mechanism, words = mechanism_of(name, city), KeyedRandom(KEY)
     alone = reports_in(mechanism, alone_on(mechanism, words, trips))
     groups = cluster.count(cluster.perturb(frame, mechanism, words), mechanism)
     for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.evidence.reports.tolist() == expected.evidence.reports.tolist()
     learned = learn(city.locations, groups).scores
-    assert learned == pytest.approx(learn_prior(mechanism, alone).scores)
+    assert learned == pytest.approx(fit_prior(mechanism, alone).scores)
 
 
 def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
@@ -351,7 +351,7 @@ def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
 
 
 def test_scores_are_those_of_one_machine(frame, trips, city) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedWords(KEY)
+    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
     alone = reports_in(mechanism, alone_on(mechanism, words, trips, linked=True))
     radii_km = (0.5, 2.0)
     expected = evaluate(city.locations, city.trajectories, alone, radii_km)
@@ -387,7 +387,7 @@ def test_the_code_of_the_page_runs(spark, city, stored, tmp_path, capsys) -> Non
     names = {
         "spark": spark,
         "key": KEY,
-        "experiment_words": KeyedWords(KEY).bound_to("experiment"),
+        "experiment_words": KeyedRandom(KEY).bound_to("experiment"),
         "mechanism": mechanism_of("atlas", city),
         "locations": city.locations,
     }

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from collecting import Address, collector, kit_of
+from collecting import Address, bundle_of, collector
 from postgres import Postgres, program
 
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 from nomadp.collector.store import Store
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 ATLAS, QUESTION = "atlas", "starts"
 OF_STORES = ("test_store", "test_schema", "test_retention", "test_damage")
@@ -58,16 +58,16 @@ def sqlite(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def kit() -> Kit:
-    return kit_of(ATLAS)
+def bundle() -> TaskBundle:
+    return bundle_of(ATLAS)
 
 
 @pytest.fixture
-def question() -> Kit:
-    return kit_of(QUESTION)
+def question() -> TaskBundle:
+    return bundle_of(QUESTION)
 
 
 @pytest.fixture
-def address(store: Store, kit: Kit, question: Kit) -> Iterator[Address]:
-    with collector(store, kit, question) as running:
+def address(store: Store, bundle: TaskBundle, question: TaskBundle) -> Iterator[Address]:
+    with collector(store, bundle, question) as running:
         yield running

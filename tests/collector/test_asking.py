@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from collecting import TOKENS, collector, kit_of, report
+from collecting import TOKENS, bundle_of, collector, report
 from refusals import json_code, printed_code
 
 from nomadp.cli import main
 from nomadp.collector.export import exported
-from nomadp.collector.held import add_task
+from nomadp.collector.loaded_task import add_task
 from nomadp.collector.store import Store
 from nomadp.protocol.folder import write_task_folder
 from nomadp.reports.files import ABOUT
@@ -20,8 +20,8 @@ REPORTS = 5
 
 
 def asked(tmp_path: Path, port: int, *arguments: str) -> Any:
-    kit = kit_of("starts")
-    where = ["--collector", f"http://127.0.0.1:{port}", "--task", kit.task.id]
+    bundle = bundle_of("starts")
+    where = ["--collector", f"http://127.0.0.1:{port}", "--task", bundle.task.id]
     out = ["--out", str(tmp_path / "answer.csv"), "--json"]
     return CliRunner().invoke(main, ["ask", "hotspots", *where, *arguments, *out])
 
@@ -34,7 +34,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def starts(sqlite: Store) -> Store:
     connection = sqlite.connect()
-    add_task(connection, kit_of("starts"))
+    add_task(connection, bundle_of("starts"))
     connection.close()
     return sqlite
 
@@ -43,14 +43,14 @@ def starts(sqlite: Store) -> Store:
 def test_a_collector_is_asked_and_needs_no_file_of_locations(
     starts: Store, tmp_path: Path
 ) -> None:
-    kit = kit_of("starts")
+    bundle = bundle_of("starts")
     with collector(starts) as address:
         for _ in range(REPORTS):
-            assert address.send(kit, report(kit)).body == b""
+            assert address.send(bundle, report(bundle)).body == b""
         done = asked(tmp_path, address.port, "--map", str(tmp_path / "map.html"))
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
-    assert (said["reports"], said["task"]) == (REPORTS, kit.task.id)
+    assert (said["reports"], said["task"]) == (REPORTS, bundle.task.id)
     assert (tmp_path / "answer.csv").exists()
     assert (tmp_path / "map.html").exists()
 
@@ -59,13 +59,13 @@ def test_a_collector_is_asked_and_needs_no_file_of_locations(
 def test_too_few_reports_are_counted_as_missing_and_nothing_is_written(
     starts: Store, tmp_path: Path
 ) -> None:
-    kit = kit_of("starts")
+    bundle = bundle_of("starts")
     with collector(starts) as address:
-        address.send(kit, report(kit))
+        address.send(bundle, report(bundle))
         done = asked(tmp_path, address.port)
     assert done.exit_code == 2
     assert json_code(done.stdout) == "too_few_reports"
-    assert str(kit.task.min_batch_size - 1) in done.output
+    assert str(bundle.task.min_batch_size - 1) in done.output
     assert not (tmp_path / "answer.csv").exists()
 
 
@@ -98,20 +98,20 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NOMADP_ANALYST_TOKEN", f" {TOKENS['analyst']}\r\n")
     connection = starts.connect()
-    add_task(connection, kit_of("atlas"))
+    add_task(connection, bundle_of("atlas"))
     connection.close()
     for name in ("starts", "atlas"):
-        kit = kit_of(name)
+        bundle = bundle_of(name)
         with collector(starts) as address:
             for _ in range(2 * REPORTS):
-                assert address.send(kit, report(kit)).body == b""
+                assert address.send(bundle, report(bundle)).body == b""
             url = f"http://127.0.0.1:{address.port}"
-            ask(f"{name}.csv", "--collector", f"{url}/tasks/{kit.task.id}")
+            ask(f"{name}.csv", "--collector", f"{url}/tasks/{bundle.task.id}")
             named = f"{name}-named.csv"
-            ask(named, "--collector", url, "--task", kit.task.id)
+            ask(named, "--collector", url, "--task", bundle.task.id)
             assert Path(named).read_bytes() == Path(f"{name}.csv").read_bytes()
-        exported(starts, kit.task.id, tmp_path / "exported.parquet")
-        write_task_folder(tmp_path / name, kit)
+        exported(starts, bundle.task.id, tmp_path / "exported.parquet")
+        write_task_folder(tmp_path / name, bundle)
         ask(f"{name}-exported.csv", "exported.parquet", "--task", name)
         rows = pq.read_table("exported.parquet")
         Path("parts").mkdir(exist_ok=True)
@@ -128,7 +128,7 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
             for more in ("", "-exported", "-parts")
         ]
         assert said[0] == said[1] == said[2]
-        assert (said[0]["task"], said[0]["reports"]) == (kit.task.id, 2 * REPORTS)
+        assert (said[0]["task"], said[0]["reports"]) == (bundle.task.id, 2 * REPORTS)
 
 
 def ask(out: str, *where: str) -> None:
@@ -142,15 +142,15 @@ def test_files_of_a_task_are_asked_on_its_terms(
     starts: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kit = kit_of("starts")
+    bundle = bundle_of("starts")
     with collector(starts) as address:
-        address.send(kit, report(kit))
-    exported(starts, kit.task.id, tmp_path / "exported.parquet")
-    write_task_folder(tmp_path / "task", kit)
+        address.send(bundle, report(bundle))
+    exported(starts, bundle.task.id, tmp_path / "exported.parquet")
+    write_task_folder(tmp_path / "task", bundle)
     ask("few.csv", "exported.parquet", "--task", "task")
     said = json.loads(Path("few.csv.meta.json").read_bytes())
-    assert (said["missing"], said["rows"]) == (kit.task.min_batch_size - 1, 0)
-    wrong = ["ask", "hotspots", "exported.parquet", "--task", kit.task.id, "--out", "x.csv"]
+    assert (said["missing"], said["rows"]) == (bundle.task.min_batch_size - 1, 0)
+    wrong = ["ask", "hotspots", "exported.parquet", "--task", bundle.task.id, "--out", "x.csv"]
     done = CliRunner().invoke(main, wrong)
     assert done.exit_code == 2
     assert printed_code(done.stderr) == "not_one_source"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from basemaps import write_basemap
-from collecting import Address, collector, kit_of
+from collecting import Address, bundle_of, collector
 from refusals import refused
 
 from nomadp.collector.basemap import PART_BYTES, checked_basemap
@@ -26,7 +26,7 @@ def served(sqlite: Store, file: Path) -> Iterator[Address]:
     def started(service: Service) -> None:
         service.basemap = checked_basemap(file)
 
-    with collector(sqlite, kit_of(), started=started) as address:
+    with collector(sqlite, bundle_of(), started=started) as address:
         yield address
 
 

@@ -10,14 +10,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from collecting import Process, kit_of, logged, prepared, report
+from collecting import Process, bundle_of, logged, prepared, report
 from crashes import Load, killed_under_load, tally
 from limits import on_this_machine
 from postgres import Postgres, program
 from processes import wait_until
 
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.opened import opened
 
 # The same collector, but for the order: it acknowledges, and writes a moment later.
 HASTY = """
@@ -41,12 +41,12 @@ main()
 
 
 def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> tuple[int, ...]:
-    kit = kit_of()
-    prepared(opened(place), kit)
+    bundle = bundle_of()
+    prepared(opened(place), bundle)
     with Process(place, folder, **how) as running:
-        load = Load(running.address, kit)
+        load = Load(running.address, bundle)
         killed_under_load(load, times, running.kill, running.start)
-    return tally(place, kit, load.acknowledged)
+    return tally(place, bundle, load.acknowledged)
 
 
 def test_a_killed_collector_loses_and_doubles_nothing(place: str, tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_acknowledging_before_the_commit_is_seen_to_lose(tmp_path: Path) -> None
 def killed_database(folder: Path, times: int) -> tuple[int, ...]:
     if program("initdb") is None:
         pytest.skip("PostgreSQL is not installed here; Debian's package is postgresql")
-    server, kit = Postgres(), kit_of()
+    server, bundle = Postgres(), bundle_of()
     try:
         server.start()
         place = server.database()
-        prepared(opened(place), kit)
+        prepared(opened(place), bundle)
         with Process(place, folder) as running:
-            load = Load(running.address, kit)
+            load = Load(running.address, bundle)
 
             def start() -> None:
                 server.start()
@@ -88,7 +88,7 @@ def killed_database(folder: Path, times: int) -> tuple[int, ...]:
 
             killed_under_load(load, times, server.kill, start)
         assert load.statuses <= {200, 429, 503}
-        return tally(place, kit, load.acknowledged)
+        return tally(place, bundle, load.acknowledged)
     finally:
         server.end()
 
@@ -117,13 +117,13 @@ def test_a_killed_database_loses_and_doubles_nothing(tmp_path: Path) -> None:
 def test_told_to_stop_it_answers_what_it_has_and_ends(
     tmp_path: Path, number: int, code: int
 ) -> None:
-    kit, place = kit_of(), str(tmp_path / "collector.sqlite")
-    prepared(opened(place), kit)
+    bundle, place = bundle_of(), str(tmp_path / "collector.sqlite")
+    prepared(opened(place), bundle)
     with Process(place, tmp_path) as running:
-        with Load(running.address, kit) as load:
+        with Load(running.address, bundle) as load:
             assert load.has_sent(20)
             assert running.end(number) == code
-        acknowledged, lost, doubled = tally(place, kit, load.acknowledged)
+        acknowledged, lost, doubled = tally(place, bundle, load.acknowledged)
     assert acknowledged > 10
     assert (lost, doubled) == (0, 0)
     said = running.log.read_text()
@@ -133,7 +133,7 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
 
 def test_a_start_does_not_wait_for_what_only_answers_need() -> None:
     code = (
-        "import sys, nomadp.cli.serve, nomadp.collector.server, nomadp.collector.opened\n"
+        "import sys, nomadp.cli.serve, nomadp.collector.server, nomadp.collector.connections\n"
         "print(*sorted(set(sys.modules) & {'pandas', 'scipy', 'matplotlib', 'numba', 'pyarrow',"
         "'psycopg', 'nomadp.reports', 'nomadp.answers', 'nomadp.inference'}))"
     )
@@ -145,7 +145,7 @@ def test_a_start_does_not_wait_for_what_only_answers_need() -> None:
 def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
     """How long it is until ready, on a machine of its own, the benchmark says."""
     place = str(tmp_path / "collector.sqlite")
-    prepared(opened(place), kit_of())
+    prepared(opened(place), bundle_of())
     with Process(place, tmp_path) as running:
         assert running.process is not None
         said = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -154,10 +154,10 @@ def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
 
 
 def test_a_start_leaves_the_log_of_a_crash_for_later(tmp_path: Path) -> None:
-    kit, place = kit_of(), tmp_path / "collector.sqlite"
-    prepared(opened(str(place)), kit)
+    bundle, place = bundle_of(), tmp_path / "collector.sqlite"
+    prepared(opened(str(place)), bundle)
     with Process(str(place), tmp_path) as running:
-        assert running.address.send(kit, report(kit)).body == b""
+        assert running.address.send(bundle, report(bundle)).body == b""
         running.kill()
     store = opened(str(place))
     first = store.connect()
@@ -172,7 +172,7 @@ def test_workers_end_with_the_process_that_started_them(
     postgres: Postgres, tmp_path: Path
 ) -> None:
     place = postgres.database()
-    prepared(opened(place), kit_of())
+    prepared(opened(place), bundle_of())
     with Process(place, tmp_path, ["--workers", "2"]) as running:
         assert wait_until(lambda: writers(place) == 2, 120)
         running.kill()
@@ -200,16 +200,16 @@ def parts(place: str) -> int:
 
 @pytest.mark.slow
 def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path) -> None:
-    kit, place = kit_of(), postgres.database()
-    prepared(opened(place), kit)
+    bundle, place = bundle_of(), postgres.database()
+    prepared(opened(place), bundle)
     with Process(place, tmp_path, ["--workers", "3"]) as running:
         assert wait_until(lambda: writers(place) == 3, 120)
-        same, replies = report(kit), []
+        same, replies = report(bundle), []
 
         def send() -> None:
             connection = http.client.HTTPConnection("127.0.0.1", running.address.port)
             body = json.dumps({"reports": [same]})
-            path = f"/tasks/{kit.task.id}/reports"
+            path = f"/tasks/{bundle.task.id}/reports"
             connection.request("POST", path, body, {"content-type": UPLOAD_TYPE})
             replies.append(connection.getresponse().read())
             connection.close()
@@ -224,13 +224,13 @@ def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path
 
         def are_several_at_work() -> bool:
             """On a busy machine one of them may be the first to take every connection."""
-            with Load(running.address, kit, 16) as load:
+            with Load(running.address, bundle, 16) as load:
                 assert load.has_sent(50)
             sent.update(load.acknowledged)
             return parts(place) > 1
 
         assert wait_until(are_several_at_work, 300)
         assert running.end() == 143
-    acknowledged, lost, doubled = tally(place, kit, sent)
+    acknowledged, lost, doubled = tally(place, bundle, sent)
     assert acknowledged > 20
     assert (lost, doubled) == (0, 0)

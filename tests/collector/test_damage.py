@@ -13,8 +13,8 @@ from collecting import (
     DAY_S,
     Address,
     Process,
+    bundle_of,
     collector,
-    kit_of,
     logged,
     new_id,
     prepared,
@@ -27,34 +27,34 @@ from processes import wait_until
 
 from nomadp.cli import main
 from nomadp.collector import service
-from nomadp.collector.held import read_task
+from nomadp.collector.connections import opened
+from nomadp.collector.loaded_task import read_task
 from nomadp.collector.messages import report_id_bytes
-from nomadp.collector.opened import opened
 from nomadp.collector.postgres_store import PostgresStore
 from nomadp.collector.retention import deletions
 from nomadp.collector.service import Service
 from nomadp.collector.store import Arrivals, Store
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 COUNT = 4000
 
 
-def fill(store: Store, kit: Kit, count: int = COUNT) -> list[bytes]:
+def fill(store: Store, bundle: TaskBundle, count: int = COUNT) -> list[bytes]:
     """Many reports that a collector has acknowledged; their ids, sorted."""
-    prepared(store, kit)
+    prepared(store, bundle)
     ids = sorted(report_id_bytes(new_id()) for _ in range(count))
-    numbers = np.arange(count)[:, None] % kit.code.size
-    values = [kit.code.raw((int(n),)) for n in numbers[:, 0]]
+    numbers = np.arange(count)[:, None] % bundle.code.size
+    values = [bundle.code.raw((int(n),)) for n in numbers[:, 0]]
     with closing(store.connect(writes=True)) as connection:
         connection.write([Arrivals(1, ids, [today()] * count, values, numbers)], lambda _: {})
     return ids
 
 
 @pytest.fixture
-def damaged(tmp_path: Path, kit: Kit) -> str:
+def damaged(tmp_path: Path, bundle: TaskBundle) -> str:
     """Three of its pages are overwritten."""
     path = tmp_path / "collector.sqlite"
-    ids = fill(opened(str(path)), kit)
+    ids = fill(opened(str(path)), bundle)
     overwrite_pages(path, [ids[200], ids[2000], ids[3900]])
     return str(path)
 
@@ -69,9 +69,11 @@ def check(place: str) -> tuple[int, Any]:
     return said.exit_code, json.loads(said.stdout)
 
 
-def assert_takes_nothing(address: Address, kit: Kit, capfd: pytest.CaptureFixture[str]) -> None:
+def assert_takes_nothing(
+    address: Address, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(20):
-        refused = address.send(kit, report(kit))
+        refused = address.send(bundle, report(bundle))
         assert (refused.status, refused.problem) == (503, "store_corrupt")
         assert int(refused.headers["retry-after"]) > 0
     ready = address.ask("GET", "/readyz")
@@ -83,29 +85,32 @@ def assert_takes_nothing(address: Address, kit: Kit, capfd: pytest.CaptureFixtur
 
 
 def test_the_first_upload_that_meets_a_damaged_page_ends_the_intake(
-    damaged: str, kit: Kit, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    damaged: str,
+    bundle: TaskBundle,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Service, "_check", lambda self: None)  # the uploads alone find it
     kept = []
     with collector(opened(damaged)) as address:
         while True:
-            sent = report(kit)
-            reply = address.send(kit, sent)
+            sent = report(bundle)
+            reply = address.send(bundle, sent)
             if reply.status != 200:
                 break
             kept.append(report_id_bytes(sent["report_id"]))
         assert (reply.status, reply.problem) == (503, "store_corrupt")
-        assert_takes_nothing(address, kit, capfd)
+        assert_takes_nothing(address, bundle, capfd)
     with closing(opened(damaged).connect()) as connection:
         assert set(connection.known(1, kept)) == set(kept)  # nothing acknowledged is lost
 
 
 def test_a_damaged_page_that_nobody_asks_for_is_found_after_a_start(
-    damaged: str, kit: Kit, capfd: pytest.CaptureFixture[str]
+    damaged: str, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with collector(opened(damaged)) as address:
         assert wait_until(lambda: address.ask("GET", "/readyz").status == 503, 60)
-        assert_takes_nothing(address, kit, capfd)
+        assert_takes_nothing(address, bundle, capfd)
 
 
 class Damaged(Process):
@@ -121,17 +126,17 @@ def test_a_collector_on_a_damaged_store_ends_as_any_other(damaged: str, tmp_path
 
 
 def test_a_damaged_database_takes_nothing_more(
-    postgres: Postgres, kit: Kit, capfd: pytest.CaptureFixture[str]
+    postgres: Postgres, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server = Postgres()  # of its own: it is stopped and damaged
     try:
         server.start()
         place = server.database()
-        fill(opened(place), kit, 40)  # all in the page that is overwritten
+        fill(opened(place), bundle, 40)  # all in the page that is overwritten
         server.damage(place, "report")
         with collector(opened(place)) as address:
-            assert address.send(kit, report(kit)).problem == "store_corrupt"
-            assert_takes_nothing(address, kit, capfd)
+            assert address.send(bundle, report(bundle)).problem == "store_corrupt"
+            assert_takes_nothing(address, bundle, capfd)
         code, found = check(place)
         assert code == 1
         assert any(re.match(r"report\b.*\bXX001\b", each) for each in found["damage"])
@@ -140,33 +145,33 @@ def test_a_damaged_database_takes_nothing_more(
 
 
 def test_a_database_that_misses_a_file_takes_nothing_more(
-    postgres: Postgres, kit: Kit, capfd: pytest.CaptureFixture[str]
+    postgres: Postgres, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server = Postgres()
     try:
         server.start()
         place = server.database()
-        fill(opened(place), kit, 40)
+        fill(opened(place), bundle, 40)
         server.damage(place, "report", lose=True)
         with collector(opened(place)) as address:
-            assert_takes_nothing(address, kit, capfd)
+            assert_takes_nothing(address, bundle, capfd)
     finally:
         server.end()
 
 
 def test_all_collectors_on_a_damaged_database_take_nothing_more(
-    postgres: Postgres, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    postgres: Postgres, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "WATCH_S", 0.05)
     server = Postgres()
     try:
         server.start()
         place = server.database()
-        fill(opened(place), kit, 40)
+        fill(opened(place), bundle, 40)
         server.damage(place, "report")
         with collector(opened(place)) as one, collector(opened(place)) as other:
             assert other.ask("GET", "/readyz").status == 200
-            assert one.send(kit, report(kit)).problem == "store_corrupt"
+            assert one.send(bundle, report(bundle)).problem == "store_corrupt"
             assert wait_until(lambda: other.ask("GET", "/readyz").status == 503, 20)
             assert metrics(other)["nomadp_store_corrupt"] == "1"
         with collector(opened(place)) as again:  # until all of them were started again
@@ -175,9 +180,9 @@ def test_all_collectors_on_a_damaged_database_take_nothing_more(
         server.end()
 
 
-def test_a_whole_store_passes(place: str, kit: Kit, question: Kit) -> None:
-    with collector(opened(place), kit, question) as address:
-        for each in (kit, question):
+def test_a_whole_store_passes(place: str, bundle: TaskBundle, question: TaskBundle) -> None:
+    with collector(opened(place), bundle, question) as address:
+        for each in (bundle, question):
             assert address.send(each, *[report(each, k) for k in range(20)]).body == b""
         code, found = check(place)  # while it is in use
     assert code == 0, found
@@ -188,13 +193,13 @@ def test_a_whole_store_passes(place: str, kit: Kit, question: Kit) -> None:
 @pytest.mark.parametrize("deletes", [False, True])
 def test_a_store_whose_values_were_deleted_is_whole(place: str, deletes: bool) -> None:
     more: dict[str, Any] = {"delete_counts": True} if deletes else {}
-    kit = kit_of(start=today() - 2, end=today() + 1, retention=4, **more)
+    bundle = bundle_of(start=today() - 2, end=today() + 1, retention=4, **more)
     store = opened(place)
-    with collector(store, kit) as address:
-        old = [report(kit, k, time=today() - 1) for k in range(5)]
-        assert address.send(kit, *old, *[report(kit, k) for k in range(5)]).body == b""
+    with collector(store, bundle) as address:
+        old = [report(bundle, k, time=today() - 1) for k in range(5)]
+        assert address.send(bundle, *old, *[report(bundle, k) for k in range(5)]).body == b""
     with closing(store.connect()) as connection:
-        held = read_task(connection, kit.task.id)
+        held = read_task(connection, bundle.task.id)
     assert held is not None
     last = None
     for days in (3, 4):
@@ -205,10 +210,10 @@ def test_a_store_whose_values_were_deleted_is_whole(place: str, deletes: bool) -
 
 
 def test_with_amcheck_the_indexes_of_a_database_are_compared(
-    postgres: Postgres, kit: Kit
+    postgres: Postgres, bundle: TaskBundle
 ) -> None:
     place = postgres.database()
-    fill(opened(place), kit, 50)
+    fill(opened(place), bundle, 50)
     assert any("amcheck" in each for each in check(place)[1]["notes"])
     with closing(PostgresStore(place).connect()) as connection:
         connection.run("CREATE EXTENSION amcheck")
@@ -230,8 +235,10 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_does_not_fit_together_is_found(place: str, kit: Kit, change: str) -> None:
-    fill(opened(place), kit, 60)
+def test_what_does_not_fit_together_is_found(
+    place: str, bundle: TaskBundle, change: str
+) -> None:
+    fill(opened(place), bundle, 60)
     assert check(place)[0] == 0
     with closing(opened(place).connect()) as connection:
         connection.run(change)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collecting import Address, Reply, collector, kit_of, report, today, value_of
+from collecting import Address, Reply, bundle_of, collector, report, today, value_of
 
-from nomadp.answers.asking import _RULES, QUESTIONS
+from nomadp.answers.query import _RULES, QUESTIONS
 from nomadp.collector.answers import Asking
 from nomadp.collector.app import operator_app, public_app
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 from nomadp.collector.problems import PROBLEMS
 from nomadp.collector.store import Store
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.task import Task
 from nomadp.reports.counts import Counts
 
@@ -26,30 +26,32 @@ def encoded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def new_task(kit: Kit) -> dict[str, Any]:
-    files = {name: encoded(content) for name, content in kit.files.items()}
-    return {"task": encoded(kit.task.content), "files": files}
+def new_task(bundle: TaskBundle) -> dict[str, Any]:
+    files = {name: encoded(content) for name, content in bundle.files.items()}
+    return {"task": encoded(bundle.task.content), "files": files}
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), kit_of(), kit_of("starts")) as address:
+    with collector(opened(str(place)), bundle_of(), bundle_of("starts")) as address:
         yield address
 
 
 def test_a_device_fetches_the_very_bytes_that_the_id_names(running: Address) -> None:
-    for kit in (kit_of(), kit_of("starts")):
-        path = f"/tasks/{kit.task.id}"
+    for bundle in (bundle_of(), bundle_of("starts")):
+        path = f"/tasks/{bundle.task.id}"
         content = running.ask("GET", path).body
-        task = Task.from_bytes(content, kit.task.id)
+        task = Task.from_bytes(content, bundle.task.id)
         book = "zones" if task.asks else "atlas"
         files = {n: running.ask("GET", f"{path}/{n}").body for n in ("locations", book)}
-        assert Kit.from_files(task, files).mechanism.identity == kit.mechanism.identity
+        assert (
+            TaskBundle.from_files(task, files).mechanism.identity == bundle.mechanism.identity
+        )
 
 
 def test_files_are_fetched_once_and_kept(running: Address) -> None:
-    path = f"/tasks/{kit_of().task.id}/atlas"
+    path = f"/tasks/{bundle_of().task.id}/atlas"
     first = running.ask("GET", path)
     assert "immutable" in first.headers["cache-control"]
     again = running.ask("GET", path, if_none_match=first.headers["etag"])
@@ -59,7 +61,7 @@ def test_files_are_fetched_once_and_kept(running: Address) -> None:
     assert running.ask("GET", path, if_none_match='"another"').status == 200
 
 
-@pytest.mark.parametrize("path", ["/healthz/", "/tasks/", f"/tasks/{kit_of().task.id}/"])
+@pytest.mark.parametrize("path", ["/healthz/", "/tasks/", f"/tasks/{bundle_of().task.id}/"])
 def test_nobody_is_sent_to_the_host_that_they_name(running: Address, path: str) -> None:
     reply = running.ask("GET", path, host="elsewhere.example")
     assert "location" not in reply.headers
@@ -78,13 +80,13 @@ def test_nobody_is_sent_to_the_host_that_they_name(running: Address, path: str) 
 def test_a_problem_names_the_task_it_is_of(
     running: Address, method: str, ending: str, problem: str
 ) -> None:
-    task_id = kit_of().task.id
+    task_id = bundle_of().task.id
     reply = running.ask(method, f"/tasks/{task_id}{ending}", b"x", role="analyst")
     assert (reply.problem, reply.json.get("taskid")) == (problem, task_id)
 
 
 def test_an_atlas_task_has_no_zones(running: Address) -> None:
-    assert running.ask("GET", f"/tasks/{kit_of().task.id}/zones").problem == "not_found"
+    assert running.ask("GET", f"/tasks/{bundle_of().task.id}/zones").problem == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_other_addresses_are_problems(
 
 @pytest.mark.parametrize("role", [None, "analyst"])
 def test_only_the_operator_operates(running: Address, role: str | None) -> None:
-    path = f"/operator/tasks/{kit_of().task.id}"
+    path = f"/operator/tasks/{bundle_of().task.id}"
     for method, where in (
         ("GET", "/operator/tasks"),
         ("POST", "/operator/tasks"),
@@ -121,7 +123,7 @@ def test_only_the_operator_operates(running: Address, role: str | None) -> None:
 
 @pytest.mark.parametrize("role", [None, "operator"])
 def test_only_the_analyst_asks(running: Address, role: str | None) -> None:
-    path = f"/tasks/{kit_of().task.id}"
+    path = f"/tasks/{bundle_of().task.id}"
     for method, where in (
         ("POST", f"{path}/collection_jobs"),
         ("GET", f"{path}/collection_jobs/{'A' * 43}"),
@@ -140,19 +142,19 @@ def test_the_operators_addresses_are_not_on_the_public_listener(running: Address
 
 
 def test_an_operator_adds_a_task_and_devices_report_at_once(address: Address) -> None:
-    kit = kit_of(purpose="A second one.")
-    assert address.send(kit, report(kit)).status == 404
+    bundle = bundle_of(purpose="A second one.")
+    assert address.send(bundle, report(bundle)).status == 404
     for _ in range(2):  # adding it again changes nothing
-        reply = address.post("/operator/tasks", new_task(kit), "operator")
-        assert (reply.status, reply.json) == (201, {"task_id": kit.task.id})
-    assert address.send(kit, report(kit)).body == b""
+        reply = address.post("/operator/tasks", new_task(bundle), "operator")
+        assert (reply.status, reply.json) == (201, {"task_id": bundle.task.id})
+    assert address.send(bundle, report(bundle)).body == b""
     listed = address.ask("GET", "/operator/tasks", role="operator").json["tasks"]
-    assert kit.task.id in [each["task_id"] for each in listed]
+    assert bundle.task.id in [each["task_id"] for each in listed]
 
 
 def test_what_is_no_task_is_not_added(running: Address) -> None:
-    good = new_task(kit_of(purpose="A third one."))
-    other = new_task(kit_of("starts"))
+    good = new_task(bundle_of(purpose="A third one."))
+    other = new_task(bundle_of("starts"))
     for wrong, problem in (
         ({}, "invalid_message"),
         ({**good, "more": 1}, "invalid_message"),
@@ -178,16 +180,18 @@ def finished(address: Address, job: Reply) -> Reply:
 QUESTION = {"question": {"ask": "hotspots"}}
 
 
-def test_a_question_is_one_job_until_it_is_deleted(address: Address, kit: Kit) -> None:
-    path = f"/tasks/{kit.task.id}/collection_jobs"
-    address.send(kit, *[report(kit, k) for k in range(5)])
+def test_a_question_is_one_job_until_it_is_deleted(
+    address: Address, bundle: TaskBundle
+) -> None:
+    path = f"/tasks/{bundle.task.id}/collection_jobs"
+    address.send(bundle, *[report(bundle, k) for k in range(5)])
     first = address.post(path, QUESTION, "analyst")
     found = finished(address, first)
     assert found.status == 200
     assert found.json["status"] == "done"
     assert found.json["answer"]["about"]["reports"] == 5
-    assert found.json["task_id"] == kit.task.id
-    address.send(kit, report(kit))
+    assert found.json["task_id"] == bundle.task.id
+    address.send(bundle, report(bundle))
     again = address.post(path, QUESTION, "analyst")
     assert again.headers["location"] == first.headers["location"]
     assert finished(address, again).json == found.json
@@ -198,8 +202,8 @@ def test_a_question_is_one_job_until_it_is_deleted(address: Address, kit: Kit) -
     assert anew.json["answer"]["about"]["reports"] == 6
 
 
-def test_a_default_that_is_said_is_no_other_job(address: Address, kit: Kit) -> None:
-    path, task = f"/tasks/{kit.task.id}/collection_jobs", kit.task
+def test_a_default_that_is_said_is_no_other_job(address: Address, bundle: TaskBundle) -> None:
+    path, task = f"/tasks/{bundle.task.id}/collection_jobs", bundle.task
     said = {"ask": "hotspots", "level": "0.90", "areas": "locations", "at": None}
     asked: list[dict[str, Any]] = [QUESTION, {"question": said}]
     asked += [{"start": task.start, **QUESTION, "end": task.end}]
@@ -212,34 +216,36 @@ def test_a_default_that_is_said_is_no_other_job(address: Address, kit: Kit) -> N
         assert address.post(path, other, "analyst").json["job"] != names[0]
 
 
-def test_below_the_batch_size_only_what_is_missing_is_told(address: Address, kit: Kit) -> None:
-    address.send(kit, report(kit))
-    path = f"/tasks/{kit.task.id}"
+def test_below_the_batch_size_only_what_is_missing_is_told(
+    address: Address, bundle: TaskBundle
+) -> None:
+    address.send(bundle, report(bundle))
+    path = f"/tasks/{bundle.task.id}"
     job = address.post(f"{path}/collection_jobs", QUESTION, "analyst")
     told = finished(address, job).json
-    assert told == {"status": "too_few", "missing": 2, "task_id": kit.task.id}
+    assert told == {"status": "too_few", "missing": 2, "task_id": bundle.task.id}
     counts = address.ask("GET", f"{path}/counts", role="analyst").json
     assert set(counts) == {"task_id", "start", "end", "missing"}
     assert counts["missing"] == 2
-    address.send(kit, report(kit), report(kit))
+    address.send(bundle, report(bundle), report(bundle))
     assert finished(address, job).json["status"] == "done"
 
 
 def test_the_batch_size_holds_for_the_days_that_are_asked_about(
-    address: Address, kit: Kit
+    address: Address, bundle: TaskBundle
 ) -> None:
-    address.send(kit, *[report(kit, k) for k in range(2)])
-    address.send(kit, *[report(kit, k, time=today() - 1) for k in range(3)])
-    path = f"/tasks/{kit.task.id}"
+    address.send(bundle, *[report(bundle, k) for k in range(2)])
+    address.send(bundle, *[report(bundle, k, time=today() - 1) for k in range(3)])
+    path = f"/tasks/{bundle.task.id}"
     few = address.post(f"{path}/collection_jobs", {**QUESTION, "start": today()}, "analyst")
-    told = {"status": "too_few", "missing": 1, "task_id": kit.task.id}
+    told = {"status": "too_few", "missing": 1, "task_id": bundle.task.id}
     assert finished(address, few).json == told
     counts = address.ask("GET", f"{path}/counts?start={today()}", role="analyst").json
     assert (counts["missing"], "cells" in counts) == (1, False)
 
 
 def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
-    question: Kit,
+    question: TaskBundle,
 ) -> None:
     numbers = question.code.parse(value_of(question))
     law, length = question.mechanism.identity, question.code.entries
@@ -251,11 +257,11 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
 
 
 def test_a_question_that_cannot_be_asked_is_refused(
-    address: Address, kit: Kit, question: Kit
+    address: Address, bundle: TaskBundle, question: TaskBundle
 ) -> None:
-    for each in (kit, question):
+    for each in (bundle, question):
         address.send(each, *[report(each) for _ in range(3)])
-    path = f"/tasks/{kit.task.id}/collection_jobs"
+    path = f"/tasks/{bundle.task.id}/collection_jobs"
     for wrong in (
         {},
         {"ask": "who was it"},
@@ -287,8 +293,10 @@ def test_a_question_that_cannot_be_asked_is_refused(
     assert reply.problem == "invalid_message"
 
 
-def test_counts_are_those_of_the_reports(address: Address, kit: Kit, question: Kit) -> None:
-    for each in (kit, question):
+def test_counts_are_those_of_the_reports(
+    address: Address, bundle: TaskBundle, question: TaskBundle
+) -> None:
+    for each in (bundle, question):
         address.send(each, *[report(each, k % 4) for k in range(9)])
         address.send(each, report(each, 1, time=today() - 1))
         path = f"/tasks/{each.task.id}/counts"
@@ -302,26 +310,28 @@ def test_counts_are_those_of_the_reports(address: Address, kit: Kit, question: K
         assert bad.problem == "invalid_message"
 
 
-def test_counts_travel_as_arrow(address: Address, kit: Kit) -> None:
+def test_counts_travel_as_arrow(address: Address, bundle: TaskBundle) -> None:
     import pyarrow as pa
 
-    address.send(kit, *[report(kit, k % 4) for k in range(9)])
+    address.send(bundle, *[report(bundle, k % 4) for k in range(9)])
     kind = "application/vnd.apache.arrow.stream"
-    reply = address.ask("GET", f"/tasks/{kit.task.id}/counts", role="analyst", accept=kind)
+    reply = address.ask("GET", f"/tasks/{bundle.task.id}/counts", role="analyst", accept=kind)
     counts = Counts.from_arrow(pa.ipc.open_stream(reply.body).read_all())
-    ((length, values, often),) = counts.by_length(kit.mechanism)
+    ((length, values, often),) = counts.by_length(bundle.mechanism)
     assert (length, values.tolist(), often.tolist()) == (3, [0, 1, 2, 3], [3, 2, 2, 2])
 
 
-def test_health_and_metrics_are_there_for_those_who_watch(address: Address, kit: Kit) -> None:
+def test_health_and_metrics_are_there_for_those_who_watch(
+    address: Address, bundle: TaskBundle
+) -> None:
     assert address.ask("GET", "/healthz").json == {"status": "alive"}
     assert address.ask("GET", "/readyz").json == {"status": "ready"}
-    address.send(kit, report(kit), report(kit))
+    address.send(bundle, report(bundle), report(bundle))
     said = address.ask("GET", "/metrics").body.decode()
     assert 'nomadp_uploads_total{status="200"} 1' in said
     assert "nomadp_reports_acknowledged_total 2" in said
     assert "nomadp_ready 1" in said
-    assert kit.task.id not in said
+    assert bundle.task.id not in said
 
 
 DOCUMENT = json.loads(
@@ -361,29 +371,33 @@ def test_the_document_has_every_route_and_no_other() -> None:
     assert described == built
 
 
-def test_a_task_of_another_process_is_found(store: Store, kit: Kit) -> None:
-    from nomadp.collector.held import add_task
+def test_a_task_of_another_process_is_found(store: Store, bundle: TaskBundle) -> None:
+    from nomadp.collector.loaded_task import add_task
 
     with collector(store) as address:
-        assert address.send(kit, report(kit)).status == 404
+        assert address.send(bundle, report(bundle)).status == 404
         connection = store.connect()
-        add_task(connection, kit)
+        add_task(connection, bundle)
         connection.close()
         time.sleep(1.1)
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_a_job_of_any_name_is_not_there(address: Address, kit: Kit, method: str) -> None:
+def test_a_job_of_any_name_is_not_there(
+    address: Address, bundle: TaskBundle, method: str
+) -> None:
     for name in ("%00", "%FF", "A" * 43, "A" * 44):
-        path = f"/tasks/{kit.task.id}/collection_jobs/{name}"
+        path = f"/tasks/{bundle.task.id}/collection_jobs/{name}"
         assert address.ask(method, path, role="analyst").problem == "unrecognized_job"
 
 
 def test_a_job_is_not_there_behind_another_task(
-    address: Address, kit: Kit, question: Kit
+    address: Address, bundle: TaskBundle, question: TaskBundle
 ) -> None:
-    job = address.post(f"/tasks/{kit.task.id}/collection_jobs", QUESTION, "analyst").json["job"]
+    job = address.post(f"/tasks/{bundle.task.id}/collection_jobs", QUESTION, "analyst").json[
+        "job"
+    ]
     path = f"/tasks/{question.task.id}/collection_jobs/{job}"
     for method in ("GET", "DELETE"):
         assert address.ask(method, path, role="analyst").problem == "unrecognized_job"

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
-from collecting import TOKENS, Address, Process, kit_of, logged, prepared, report
+from collecting import TOKENS, Address, Process, bundle_of, logged, prepared, report
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.opened import opened
 
 DOCUMENT = Path(__file__).parents[2] / "src" / "nomadp" / "collector" / "openapi.json"
 HOST = b"host: localhost\r\n"
@@ -25,12 +25,12 @@ HOST = b"host: localhost\r\n"
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     folder = tmp_path_factory.mktemp("collector")
     place = str(folder / "collector.sqlite")
-    prepared(opened(place), kit_of(), kit_of("starts"))
+    prepared(opened(place), bundle_of(), bundle_of("starts"))
     with Process(place, folder) as process:
         yield process
         assert process.process is not None
         assert process.process.poll() is None
-        assert process.address.send(kit_of(), report(kit_of())).body == b""
+        assert process.address.send(bundle_of(), report(bundle_of())).body == b""
         codes = {line["code"] for line in logged(process.log.read_text())}
         assert not any(code.endswith("_failed") for code in codes)
 
@@ -56,7 +56,7 @@ def asked_by_schema(address: Address, examples: int) -> int:
                 nonlocal count
                 count += 1
                 if count % 2 and "task" in (case.path_parameters or {}):
-                    case.path_parameters["task"] = kit_of("starts").task.id  # it gets closed
+                    case.path_parameters["task"] = bundle_of("starts").task.id  # it gets closed
                 token = {"authorization": f"Bearer {TOKENS[role]}"}
                 case.headers = {**(case.headers or {}), **token}
                 base = f"http://127.0.0.1:{port}"
@@ -85,10 +85,10 @@ def _fuzzed(strategy: Any, ask: Callable[[Any], None], examples: int) -> None:
 
 def raw_requests(count: int) -> Iterator[bytes]:
     """Uploads with bytes changed, cut off, or made up."""
-    chance, kit = random.Random(7), kit_of()
+    chance, bundle = random.Random(7), bundle_of()
     for _ in range(count):
-        body = json.dumps({"reports": [report(kit, k) for k in range(3)]}).encode()
-        head = f"POST /tasks/{kit.task.id}/reports HTTP/1.1\r\n".encode() + HOST
+        body = json.dumps({"reports": [report(bundle, k) for k in range(3)]}).encode()
+        head = f"POST /tasks/{bundle.task.id}/reports HTTP/1.1\r\n".encode() + HOST
         head += f"content-type: {UPLOAD_TYPE}\r\n".encode()
         spoiled = bytearray(body)
         for _ in range(chance.choice((0, 1, 4, 30))):

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
-from collecting import Address, collector, kit_of, report
+from collecting import Address, bundle_of, collector, report
 
-from nomadp.collector import guard
+from nomadp.collector import limits
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.opened import opened
 from nomadp.collector.store import Store
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), kit_of()) as address:
+    with collector(opened(str(place)), bundle_of()) as address:
         yield address
 
 
@@ -61,9 +61,11 @@ def test_what_is_no_http_is_a_problem(running: Address, said: bytes) -> None:
     assert b"urn:nomadp:error:bad_request" in found
 
 
-def upload_head(kit: Kit, *lines: str) -> bytes:
+def upload_head(bundle: TaskBundle, *lines: str) -> bytes:
     about = ["host: x", f"content-type: {UPLOAD_TYPE}", *lines]
-    return "\r\n".join([f"POST /tasks/{kit.task.id}/reports HTTP/1.1", *about, "", ""]).encode()
+    return "\r\n".join(
+        [f"POST /tasks/{bundle.task.id}/reports HTTP/1.1", *about, "", ""]
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -120,26 +122,30 @@ def test_as_many_headers_as_programs_send_are_read(running: Address) -> None:
 @pytest.mark.parametrize("lines", [["content-length: 10"], ["transfer-encoding: chunked"]])
 @pytest.mark.parametrize("body", [b"", b"1\r\n{\r\n"])
 def test_a_body_that_does_not_arrive_is_told_so(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch, lines: list[str], body: bytes
+    sqlite: Store,
+    bundle: TaskBundle,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: list[str],
+    body: bytes,
 ) -> None:
-    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
-    with collector(sqlite, kit) as address:
+    monkeypatch.setattr(limits, "ARRIVAL_S", 0.5)
+    with collector(sqlite, bundle) as address:
         with connected(address) as connection:
             began_s = time.monotonic()
-            connection.sendall(upload_head(kit, *lines) + body)
+            connection.sendall(upload_head(bundle, *lines) + body)
             found = answer(connection)
             assert time.monotonic() - began_s > 0.3
         assert found.startswith(b"HTTP/1.1 408 ")
         assert found.count(b"HTTP/1.1") == 1
         assert b"urn:nomadp:error:too_slow" in found
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
 
 
 def test_a_head_that_does_not_arrive_is_told_so(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
-    with collector(sqlite, kit) as address:
+    monkeypatch.setattr(limits, "ARRIVAL_S", 0.5)
+    with collector(sqlite, bundle) as address:
         for said in (b"", b"GET /healthz HTTP/1.1\r\nx: "):
             with connected(address) as connection:
                 connection.sendall(said)
@@ -147,11 +153,11 @@ def test_a_head_that_does_not_arrive_is_told_so(
 
 
 def test_a_request_is_answered_once_though_its_body_stops(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
-    with collector(sqlite, kit) as address, connected(address) as connection:
-        head = upload_head(kit, "content-encoding: gzip", "content-length: 10")
+    monkeypatch.setattr(limits, "ARRIVAL_S", 0.5)
+    with collector(sqlite, bundle) as address, connected(address) as connection:
+        head = upload_head(bundle, "content-encoding: gzip", "content-length: 10")
         connection.sendall(head + b"{")
         found = answer(connection)
     assert found.startswith(b"HTTP/1.1 415 ")
@@ -159,11 +165,11 @@ def test_a_request_is_answered_once_though_its_body_stops(
 
 
 def test_an_answered_connection_is_not_hurried(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "ARRIVAL_S", 0.5)
-    with collector(sqlite, kit) as address, connected(address) as connection:
-        head = upload_head(kit, "content-encoding: gzip", "content-length: 1")
+    monkeypatch.setattr(limits, "ARRIVAL_S", 0.5)
+    with collector(sqlite, bundle) as address, connected(address) as connection:
+        head = upload_head(bundle, "content-encoding: gzip", "content-length: 1")
         connection.sendall(head)
         assert connection.recv(65_536).startswith(b"HTTP/1.1 415 ")
         connection.sendall(b"{")
@@ -177,27 +183,27 @@ def test_an_answered_connection_is_not_hurried(
 def test_no_reply_is_taken_for_another_type(running: Address) -> None:
     for method, path in [
         ("GET", "/healthz"),
-        ("GET", f"/tasks/{kit_of().task.id}"),
-        ("GET", f"/tasks/{kit_of().task.id}/counts"),
-        ("POST", f"/tasks/{kit_of().task.id}/reports"),
+        ("GET", f"/tasks/{bundle_of().task.id}"),
+        ("GET", f"/tasks/{bundle_of().task.id}/counts"),
+        ("POST", f"/tasks/{bundle_of().task.id}/reports"),
         ("GET", "/metrics"),
         ("GET", "/nowhere"),
     ]:
         assert running.ask(method, path).headers["x-content-type-options"] == "nosniff"
-    assert running.send(kit_of(), report(kit_of())).headers["x-content-type-options"]
+    assert running.send(bundle_of(), report(bundle_of())).headers["x-content-type-options"]
     with connected(running) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
         assert b"x-content-type-options: nosniff" in answer(connection)
 
 
 def test_of_too_many_connections_the_longest_waiting_goes(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 20)
-    with collector(sqlite, kit) as address:
+    monkeypatch.setattr(limits, "CONNECTIONS_MAX", 20)
+    with collector(sqlite, bundle) as address:
         idle = [connected(address) for _ in range(30)]
         try:
-            assert address.send(kit, report(kit)).body == b""
+            assert address.send(bundle, report(bundle)).body == b""
             assert answer(idle[0]) == b""
         finally:
             for each in idle:
@@ -205,26 +211,26 @@ def test_of_too_many_connections_the_longest_waiting_goes(
 
 
 def test_connections_that_idle_after_an_answer_make_room_for_new_ones(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 10)
-    with collector(sqlite, kit) as address:
+    monkeypatch.setattr(limits, "CONNECTIONS_MAX", 10)
+    with collector(sqlite, bundle) as address:
         idle = [connected(address) for _ in range(12)]
         try:
             for each in idle[2:]:
                 each.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
                 assert each.recv(9) == b"HTTP/1.1 "
             for _ in range(20):
-                assert address.send(kit, report(kit)).body == b""
+                assert address.send(bundle, report(bundle)).body == b""
         finally:
             for each in idle:
                 each.close()
 
 
 def test_honest_clients_are_served_beside_hundreds_of_slow_ones(
-    sqlite: Store, kit: Kit
+    sqlite: Store, bundle: TaskBundle
 ) -> None:
-    with collector(sqlite, kit) as address:
+    with collector(sqlite, bundle) as address:
         slow = [connected(address) for _ in range(300)]
         try:
             for each in slow:
@@ -232,7 +238,7 @@ def test_honest_clients_are_served_beside_hundreds_of_slow_ones(
             spent_s = []
             for _ in range(20):
                 began_s = time.monotonic()
-                assert address.send(kit, report(kit)).body == b""
+                assert address.send(bundle, report(bundle)).body == b""
                 spent_s.append(time.monotonic() - began_s)
             assert sorted(spent_s)[10] < 10  # nobody waits for them to be cut off
         finally:
@@ -241,7 +247,7 @@ def test_honest_clients_are_served_beside_hundreds_of_slow_ones(
 
 
 def test_trailers_of_any_size_are_not_read(running: Address) -> None:
-    path = f"/tasks/{kit_of().task.id}/reports".encode()
+    path = f"/tasks/{bundle_of().task.id}/reports".encode()
     head = (
         b"host: x\r\ncontent-type: " + UPLOAD_TYPE.encode() + b"\r\ntransfer-encoding: chunked"
     )
@@ -252,9 +258,9 @@ def test_trailers_of_any_size_are_not_read(running: Address) -> None:
 
 
 def test_a_message_may_begin_where_a_large_one_ends(running: Address) -> None:
-    body = json.dumps({"reports": [report(kit_of(), k) for k in range(100)]}).encode()
+    body = json.dumps({"reports": [report(bundle_of(), k) for k in range(100)]}).encode()
     body += b" " * 20_000
-    head = f"POST /tasks/{kit_of().task.id}/reports HTTP/1.1\r\nhost: x\r\n"
+    head = f"POST /tasks/{bundle_of().task.id}/reports HTTP/1.1\r\nhost: x\r\n"
     head += f"content-type: {UPLOAD_TYPE}\r\ncontent-length: {len(body)}\r\n\r\n"
     with connected(running) as connection:
         connection.sendall(head.encode() + body + b"GET /healthz HTTP/1.1\r\nhost: x\r\n")
@@ -264,12 +270,12 @@ def test_a_message_may_begin_where_a_large_one_ends(running: Address) -> None:
 
 
 def test_idle_connections_leave_room_for_others(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "CONNECTIONS_MAX", 20)
-    with collector(sqlite, kit) as address, ExitStack() as many:
+    monkeypatch.setattr(limits, "CONNECTIONS_MAX", 20)
+    with collector(sqlite, bundle) as address, ExitStack() as many:
         for _ in range(20):
             idle = many.enter_context(connected(address))
             idle.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
             assert idle.recv(1000).startswith(b"HTTP/1.1 200 ")
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""

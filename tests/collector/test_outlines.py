@@ -11,23 +11,23 @@ from collecting import Address as Served
 from collecting import collector, report, today
 from worlds import scattered
 
-from nomadp.client.kits import fetched_from
+from nomadp.client.bundles import fetched_from
+from nomadp.collector.connections import opened
 from nomadp.collector.copying import copied
-from nomadp.collector.held import add_task, read_task
-from nomadp.collector.opened import opened
+from nomadp.collector.loaded_task import add_task, read_task
 from nomadp.collector.store import Store
 from nomadp.protocol.address import Address
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import base64url
 from nomadp.protocol.create import create_task
 from nomadp.protocol.fetch import with_fetched_outlines
 from nomadp.protocol.files import locations_bytes, zones_bytes
-from nomadp.protocol.kit import Kit
 from nomadp.protocol.outlines import outlines_bytes, with_outlines
 from nomadp.zones import polygon_zones
 
 
 @pytest.fixture
-def drawn() -> Kit:
+def drawn() -> TaskBundle:
     """Of a west and an east."""
     places = scattered(40)
     middle = float(sorted(places.lng)[20]) - 1e-6
@@ -38,19 +38,19 @@ def drawn() -> Kit:
     ]
     zones = polygon_zones(places, rings, ["West", "East"])
     said = {"epsilon": 4, "end": date.today() + timedelta(days=3), "min_batch_size": 3}
-    kit = create_task(places, "starts", purpose="To see.", zones=zones, **said)
-    return with_outlines(kit, outlines_bytes(kit) or b"")
+    bundle = create_task(places, "starts", purpose="To see.", zones=zones, **said)
+    return with_outlines(bundle, outlines_bytes(bundle) or b"")
 
 
 @pytest.fixture
-def plain(drawn: Kit) -> Kit:
+def plain(drawn: TaskBundle) -> TaskBundle:
     """The same task as somebody has it who has no outlines."""
     files = {"locations": locations_bytes(drawn.locations), "zones": zones_bytes(drawn.book)}
-    return Kit.from_files(drawn.task, files)
+    return TaskBundle.from_files(drawn.task, files)
 
 
-def answered(address: Served, kit: Kit, question: dict[str, Any]) -> Any:
-    path = f"/tasks/{kit.task.id}/collection_jobs"
+def answered(address: Served, bundle: TaskBundle, question: dict[str, Any]) -> Any:
+    path = f"/tasks/{bundle.task.id}/collection_jobs"
     name = address.post(path, {"question": question}, "analyst").json["job"]
     for _ in range(300):
         reply = address.ask("GET", f"{path}/{name}", role="analyst")
@@ -60,7 +60,9 @@ def answered(address: Served, kit: Kit, question: dict[str, Any]) -> Any:
     raise AssertionError("no answer came")
 
 
-def test_outlines_are_served_and_answers_are_drawn_with_them(store: Store, drawn: Kit) -> None:
+def test_outlines_are_served_and_answers_are_drawn_with_them(
+    store: Store, drawn: TaskBundle
+) -> None:
     with collector(store, drawn) as address:
         reply = address.ask("GET", f"/tasks/{drawn.task.id}/outlines")
         assert reply.status == 200
@@ -80,24 +82,24 @@ def test_outlines_are_served_and_answers_are_drawn_with_them(store: Store, drawn
 
 
 def test_a_task_without_outlines_has_none_to_serve(
-    sqlite: Store, plain: Kit, kit: Kit, question: Kit
+    sqlite: Store, plain: TaskBundle, bundle: TaskBundle, question: TaskBundle
 ) -> None:
-    with collector(sqlite, plain, kit, question) as address:
-        for each in (plain, kit, question):
+    with collector(sqlite, plain, bundle, question) as address:
+        for each in (plain, bundle, question):
             assert address.ask("GET", f"/tasks/{each.task.id}/outlines").problem == "not_found"
         url = f"http://127.0.0.1:{address.port}"
         assert with_fetched_outlines(Address.parse(url), plain) is plain
 
 
 def test_outlines_are_kept_where_a_task_was_without(
-    sqlite: Store, plain: Kit, drawn: Kit, tmp_path: Path
+    sqlite: Store, plain: TaskBundle, drawn: TaskBundle, tmp_path: Path
 ) -> None:
     connection = sqlite.connect()
     assert add_task(connection, plain)
     assert not add_task(connection, drawn)
     held = read_task(connection, drawn.task.id)
     assert held is not None
-    assert set(held.kit.book.polygons) == {"West", "East"}
+    assert set(held.bundle.book.polygons) == {"West", "East"}
     connection.close()
     other = opened(str(tmp_path / "copy.sqlite"))
     copied(sqlite, other)
@@ -107,7 +109,7 @@ def test_outlines_are_kept_where_a_task_was_without(
 
 
 def test_an_operator_publishes_them_and_wrong_ones_are_refused(
-    sqlite: Store, drawn: Kit
+    sqlite: Store, drawn: TaskBundle
 ) -> None:
     right = outlines_bytes(drawn) or b""
     said = json.loads(right)

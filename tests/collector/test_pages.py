@@ -3,13 +3,13 @@
 import gzip
 
 import pytest
-from collecting import Address, collector, kit_of, report
+from collecting import Address, bundle_of, collector, report
 
 from nomadp.collector import jobs, page_routes
 from nomadp.collector.store import Store
 from nomadp.pages import NOT_BUILT, POLICY, PageFile, built_pages
-from nomadp.protocol.kit import Kit
-from nomadp.protocol.promise import Promise
+from nomadp.protocol.bundle import TaskBundle
+from nomadp.protocol.guarantee import Guarantee
 
 PAGES = {
     "index.html": PageFile("index.html", b"<!doctype html><title>x</title>"),
@@ -22,7 +22,7 @@ def served(
     store: Store, monkeypatch: pytest.MonkeyPatch, pages: dict[str, PageFile]
 ) -> "collector":
     monkeypatch.setattr(page_routes, "built_pages", lambda: pages)
-    return collector(store, kit_of())
+    return collector(store, bundle_of())
 
 
 def test_the_page_may_load_nothing_from_elsewhere_and_run_nothing_inline(
@@ -44,7 +44,9 @@ def test_contributors_get_one_page_for_every_task(
     sqlite: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with served(sqlite, monkeypatch, PAGES) as address:
-        pages = [address.ask("GET", f"/contribute/{name}") for name in (kit_of().task.id, "x")]
+        pages = [
+            address.ask("GET", f"/contribute/{name}") for name in (bundle_of().task.id, "x")
+        ]
         wrong = [address.ask("GET", path) for path in ("/contribute", "/contribute/x/y")]
     assert {each.body for each in pages} == {PAGES["contribute.html"].content}
     assert {each.headers["content-security-policy"] for each in pages} == {POLICY}
@@ -79,7 +81,7 @@ def test_without_pages_it_says_how_to_build_them_and_takes_reports(
     with served(sqlite, monkeypatch, {}) as address:
         page = address.ask("GET", "/")
         assert (page.status, page.body.decode()) == (404, f"{NOT_BUILT}\n")
-        assert address.send(kit_of(), report(kit_of())).status == 200
+        assert address.send(bundle_of(), report(bundle_of())).status == 200
 
 
 def test_a_folder_without_an_index_has_no_pages(tmp_path: object) -> None:
@@ -87,27 +89,29 @@ def test_a_folder_without_an_index_has_no_pages(tmp_path: object) -> None:
 
 
 def test_an_analyst_sees_how_tasks_fare_and_what_was_refused(
-    address: Address, kit: Kit, question: Kit
+    address: Address, bundle: TaskBundle, question: TaskBundle
 ) -> None:
-    address.send(kit, report(kit), report(kit, time=1))
-    assert address.counters(kit, "task_not_started") == 1
+    address.send(bundle, report(bundle), report(bundle, time=1))
+    assert address.counters(bundle, "task_not_started") == 1
     tasks = address.ask("GET", "/tasks", role="analyst").json["tasks"]
-    assert {each["task_id"] for each in tasks} == {kit.task.id, question.task.id}
-    found = address.ask("GET", f"/tasks/{kit.task.id}/progress", role="analyst").json
+    assert {each["task_id"] for each in tasks} == {bundle.task.id, question.task.id}
+    found = address.ask("GET", f"/tasks/{bundle.task.id}/progress", role="analyst").json
     assert found in tasks
-    assert (found["purpose"], found["epsilon"]) == (kit.task.purpose, "4")
+    assert (found["purpose"], found["epsilon"]) == (bundle.task.purpose, "4")
     assert (found["reports"], found["counters"]["task_not_started"]) == (1, 1)
 
 
-def test_what_a_task_promises_is_told_to_everybody(address: Address, kit: Kit) -> None:
-    reply = address.ask("GET", f"/tasks/{kit.task.id}/promise")
-    assert reply.json == {"task_id": kit.task.id, **Promise(kit).as_dict()}
+def test_what_a_task_promises_is_told_to_everybody(
+    address: Address, bundle: TaskBundle
+) -> None:
+    reply = address.ask("GET", f"/tasks/{bundle.task.id}/promise")
+    assert reply.json == {"task_id": bundle.task.id, **Guarantee(bundle).as_dict()}
     assert "immutable" in reply.headers["cache-control"]
 
 
 @pytest.mark.slow
 def test_questions_asked_together_are_learned_for_once(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [{"ask": "hotspots"}, {"ask": "flows"}]
     works, work_out = [], jobs._worked_out
@@ -117,9 +121,9 @@ def test_questions_asked_together_are_learned_for_once(
         return await work_out(request)
 
     monkeypatch.setattr(jobs, "_worked_out", counted)
-    with collector(sqlite, kit) as address:
-        address.send(kit, *[report(kit, k) for k in range(5)])
-        path = f"/tasks/{kit.task.id}/collection_jobs"
+    with collector(sqlite, bundle) as address:
+        address.send(bundle, *[report(bundle, k) for k in range(5)])
+        path = f"/tasks/{bundle.task.id}/collection_jobs"
         made = [address.post(path, {"question": each}, "analyst") for each in asked]
         strange = address.post(path, {"question": {"ask": "nothing of the kind"}}, "analyst")
         where = [each.headers["location"] for each in made]

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from collecting import DAY_S, Address, collector, kit_of, logged, report, today
+from collecting import DAY_S, Address, bundle_of, collector, logged, report, today
 from processes import wait_until
 
 from nomadp.cli import main
 from nomadp.collector import retention, service
 from nomadp.collector.clock import BOUND_S, STEP_S, Clock
-from nomadp.collector.held import counts_of, read_task, totals_of
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
+from nomadp.collector.loaded_task import counts_of, read_task, totals_of
 from nomadp.collector.retention import deletions
 from nomadp.collector.store import Store
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +43,9 @@ def kept(place: str) -> int:
     return int(count)
 
 
-def filled(place: str, kit: Kit, count: int = 30) -> None:
-    with collector(opened(place), kit, clock=Clock()) as address:
-        assert address.send(kit, *[report(kit, k) for k in range(count)]).body == b""
+def filled(place: str, bundle: TaskBundle, count: int = 30) -> None:
+    with collector(opened(place), bundle, clock=Clock()) as address:
+        assert address.send(bundle, *[report(bundle, k) for k in range(count)]).body == b""
 
 
 def metric(address: Address, name: str) -> float:
@@ -67,9 +67,9 @@ def confirmed(place: str, *more: str) -> Any:
 
 
 def test_a_collector_that_starts_with_the_clock_ahead_deletes_nothing(
-    place: str, kit: Kit, capfd: pytest.CaptureFixture[str]
+    place: str, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    filled(place, kit)
+    filled(place, bundle)
     with collector(opened(place), clock=Clock(Moved(400))) as address:
         time.sleep(0.5)  # several times as long as between two sweeps
         refused = address.ask("GET", "/readyz")
@@ -78,7 +78,7 @@ def test_a_collector_that_starts_with_the_clock_ahead_deletes_nothing(
         assert metric(address, "ready") == 0
         assert metric(address, "deleted_reports_total") == 0
         # Else it would be "late" by this clock, which devices take for an end.
-        late = address.send(kit, report(kit))
+        late = address.send(bundle, report(bundle))
         assert (late.status, late.problem) == (503, "clock_suspect")
         assert int(late.headers["retry-after"]) > 0
     assert kept(place) == 30
@@ -89,27 +89,29 @@ def test_a_collector_that_starts_with_the_clock_ahead_deletes_nothing(
 
 
 def test_a_clock_that_jumps_while_the_collector_runs_stops_deletion_at_once(
-    place: str, kit: Kit
+    place: str, bundle: TaskBundle
 ) -> None:
     moved = Moved()
-    with collector(opened(place), kit, clock=Clock(moved)) as address:
-        assert address.send(kit, report(kit)).body == b""
+    with collector(opened(place), bundle, clock=Clock(moved)) as address:
+        assert address.send(bundle, report(bundle)).body == b""
         moved.days = 400
-        assert address.send(kit, report(kit)).problem == "clock_suspect"
+        assert address.send(bundle, report(bundle)).problem == "clock_suspect"
         assert address.ask("GET", "/readyz").status == 503
         time.sleep(0.5)
         assert kept(place) == 1
         moved.days = 0  # somebody set it right again
         assert address.ask("GET", "/readyz").status == 200
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
     with closing(opened(place).connect()) as connection:
         newest = connection.newest_time()
     assert newest is not None
     assert abs(newest - time.time()) <= STEP_S + 1
 
 
-def test_a_jump_that_the_operator_confirms_lets_retention_go_on(place: str, kit: Kit) -> None:
-    filled(place, kit)
+def test_a_jump_that_the_operator_confirms_lets_retention_go_on(
+    place: str, bundle: TaskBundle
+) -> None:
+    filled(place, bundle)
     moved = Moved()
     with collector(opened(place), clock=Clock(moved)) as address:
         with closing(opened(place).connect()) as connection:  # as if it had been off so long
@@ -125,9 +127,12 @@ def test_a_jump_that_the_operator_confirms_lets_retention_go_on(place: str, kit:
 
 
 def test_after_a_confirmed_jump_what_is_over_is_deleted_and_counted(
-    place: str, kit: Kit, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    place: str,
+    bundle: TaskBundle,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    filled(place, kit)
+    filled(place, bundle)
     monkeypatch.setattr(retention, "AT_ONCE", 7)
     with collector(opened(place), clock=Clock(Moved(400))) as address:
         assert address.ask("GET", "/readyz").status == 503
@@ -140,19 +145,21 @@ def test_after_a_confirmed_jump_what_is_over_is_deleted_and_counted(
     assert steps == [7, 7, 7, 7, 2]
 
 
-def test_a_clock_that_went_back_is_suspect_until_it_is_confirmed(place: str, kit: Kit) -> None:
+def test_a_clock_that_went_back_is_suspect_until_it_is_confirmed(
+    place: str, bundle: TaskBundle
+) -> None:
     with closing(opened(place).connect()) as connection:  # confirmed by mistake
         connection.confirm_time(int(time.time()) + 400 * DAY_S)
-    with collector(opened(place), kit, clock=Clock()) as address:
-        assert address.send(kit, report(kit)).problem == "clock_suspect"
+    with collector(opened(place), bundle, clock=Clock()) as address:
+        assert address.send(bundle, report(bundle)).problem == "clock_suspect"
         confirmed(place, "--confirm")
         assert is_soon(lambda: address.ask("GET", "/readyz").status == 200)
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
 
 
 def test_what_confirming_would_delete_is_said_before(place: str) -> None:
-    kit = kit_of(start=today() - 9, end=today() + 1, retention=11)
-    filled(place, kit)
+    bundle = bundle_of(start=today() - 9, end=today() + 1, retention=11)
+    filled(place, bundle)
     with closing(opened(place).connect()) as connection:
         assert confirmed(place)["would_delete"] == 0
         connection.run("UPDATE report SET epoch = epoch - 9")
@@ -186,7 +193,9 @@ def test_a_newest_time_is_only_replaced_by_a_newer_one(store: Store) -> None:
         assert connection.newest_time() == 3600
 
 
-def test_a_commit_keeps_the_hour_and_never_a_finer_time(store: Store, kit: Kit) -> None:
+def test_a_commit_keeps_the_hour_and_never_a_finer_time(
+    store: Store, bundle: TaskBundle
+) -> None:
     now_s = [1e9]
     with collector(store, clock=lambda: now_s[0]):
         pass
@@ -198,18 +207,20 @@ def test_a_commit_keeps_the_hour_and_never_a_finer_time(store: Store, kit: Kit) 
 def test_counts_outlive_their_reports_unless_the_task_says_otherwise(
     store: Store, deletes: bool
 ) -> None:
-    kit = kit_of("starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes))
-    with collector(store, kit) as address:
-        assert address.send(kit, *[report(kit, k) for k in range(30)]).body == b""
+    bundle = bundle_of(
+        "starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes)
+    )
+    with collector(store, bundle) as address:
+        assert address.send(bundle, *[report(bundle, k) for k in range(30)]).body == b""
         with closing(store.connect()) as connection:
-            held = read_task(connection, kit.task.id)
+            held = read_task(connection, bundle.task.id)
             assert held is not None
             before = counts_of(connection, held)
             assert sum(deletions(store, held, time.time() + 50 * DAY_S)) == 30
             assert sum(deletions(store, held, time.time() + 60 * DAY_S)) == 0
             assert totals_of(connection, held) == ({} if deletes else {today(): 30})
             after = counts_of(connection, held)
-        path = f"/tasks/{kit.task.id}/counts"
+        path = f"/tasks/{bundle.task.id}/counts"
         found = address.ask("GET", path, role="analyst").json
     assert after.cells == ({} if deletes else before.cells)
     assert found.get("reports") == (None if deletes else 30)
@@ -219,15 +230,17 @@ def test_counts_outlive_their_reports_unless_the_task_says_otherwise(
 def test_what_comes_in_after_a_wrong_clock_was_set_right_is_deleted_in_its_time(
     place: str, deletes: bool
 ) -> None:
-    kit = kit_of("starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes))
+    bundle = bundle_of(
+        "starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes)
+    )
     store, over_s = opened(place), time.time() + 50 * DAY_S
-    with collector(store, kit) as address:
-        assert address.send(kit, *[report(kit, k) for k in range(5)]).body == b""
+    with collector(store, bundle) as address:
+        assert address.send(bundle, *[report(bundle, k) for k in range(5)]).body == b""
         with closing(store.connect()) as connection:
-            held = read_task(connection, kit.task.id)
+            held = read_task(connection, bundle.task.id)
         assert held is not None
         assert sum(deletions(store, held, over_s)) == 5  # confirmed by mistake
-        assert address.send(kit, *[report(kit, k) for k in range(3)]).body == b""
+        assert address.send(bundle, *[report(bundle, k) for k in range(3)]).body == b""
         checked = CliRunner().invoke(main, ["collector", "check", "--store", place])
         assert checked.exit_code == 0, checked.output
     assert kept(place) == 3

@@ -10,12 +10,12 @@ from collecting import DAY_S, collector, report, today
 from refusals import refused
 
 from nomadp.collector import schema
-from nomadp.collector.held import counts_of, read_task
+from nomadp.collector.connections import opened
+from nomadp.collector.loaded_task import counts_of, read_task
 from nomadp.collector.messages import report_id_bytes
-from nomadp.collector.opened import opened
 from nomadp.collector.schema import LAYOUT
 from nomadp.collector.store import StoreRefused
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 # As the first nomadp that kept a store made it: these lines never change.
 LAYOUT_1 = (
@@ -56,7 +56,7 @@ class Raw:
         self._raw.close()
 
 
-def of_layout_1(place: str, kit: Kit, *sent: dict[str, Any]) -> None:
+def of_layout_1(place: str, bundle: TaskBundle, *sent: dict[str, Any]) -> None:
     """With a task, and reports that all have the value of the first."""
     with closing(Raw(place)) as raw:
         for line in LAYOUT_1:
@@ -64,20 +64,20 @@ def of_layout_1(place: str, kit: Kit, *sent: dict[str, Any]) -> None:
                 raw.run(line + " WITHOUT ROWID")
             else:
                 raw.run(line if raw.is_file else line.replace("BLOB", "BYTEA"))
-        files = dict(kit.files)
+        files = dict(bundle.files)
         locations, (book,) = files.pop("locations"), files.values()
-        row = (1, kit.task.id, kit.task.content, locations, book)
+        row = (1, bundle.task.id, bundle.task.content, locations, book)
         raw.run("INSERT INTO task VALUES (?, ?, ?, ?, ?, 0)", *row)
         for each in sent:
-            value = kit.code.parse_text(each["value"])
+            value = bundle.code.parse_text(each["value"])
             name = report_id_bytes(each["report_id"])
             raw.run("INSERT INTO report VALUES (1, ?, ?, ?)", name, each["time"], value)
         raw.run("INSERT INTO cell VALUES (1, ?, 5, 0, ?)", sent[0]["time"], len(sent))
         raw.run("INSERT INTO counter VALUES (1, 'accepted', 0, ?)", len(sent))
 
 
-def same_reports(kit: Kit, count: int) -> list[dict[str, Any]]:
-    return [report(kit, 5) for _ in range(count)]
+def same_reports(bundle: TaskBundle, count: int) -> list[dict[str, Any]]:
+    return [report(bundle, 5) for _ in range(count)]
 
 
 def layout_of(place: str) -> str:
@@ -85,30 +85,32 @@ def layout_of(place: str) -> str:
         return str(raw.run("SELECT said FROM about WHERE name = 'schema'").fetchall()[0][0])
 
 
-def test_a_store_of_layout_1_is_brought_to_the_newest_and_served(place: str, kit: Kit) -> None:
-    sent = same_reports(kit, 3)
-    of_layout_1(place, kit, *sent)
+def test_a_store_of_layout_1_is_brought_to_the_newest_and_served(
+    place: str, bundle: TaskBundle
+) -> None:
+    sent = same_reports(bundle, 3)
+    of_layout_1(place, bundle, *sent)
     with collector(opened(place)) as address:
-        assert address.send(kit, *sent, report(kit, 5)).body == b""
-        assert address.counters(kit, "accepted", 4) == 4
+        assert address.send(bundle, *sent, report(bundle, 5)).body == b""
+        assert address.counters(bundle, "accepted", 4) == 4
     assert layout_of(place) == str(LAYOUT)
     with closing(opened(place).connect()) as connection:
-        held = read_task(connection, kit.task.id)
+        held = read_task(connection, bundle.task.id)
         assert held is not None
         assert list(counts_of(connection, held).cells.values()) == [4]
         assert connection.rows("SELECT swept FROM task") == [(-1,)]
 
 
 def test_the_newest_time_of_an_older_store_is_that_of_its_newest_reports(
-    place: str, kit: Kit
+    place: str, bundle: TaskBundle
 ) -> None:
-    of_layout_1(place, kit, *same_reports(kit, 2))
+    of_layout_1(place, bundle, *same_reports(bundle, 2))
     with closing(opened(place).connect()) as connection:
         assert connection.newest_time() == (today() - 1) * DAY_S
 
 
-def test_opening_a_store_again_changes_nothing(place: str, kit: Kit) -> None:
-    of_layout_1(place, kit, *same_reports(kit, 2))
+def test_opening_a_store_again_changes_nothing(place: str, bundle: TaskBundle) -> None:
+    of_layout_1(place, bundle, *same_reports(bundle, 2))
     opened(place)
     with closing(opened(place).connect()) as connection:
         connection.run("UPDATE clock SET seconds = 7")
@@ -120,9 +122,9 @@ def test_opening_a_store_again_changes_nothing(place: str, kit: Kit) -> None:
 
 
 def test_a_migration_that_is_cut_off_leaves_the_store_as_it_was(
-    place: str, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    place: str, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of_layout_1(place, kit, *same_reports(kit, 2))
+    of_layout_1(place, bundle, *same_reports(bundle, 2))
 
     def cut_off(store: schema.Tables) -> None:
         schema.MIGRATIONS[1](store)
@@ -140,8 +142,8 @@ def test_a_migration_that_is_cut_off_leaves_the_store_as_it_was(
     assert layout_of(place) == str(LAYOUT)
 
 
-def test_a_store_that_is_in_use_is_not_migrated(place: str, kit: Kit) -> None:
-    of_layout_1(place, kit, *same_reports(kit, 1))
+def test_a_store_that_is_in_use_is_not_migrated(place: str, bundle: TaskBundle) -> None:
+    of_layout_1(place, bundle, *same_reports(bundle, 1))
     with closing(Raw(place)) as other:
         if other.is_file:
             other.run("PRAGMA journal_mode = WAL").fetchall()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collecting import Address, collector, kit_of, prepared, report, today
+from collecting import Address, bundle_of, collector, prepared, report, today
 from crashes import Load, tally
 from postgres import Postgres
 from processes import wait_until
@@ -19,40 +19,50 @@ from refusals import refused
 import nomadp
 from nomadp.answers import ask
 from nomadp.collector import copying, service
+from nomadp.collector.connections import opened
 from nomadp.collector.copying import backed_up, check_whole, copied
 from nomadp.collector.export import exported
-from nomadp.collector.held import close_task, counters_of, counts_of, is_closed, read_task
+from nomadp.collector.loaded_task import (
+    close_task,
+    counters_of,
+    counts_of,
+    is_closed,
+    read_task,
+)
 from nomadp.collector.messages import report_id_bytes
-from nomadp.collector.opened import opened
 from nomadp.collector.retention import deletions
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, StoreRefused
 from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew
 from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.reports.counts import Counts
 from nomadp.reports.files import read_reports
 
 DAY_S = 86_400
 
 
-def filled(store: Store, *kits: Kit, count: int = 30) -> dict[str, list[dict[str, object]]]:
+def filled(
+    store: Store, *bundles: TaskBundle, count: int = 30
+) -> dict[str, list[dict[str, object]]]:
     """A store with reports of these tasks; what was sent."""
-    sent = {each.task.id: [report(each, k) for k in range(count)] for each in kits}
-    with collector(store, *kits) as address:
-        for each in kits:
+    sent = {each.task.id: [report(each, k) for k in range(count)] for each in bundles}
+    with collector(store, *bundles) as address:
+        for each in bundles:
             assert address.send(each, *sent[each.task.id]).body == b""
     return sent
 
 
-def test_the_order_of_rows_tells_nothing_of_when_they_came(sqlite: Store, kit: Kit) -> None:
+def test_the_order_of_rows_tells_nothing_of_when_they_came(
+    sqlite: Store, bundle: TaskBundle
+) -> None:
     names = []
-    with collector(sqlite, kit) as address:
+    with collector(sqlite, bundle) as address:
         for _ in range(20):
-            sent = report(kit)
+            sent = report(bundle)
             names.append(report_id_bytes(sent["report_id"]))
-            address.send(kit, sent)
+            address.send(bundle, sent)
     connection = sqlite.connect()
     stored = [bytes(name) for (name,) in connection.rows("SELECT id FROM report")]
     with pytest.raises(sqlite3.OperationalError, match="rowid"):
@@ -62,12 +72,12 @@ def test_the_order_of_rows_tells_nothing_of_when_they_came(sqlite: Store, kit: K
 
 
 def test_in_postgresql_reports_of_one_commit_lie_in_the_order_of_their_ids(
-    postgres: Postgres, kit: Kit
+    postgres: Postgres, bundle: TaskBundle
 ) -> None:
     store = opened(postgres.database())
-    sent = [report(kit) for _ in range(20)]
-    with collector(store, kit) as address:
-        assert address.send(kit, *sent).body == b""
+    sent = [report(bundle) for _ in range(20)]
+    with collector(store, bundle) as address:
+        assert address.send(bundle, *sent).body == b""
     connection = store.connect()
     stored = [bytes(name) for (name,) in connection.rows("SELECT id FROM report ORDER BY ctid")]
     connection.close()
@@ -162,20 +172,20 @@ def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:
 
 
 def test_a_database_without_an_encoding_holds_a_store_like_any_other(
-    postgres: Postgres, kit: Kit
+    postgres: Postgres, bundle: TaskBundle
 ) -> None:
     """``LC_ALL=C initdb`` makes such ones: their texts come as bytes unless asked otherwise."""
     server = Postgres("SQL_ASCII")  # `postgres` has skipped the test where there is none
     try:
         server.start()
         store = opened(server.database())
-        named = kit_of(purpose="Wo Stra\N{LATIN SMALL LETTER SHARP S}en fehlen.")
+        named = bundle_of(purpose="Wo Stra\N{LATIN SMALL LETTER SHARP S}en fehlen.")
         sent = filled(store, named, count=3)[named.task.id]
         with closing(store.connect()) as connection:
             assert connection.rows("SHOW server_encoding") == [("SQL_ASCII",)]
             held = read_task(connection, named.task.id)
             assert held is not None
-            assert held.kit.task == named.task
+            assert held.bundle.task == named.task
             assert counters_of(connection)[1] == {"accepted": 3}
         stored = {row[1] for row in state(store)["report"]}
         assert stored == {str(report_id_bytes(str(each["report_id"]))) for each in sent}
@@ -185,10 +195,10 @@ def test_a_database_without_an_encoding_holds_a_store_like_any_other(
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such modes on Windows")
 def test_only_the_operator_can_read_a_store_and_its_backups(
-    sqlite: Store, kit: Kit, tmp_path: Path
+    sqlite: Store, bundle: TaskBundle, tmp_path: Path
 ) -> None:
-    with collector(sqlite, kit) as address:
-        assert address.send(kit, report(kit)).body == b""
+    with collector(sqlite, bundle) as address:
+        assert address.send(bundle, report(bundle)).body == b""
         backed_up(sqlite, tmp_path / "backup.sqlite")
         files = [path for path in tmp_path.iterdir() if path.is_file()]
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
@@ -197,7 +207,7 @@ def test_only_the_operator_can_read_a_store_and_its_backups(
 
 
 def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
-    sqlite: Store, kit: Kit, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    sqlite: Store, bundle: TaskBundle, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     marks = {
         "user_agent": "Marked-Agent/7",
@@ -210,13 +220,13 @@ def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
 
     from nomadp.collector.messages import UPLOAD_TYPE
 
-    with collector(sqlite, kit) as address:
-        path = f"/tasks/{kit.task.id}/reports"
-        for body in (json.dumps({"reports": [report(kit)]}).encode(), b"marked-body"):
+    with collector(sqlite, bundle) as address:
+        path = f"/tasks/{bundle.task.id}/reports"
+        for body in (json.dumps({"reports": [report(bundle)]}).encode(), b"marked-body"):
             reply = address.ask("POST", path, body, content_type=UPLOAD_TYPE, **marks)
             assert b"marked" not in reply.body
-        address.counters(kit, "invalid_message")
-    exported(sqlite, kit.task.id, tmp_path / "out.parquet")
+        address.counters(bundle, "invalid_message")
+    exported(sqlite, bundle.task.id, tmp_path / "out.parquet")
     backed_up(sqlite, tmp_path / "backup.sqlite")
     logged = "".join(capfd.readouterr())
     everything = b"".join(each.read_bytes() for each in tmp_path.iterdir()) + logged.encode()
@@ -225,17 +235,17 @@ def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
     connection = sqlite.connect()
     ((epoch, value),) = connection.rows("SELECT epoch, value FROM report")
     connection.close()
-    assert (epoch, len(value)) == (today(), kit.code.byte_count)
+    assert (epoch, len(value)) == (today(), bundle.code.byte_count)
 
 
 def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> None:
-    kit = kit_of(start=today() - 2, end=today() + 1, retention=4)
+    bundle = bundle_of(start=today() - 2, end=today() + 1, retention=4)
     now_s = [time.time()]
-    with collector(store, kit, clock=lambda: now_s[0]) as address:
-        old, new = report(kit, 1, time=today() - 1), report(kit, 2)
-        address.send(kit, old, new)
+    with collector(store, bundle, clock=lambda: now_s[0]) as address:
+        old, new = report(bundle, 1, time=today() - 1), report(bundle, 2)
+        address.send(bundle, old, new)
         connection = store.connect()
-        held = read_task(connection, kit.task.id)
+        held = read_task(connection, bundle.task.id)
         assert held is not None
         assert sum(deletions(store, held, now_s[0])) == 0
         now_s[0] += 3 * DAY_S
@@ -244,18 +254,18 @@ def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> 
         rows = dict(connection.rows("SELECT id, value FROM report"))
         by_id = {bytes(k): v for k, v in rows.items()}
         assert by_id[report_id_bytes(old["report_id"])] is None
-        assert bytes(by_id[report_id_bytes(new["report_id"])]) == kit.code.raw((2,))
+        assert bytes(by_id[report_id_bytes(new["report_id"])]) == bundle.code.raw((2,))
         assert [v for _, _, v in counts_of(connection, held).cells] == [1, 2]
         connection.close()
-        assert address.send(kit, old).failures == ["report_replayed"]
+        assert address.send(bundle, old).failures == ["report_replayed"]
         changed = dict(old, time=today())
-        assert address.send(kit, changed).failures == ["report_replayed"]
+        assert address.send(bundle, changed).failures == ["report_replayed"]
 
 
 def test_of_a_task_that_keeps_its_reports_longer_nothing_is_deleted(store: Store) -> None:
     days = {"start": today() - 2, "end": today() + 1}
-    short = kit_of(**days, retention=4, delete_counts=True)
-    long = kit_of("starts", **days, retention=40)
+    short = bundle_of(**days, retention=4, delete_counts=True)
+    long = bundle_of("starts", **days, retention=40)
     filled(store, short, long)
     connection = store.connect()
     held, other = (read_task(connection, each.task.id) for each in (short, long))
@@ -271,27 +281,27 @@ def test_of_a_task_that_keeps_its_reports_longer_nothing_is_deleted(store: Store
 
 
 def test_what_may_still_be_on_its_way_is_not_overtaken_by_its_deletion(
-    store: Store, kit: Kit
+    store: Store, bundle: TaskBundle
 ) -> None:
-    filled(store, kit)
+    filled(store, bundle)
     connection = store.connect()
-    held = read_task(connection, kit.task.id)
+    held = read_task(connection, bundle.task.id)
     connection.close()
     assert held is not None
-    over_s = (today() + kit.task.retention) * DAY_S
+    over_s = (today() + bundle.task.retention) * DAY_S
     assert sum(deletions(store, held, over_s)) == 0
     assert sum(deletions(store, held, over_s + 600)) == 30
 
 
 def test_what_was_deleted_is_not_in_the_log_beside_the_store(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "SWEEP_S", 0.1)
     now_s, log = [time.time()], Path(sqlite.name + "-wal")
-    sent = report(kit)
+    sent = report(bundle)
     name = report_id_bytes(sent["report_id"])
-    with collector(sqlite, kit, clock=lambda: now_s[0]) as address:
-        assert address.send(kit, sent).body == b""
+    with collector(sqlite, bundle, clock=lambda: now_s[0]) as address:
+        assert address.send(bundle, sent).body == b""
         now_s[0] += 60 * DAY_S
         connection = sqlite.connect()
         deadline_s = time.monotonic() + 300
@@ -304,27 +314,27 @@ def test_what_was_deleted_is_not_in_the_log_beside_the_store(
 
 
 def test_what_is_exported_can_be_read_decoded_and_counted(
-    store: Store, kit: Kit, tmp_path: Path
+    store: Store, bundle: TaskBundle, tmp_path: Path
 ) -> None:
-    sent = filled(store, kit)[kit.task.id]
+    sent = filled(store, bundle)[bundle.task.id]
     out = tmp_path / "reports.parquet"
-    assert exported(store, kit.task.id, out) == len(sent)
+    assert exported(store, bundle.task.id, out) == len(sent)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    reports = read_reports(out, kit.locations)
+    reports = read_reports(out, bundle.locations)
     assert isinstance(reports, nomadp.Reports)
     assert not reports.refusals
     assert set(reports.ids) == {each["report_id"] for each in sent}
     assert list(reports.ids) == sorted(reports.ids, key=report_id_bytes)
-    assert len(decode(kit.mechanism, reports)) == 3 * len(sent)
+    assert len(decode(bundle.mechanism, reports)) == 3 * len(sent)
     connection = store.connect()
-    held = read_task(connection, kit.task.id)
+    held = read_task(connection, bundle.task.id)
     assert held is not None
-    assert Counts.of(kit.mechanism, reports) == counts_of(connection, held)
+    assert Counts.of(bundle.mechanism, reports) == counts_of(connection, held)
     connection.close()
 
 
 def test_answers_to_a_question_are_exported_as_values(
-    store: Store, question: Kit, tmp_path: Path
+    store: Store, question: TaskBundle, tmp_path: Path
 ) -> None:
     filled(store, question)
     out = tmp_path / "reports.parquet"
@@ -362,9 +372,9 @@ def state(store: Store) -> dict[str, list[tuple[str, ...]]]:
 
 
 def test_a_backup_holds_everything_and_can_be_restored(
-    store: Store, kit: Kit, question: Kit, tmp_path: Path
+    store: Store, bundle: TaskBundle, question: TaskBundle, tmp_path: Path
 ) -> None:
-    filled(store, kit, question)
+    filled(store, bundle, question)
     with closing(store.connect()) as connection:
         connection.run("UPDATE task SET swept = 7")
     assert state(store)["clock"]
@@ -377,31 +387,37 @@ def test_a_backup_holds_everything_and_can_be_restored(
     assert state(again) == state(store)
 
 
-def test_a_backup_under_load_is_of_one_moment(store: Store, kit: Kit, tmp_path: Path) -> None:
-    with collector(store, kit) as address, Load(address, kit) as load:
+def test_a_backup_under_load_is_of_one_moment(
+    store: Store, bundle: TaskBundle, tmp_path: Path
+) -> None:
+    with collector(store, bundle) as address, Load(address, bundle) as load:
         assert load.has_sent(20)
         known = dict(load.acknowledged)
         place = str(tmp_path / "backup.sqlite")
         backed_up(store, Path(place))
-    acknowledged, lost, doubled = tally(place, kit, known)
+    acknowledged, lost, doubled = tally(place, bundle, known)
     assert acknowledged > 10
     assert (lost, doubled) == (0, 0)
 
 
-def test_a_store_is_in_use_while_a_collector_has_it(place: str, kit: Kit) -> None:
+def test_a_store_is_in_use_while_a_collector_has_it(place: str, bundle: TaskBundle) -> None:
     assert not opened(place).is_in_use()
-    with collector(opened(place), kit) as address:
+    with collector(opened(place), bundle) as address:
         assert opened(place).is_in_use()
-        assert address.send(kit, report(kit)).body == b""  # which does not feel it
+        assert address.send(bundle, report(bundle)).body == b""  # which does not feel it
     assert not opened(place).is_in_use()
     assert len(state(opened(place))["report"]) == 1
 
 
 def test_a_copy_that_was_cut_off_is_taken_up_again(
-    tmp_path: Path, place: str, kit: Kit, question: Kit, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    place: str,
+    bundle: TaskBundle,
+    question: TaskBundle,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = opened(str(tmp_path / "source.sqlite"))
-    filled(source, kit, question)
+    filled(source, bundle, question)
     target = opened(place)
     monkeypatch.setattr(copying, "AT_ONCE", 7)
     done = []
@@ -423,15 +439,15 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
     assert copied(source, target) == 60
     assert state(target) == state(source)
     with collector(target) as address:
-        assert address.send(kit, report(kit)).body == b""
-        assert address.counters(kit, "accepted", 31) == 31
+        assert address.send(bundle, report(bundle)).body == b""
+        assert address.counters(bundle, "accepted", 31) == 31
 
 
 def test_a_store_that_is_used_before_it_has_moved_is_moved_again(
-    place: str, tmp_path: Path, kit: Kit
+    place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
     source, target = opened(place), opened(str(tmp_path / "target.sqlite"))
-    filled(source, kit)
+    filled(source, bundle)
     with closing(source.connect()) as connection:
         renew(connection, "analyst")
     restarted: list[Connection] = []
@@ -441,21 +457,21 @@ def test_a_store_that_is_used_before_it_has_moved_is_moved_again(
         )
     with closing(target.connect()) as connection, pytest.raises(StoreRefused):
         check_whole(connection)
-    close_task(restarted[0], kit.task.id)
+    close_task(restarted[0], bundle.task.id)
     renew(restarted[0], "analyst")
     for connection in restarted:
         connection.close()
     assert copied(source, target, moves=True) == 30
     assert state(target) == state(source)
     with closing(target.connect()) as connection:
-        assert is_closed(connection, kit.task.id)
+        assert is_closed(connection, bundle.task.id)
 
 
 def test_nothing_is_copied_into_a_store_that_is_in_use(
-    place: str, tmp_path: Path, kit: Kit
+    place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
     source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
-    filled(source, kit)
+    filled(source, bundle)
     with collector(opened(place)), refused(StoreRefused, "store_in_use"):
         copied(source, target)
     assert not state(target)["task"]
@@ -463,10 +479,10 @@ def test_nothing_is_copied_into_a_store_that_is_in_use(
 
 
 def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(
-    place: str, tmp_path: Path, kit: Kit
+    place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
     source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
-    filled(source, kit)
+    filled(source, bundle)
     connection = target.connect(writes=True)
     with connection.transaction():
         connection.add_counters({(0, "unrecognized_task"): 5})
@@ -477,10 +493,10 @@ def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(
 
 
 def test_a_copy_with_a_report_that_its_source_has_not_is_refused(
-    place: str, tmp_path: Path, kit: Kit
+    place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
     source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
-    filled(source, kit)
+    filled(source, bundle)
     stranger = Arrivals(1, [b"s" * 16], [7], [b"x"], np.zeros((1, 1), dtype=np.int64))
     connection = target.connect(writes=True)
     connection.write([stranger], lambda written: {})
@@ -490,21 +506,23 @@ def test_a_copy_with_a_report_that_its_source_has_not_is_refused(
         copied(source, target)
 
 
-def test_a_store_is_not_copied_over_another(place: str, tmp_path: Path, kit: Kit) -> None:
+def test_a_store_is_not_copied_over_another(
+    place: str, tmp_path: Path, bundle: TaskBundle
+) -> None:
     source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
-    prepared(source, kit)
-    prepared(target, kit_of(purpose="Another."))
+    prepared(source, bundle)
+    prepared(target, bundle_of(purpose="Another."))
     with refused(StoreRefused, "store_not_empty"):
         copied(source, target)
 
 
 def test_a_backup_is_not_restored_over_what_came_in_since(
-    store: Store, kit: Kit, question: Kit, tmp_path: Path
+    store: Store, bundle: TaskBundle, question: TaskBundle, tmp_path: Path
 ) -> None:
-    filled(store, kit, question)
+    filled(store, bundle, question)
     backed_up(store, tmp_path / "backup.sqlite")
     with collector(store) as address:
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
     before = state(store)
     with refused(StoreRefused, "store_not_empty"):
         copied(opened(str(tmp_path / "backup.sqlite")), store)
@@ -529,18 +547,20 @@ def test_tokens_are_kept_as_hashes_and_renewed(store: Store) -> None:
     connection.close()
 
 
-def test_counters_outlive_the_process(store: Store, kit: Kit) -> None:
-    with collector(store, kit) as address:
-        address.send(kit, report(kit, time=0))
+def test_counters_outlive_the_process(store: Store, bundle: TaskBundle) -> None:
+    with collector(store, bundle) as address:
+        address.send(bundle, report(bundle, time=0))
     connection = store.connect()
     assert counters_of(connection)[1] == {"task_not_started": 1}
     connection.close()
 
 
-def test_uploads_side_by_side_are_all_counted(address: Address, store: Store, kit: Kit) -> None:
+def test_uploads_side_by_side_are_all_counted(
+    address: Address, store: Store, bundle: TaskBundle
+) -> None:
     def send() -> None:
         for _ in range(5):
-            assert address.send(kit, *[report(kit, k) for k in range(20)]).body == b""
+            assert address.send(bundle, *[report(bundle, k) for k in range(20)]).body == b""
 
     threads = [threading.Thread(target=send) for _ in range(6)]
     for thread in threads:
@@ -551,7 +571,7 @@ def test_uploads_side_by_side_are_all_counted(address: Address, store: Store, ki
     assert connection.rows("SELECT COUNT(*) FROM report") == [(600,)]
     ((counted,),) = connection.rows("SELECT SUM(n) FROM cell")
     connection.close()
-    assert counted == address.counters(kit, "accepted") == 600
+    assert counted == address.counters(bundle, "accepted") == 600
 
 
 @pytest.mark.parametrize(

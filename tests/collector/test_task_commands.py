@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from collecting import TOKENS, collector, kit_of, report
+from collecting import TOKENS, bundle_of, collector, report
 from refusals import printed_code
 
 from nomadp.cli import main
@@ -24,29 +24,29 @@ def run(*arguments: str) -> Any:
 def test_a_task_is_published_verified_listed_and_closed(
     sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
-    kit = kit_of(mechanism)
-    folder = str(write_task_folder(tmp_path / "made", kit))
+    bundle = bundle_of(mechanism)
+    folder = str(write_task_folder(tmp_path / "made", bundle))
     monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
     with collector(sqlite) as address:
         where = ("--collector", f"http://127.0.0.1:{address.operator_port}")
-        assert run("task", "publish", folder, *where)["task_id"] == kit.task.id
-        public = f"http://127.0.0.1:{address.port}/tasks/{kit.task.id}"
-        assert run("task", "show", public)["task_id"] == kit.task.id
-        assert address.send(kit, report(kit)).body == b""
+        assert run("task", "publish", folder, *where)["task_id"] == bundle.task.id
+        public = f"http://127.0.0.1:{address.port}/tasks/{bundle.task.id}"
+        assert run("task", "show", public)["task_id"] == bundle.task.id
+        assert address.send(bundle, report(bundle)).body == b""
         (listed,) = run("task", "list", *where)["tasks"]
         assert (listed["task_id"], listed["reports"], listed["closed"]) == (
-            kit.task.id,
+            bundle.task.id,
             1,
             False,
         )
         assert run("task", "close", folder, *where)["closed"]
-        assert address.send(kit, report(kit)).failures == ["report_dropped"]
+        assert address.send(bundle, report(bundle)).failures == ["report_dropped"]
 
 
 def test_a_wrong_token_publishes_nothing(
     sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = str(write_task_folder(tmp_path / "made", kit_of()))
+    folder = str(write_task_folder(tmp_path / "made", bundle_of()))
     monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", "wrong")
     with collector(sqlite) as address:
         where = ("--collector", f"http://127.0.0.1:{address.operator_port}")
@@ -59,7 +59,7 @@ def test_a_wrong_token_publishes_nothing(
 def test_who_takes_the_devices_address_for_the_operators_is_told(
     sqlite: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = str(write_task_folder(tmp_path / "made", kit_of()))
+    folder = str(write_task_folder(tmp_path / "made", bundle_of()))
     monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
     with collector(sqlite) as address:
         where = ("--collector", f"http://127.0.0.1:{address.port}")

@@ -5,7 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from collecting import Address, collector, kit_of, logged
+from collecting import Address, bundle_of, collector, logged
 from refusals import refused
 
 from nomadp.collector import tokens
@@ -55,7 +55,7 @@ def test_wrong_tokens_are_counted_and_logged_without_what_they_are(
     sqlite: Store, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "DELAY_S", 0.0)
-    with collector(sqlite, kit_of()) as address:
+    with collector(sqlite, bundle_of()) as address:
         for k in range(30):
             assert shown(address, f"secret-guess-{k}") == 401
         assert shown(address, "secret-guess", "/operator/tasks") == 401
@@ -76,7 +76,7 @@ def test_wrong_tokens_are_answered_late_and_correct_ones_at_once(
 ) -> None:
     monkeypatch.setattr(tokens, "DELAY_S", 1.0)
     monkeypatch.setattr(tokens, "DELAYED_MAX", 8)
-    with collector(sqlite, kit_of()) as address:
+    with collector(sqlite, bundle_of()) as address:
         began_s = time.monotonic()
         assert shown(address, "wrong") == 401
         assert time.monotonic() - began_s >= 1

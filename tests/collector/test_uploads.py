@@ -13,8 +13,8 @@ import pytest
 from collecting import (
     Address,
     Reply,
+    bundle_of,
     collector,
-    kit_of,
     logged,
     new_id,
     prepared,
@@ -24,38 +24,44 @@ from collecting import (
 )
 from refusals import refused
 
-from nomadp.collector import ingest, space
+from nomadp.collector import disk_space, ingest
 from nomadp.collector import writer as writing
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
-from nomadp.collector.held import HeldTask, counters_of, counts_of, read_task, totals_of
+from nomadp.collector.disk_space import Space
+from nomadp.collector.loaded_task import (
+    LoadedTask,
+    counters_of,
+    counts_of,
+    read_task,
+    totals_of,
+)
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.service import Service
-from nomadp.collector.space import Space
 from nomadp.collector.store import Connection, Store, StoreFull, StoreUnavailable
 from nomadp.collector.writer import Writer
 from nomadp.errors import DomainError
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 
 
-def reports_in(store: Store, kit: Kit) -> dict[str, tuple[int, bytes | None]]:
+def reports_in(store: Store, bundle: TaskBundle) -> dict[str, tuple[int, bytes | None]]:
     from nomadp.collector.messages import report_id_text
 
     connection = store.connect()
     rows = connection.rows(
         "SELECT r.id, r.epoch, r.value FROM report AS r JOIN task AS t ON r.task = t.number "
         "WHERE t.id = ?",
-        kit.task.id,
+        bundle.task.id,
     )
     connection.close()
     return {report_id_text(bytes(name)): (epoch, value) for name, epoch, value in rows}
 
 
 @contextmanager
-def watched(store: Store, kit: Kit) -> Iterator[tuple[Address, Service, Connection]]:
+def watched(store: Store, bundle: TaskBundle) -> Iterator[tuple[Address, Service, Connection]]:
     """A collector with its inside: what it writes by can be made to fail."""
     services: list[Service] = []
-    with collector(store, kit, started=services.append) as address:
+    with collector(store, bundle, started=services.append) as address:
         connection = services[0].writer._connection
         assert connection is not None
         yield address, services[0], connection
@@ -68,29 +74,33 @@ def failing(error: Exception) -> Any:
     return fails
 
 
-def send_raw(address: Address, kit: Kit, body: bytes, kind: str = UPLOAD_TYPE) -> Reply:
-    path = f"/tasks/{kit.task.id}/reports"
+def send_raw(
+    address: Address, bundle: TaskBundle, body: bytes, kind: str = UPLOAD_TYPE
+) -> Reply:
+    path = f"/tasks/{bundle.task.id}/reports"
     return address.ask("POST", path, body, content_type=kind)
 
 
-def test_what_is_acknowledged_is_stored(address: Address, store: Store, kit: Kit) -> None:
-    sent = report(kit, 7)
-    reply = address.send(kit, sent)
+def test_what_is_acknowledged_is_stored(
+    address: Address, store: Store, bundle: TaskBundle
+) -> None:
+    sent = report(bundle, 7)
+    reply = address.send(bundle, sent)
     assert (reply.status, reply.body) == (200, b"")
-    stored = {sent["report_id"]: (today(), kit.code.raw((7,)))}
-    assert reports_in(store, kit) == stored
-    assert address.counters(kit, "accepted") == 1
+    stored = {sent["report_id"]: (today(), bundle.code.raw((7,)))}
+    assert reports_in(store, bundle) == stored
+    assert address.counters(bundle, "accepted") == 1
 
 
 def test_the_same_again_is_a_success_and_counts_once(
-    address: Address, store: Store, kit: Kit
+    address: Address, store: Store, bundle: TaskBundle
 ) -> None:
-    sent = report(kit, 7)
-    assert [address.send(kit, sent).body for _ in range(3)] == [b""] * 3
-    assert address.send(kit, sent, sent).body == b""
-    assert address.counters(kit, "accepted_again", 4) == 4
+    sent = report(bundle, 7)
+    assert [address.send(bundle, sent).body for _ in range(3)] == [b""] * 3
+    assert address.send(bundle, sent, sent).body == b""
+    assert address.counters(bundle, "accepted_again", 4) == 4
     connection = store.connect()
-    held = read_task(connection, kit.task.id)
+    held = read_task(connection, bundle.task.id)
     assert held is not None
     assert totals_of(connection, held) == {today(): 1}
     assert list(counts_of(connection, held).cells.values()) == [1]
@@ -99,56 +109,56 @@ def test_the_same_again_is_a_success_and_counts_once(
 
 @pytest.mark.parametrize("other", [{"value": 8}, {"time": -1}])
 def test_the_same_id_with_other_bytes_is_refused_and_the_first_kept(
-    address: Address, store: Store, kit: Kit, other: dict[str, int]
+    address: Address, store: Store, bundle: TaskBundle, other: dict[str, int]
 ) -> None:
-    sent = report(kit, 7)
-    address.send(kit, sent)
+    sent = report(bundle, 7)
+    address.send(bundle, sent)
     changed = dict(sent)
     if "value" in other:
-        changed["value"] = value_of(kit, other["value"])
+        changed["value"] = value_of(bundle, other["value"])
     else:
         changed["time"] += other["time"]
-    reply = address.send(kit, changed)
+    reply = address.send(bundle, changed)
     assert (reply.status, reply.failures) == (200, ["report_replayed"])
-    assert reports_in(store, kit) == {sent["report_id"]: (today(), kit.code.raw((7,)))}
-    assert address.counters(kit, "report_replayed") == 1
+    assert reports_in(store, bundle) == {sent["report_id"]: (today(), bundle.code.raw((7,)))}
+    assert address.counters(bundle, "report_replayed") == 1
 
 
 def test_of_two_under_one_id_in_one_upload_the_first_is_kept(
-    address: Address, store: Store, kit: Kit
+    address: Address, store: Store, bundle: TaskBundle
 ) -> None:
-    one = report(kit, 1)
-    reply = address.send(kit, one, dict(one, value=value_of(kit, 2)))
+    one = report(bundle, 1)
+    reply = address.send(bundle, one, dict(one, value=value_of(bundle, 2)))
     assert reply.json == {"failures": [{"id": one["report_id"], "error": "report_replayed"}]}
-    assert reports_in(store, kit)[one["report_id"]] == (today(), kit.code.raw((1,)))
+    assert reports_in(store, bundle)[one["report_id"]] == (today(), bundle.code.raw((1,)))
 
 
 def test_one_id_in_two_tasks_is_two_reports(
-    address: Address, store: Store, kit: Kit, question: Kit
+    address: Address, store: Store, bundle: TaskBundle, question: TaskBundle
 ) -> None:
     name = new_id()
-    assert address.send(kit, report(kit, report_id=name)).body == b""
+    assert address.send(bundle, report(bundle, report_id=name)).body == b""
     assert address.send(question, report(question, report_id=name)).body == b""
-    assert len(reports_in(store, kit)) == len(reports_in(store, question)) == 1
+    assert len(reports_in(store, bundle)) == len(reports_in(store, question)) == 1
 
 
 def test_failures_alone_are_told_in_the_order_of_the_request(
-    address: Address, store: Store, kit: Kit
+    address: Address, store: Store, bundle: TaskBundle
 ) -> None:
     sent = [
-        report(kit, 1, time=today() + 9),
-        report(kit, 2),
-        report(kit, 3, value="!"),
-        report(kit, 4, time=0),
-        report(kit, 5),
-        report(kit, 6, value=kit.code.text((kit.code.size,))),
+        report(bundle, 1, time=today() + 9),
+        report(bundle, 2),
+        report(bundle, 3, value="!"),
+        report(bundle, 4, time=0),
+        report(bundle, 5),
+        report(bundle, 6, value=bundle.code.text((bundle.code.size,))),
     ]
-    reply = address.send(kit, *sent)
+    reply = address.send(bundle, *sent)
     wrong = ["report_too_early", "invalid_message", "task_not_started", "invalid_message"]
     names = [sent[k]["report_id"] for k in (0, 2, 3, 5)]
     told = [{"id": i, "error": e} for i, e in zip(names, wrong, strict=True)]
     assert (reply.status, reply.json) == (200, {"failures": told})
-    assert set(reports_in(store, kit)) == {sent[1]["report_id"], sent[4]["report_id"]}
+    assert set(reports_in(store, bundle)) == {sent[1]["report_id"], sent[4]["report_id"]}
 
 
 @pytest.mark.parametrize(
@@ -160,52 +170,54 @@ def test_failures_alone_are_told_in_the_order_of_the_request(
     ],
 )
 def test_times_outside_the_task_are_refused(
-    address: Address, kit: Kit, days: int, told: str, counted: str
+    address: Address, bundle: TaskBundle, days: int, told: str, counted: str
 ) -> None:
-    assert address.send(kit, report(kit, time=today() + days)).failures == [told]
-    assert address.counters(kit, counted) == 1
+    assert address.send(bundle, report(bundle, time=today() + days)).failures == [told]
+    assert address.counters(bundle, counted) == 1
 
 
-def test_a_clock_that_is_a_day_ahead_is_forgiven(address: Address, kit: Kit) -> None:
-    assert address.send(kit, report(kit, time=today() + 1)).body == b""
+def test_a_clock_that_is_a_day_ahead_is_forgiven(address: Address, bundle: TaskBundle) -> None:
+    assert address.send(bundle, report(bundle, time=today() + 1)).body == b""
 
 
 def test_late_is_told_as_replayed_and_counted_as_late(store: Store) -> None:
-    kit = kit_of(start=today() - 5, end=today() + 1, retention=6)
+    bundle = bundle_of(start=today() - 5, end=today() + 1, retention=6)
     in_a_day = lambda: time.time() + 2 * 86_400  # noqa: E731
-    with collector(store, kit, clock=in_a_day) as address:
-        assert address.send(kit, report(kit, time=today() - 4)).failures == ["report_replayed"]
-        assert address.counters(kit, "late") == 1
-        assert address.send(kit, report(kit, time=today() - 3)).body == b""
+    with collector(store, bundle, clock=in_a_day) as address:
+        assert address.send(bundle, report(bundle, time=today() - 4)).failures == [
+            "report_replayed"
+        ]
+        assert address.counters(bundle, "late") == 1
+        assert address.send(bundle, report(bundle, time=today() - 3)).body == b""
 
 
 def test_a_reason_that_is_on_no_list_is_told_to_nobody(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingest, "time_fate", lambda *_: "seen_before_at_noon")
-    with collector(sqlite, kit) as address:
-        reply = address.send(kit, report(kit))
+    with collector(sqlite, bundle) as address:
+        reply = address.send(bundle, report(bundle))
         assert (reply.status, reply.problem) == (503, "unavailable")  # so it is kept
         assert b"noon" not in reply.body
-        assert address.counters(kit, "seen_before_at_noon") == 1
+        assert address.counters(bundle, "seen_before_at_noon") == 1
 
 
 def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
-    address: Address, store: Store, kit: Kit
+    address: Address, store: Store, bundle: TaskBundle
 ) -> None:
-    sent, status = report(kit), f"/tasks/{kit.task.id}/status"
-    address.send(kit, sent)
-    assert address.ask("GET", status).json == {"task_id": kit.task.id, "closed": False}
-    closed = address.ask("POST", f"/operator/tasks/{kit.task.id}/close", role="operator")
-    assert closed.json == {"task_id": kit.task.id, "closed": True}
+    sent, status = report(bundle), f"/tasks/{bundle.task.id}/status"
+    address.send(bundle, sent)
+    assert address.ask("GET", status).json == {"task_id": bundle.task.id, "closed": False}
+    closed = address.ask("POST", f"/operator/tasks/{bundle.task.id}/close", role="operator")
+    assert closed.json == {"task_id": bundle.task.id, "closed": True}
     told = address.ask("GET", status)
     assert (told.json, told.headers["cache-control"]) == (closed.json, "no-store")
-    assert address.send(kit, report(kit)).failures == ["report_dropped"]
-    assert address.send(kit, sent).body == b""
-    assert set(reports_in(store, kit)) == {sent["report_id"]}
-    assert address.counters(kit, "report_dropped") == 1
+    assert address.send(bundle, report(bundle)).failures == ["report_dropped"]
+    assert address.send(bundle, sent).body == b""
+    assert set(reports_in(store, bundle)) == {sent["report_id"]}
+    assert address.counters(bundle, "report_dropped") == 1
     connection = store.connect()
-    held = read_task(connection, kit.task.id)
+    held = read_task(connection, bundle.task.id)
     assert held is not None
     assert totals_of(connection, held) == {today(): 1}
     connection.close()
@@ -213,17 +225,19 @@ def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
 
 @pytest.mark.parametrize("said", [True, False, None, "no"])
 def test_what_says_anything_of_simulated_is_refused(
-    address: Address, store: Store, kit: Kit, said: object
+    address: Address, store: Store, bundle: TaskBundle, said: object
 ) -> None:
-    marked = report(kit, simulated=said)
-    assert address.send(kit, marked, report(kit)).failures == ["invalid_message"]
-    assert address.counters(kit, "simulated") == 1
-    assert address.send(kit, report(kit), simulated=said).failures == ["invalid_message"]
-    assert address.counters(kit, "simulated", 2) == 2
-    assert len(reports_in(store, kit)) == 1
+    marked = report(bundle, simulated=said)
+    assert address.send(bundle, marked, report(bundle)).failures == ["invalid_message"]
+    assert address.counters(bundle, "simulated") == 1
+    assert address.send(bundle, report(bundle), simulated=said).failures == ["invalid_message"]
+    assert address.counters(bundle, "simulated", 2) == 2
+    assert len(reports_in(store, bundle)) == 1
 
 
-def test_impossible_values_of_a_question_are_refused(address: Address, question: Kit) -> None:
+def test_impossible_values_of_a_question_are_refused(
+    address: Address, question: TaskBundle
+) -> None:
     code = question.code
     for wrong in ("", "A", "A" * (code.characters + 1), "\u00e9" * code.characters):
         sent = report(question, value=wrong)
@@ -263,76 +277,78 @@ BAD_BODIES = {
 
 @pytest.fixture(scope="module")
 def one_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    from nomadp.collector.opened import opened
+    from nomadp.collector.connections import opened
 
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), kit_of()) as running:
+    with collector(opened(str(place)), bundle_of()) as running:
         yield running
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
 def test_a_body_that_is_no_upload_is_a_problem(one_address: Address, name: str) -> None:
-    kit = kit_of()
-    before = one_address.counters(kit, "invalid_message", 0)
-    reply = send_raw(one_address, kit, BAD_BODIES[name])
+    bundle = bundle_of()
+    before = one_address.counters(bundle, "invalid_message", 0)
+    reply = send_raw(one_address, bundle, BAD_BODIES[name])
     assert (reply.status, reply.problem) == (400, "invalid_message")
-    assert reply.json["taskid"] == kit.task.id
-    assert one_address.counters(kit, "invalid_message", before + 1) == before + 1
+    assert reply.json["taskid"] == bundle.task.id
+    assert one_address.counters(bundle, "invalid_message", before + 1) == before + 1
 
 
 def test_another_media_type_is_refused(one_address: Address) -> None:
-    kit = kit_of()
-    body = json.dumps({"reports": [report(kit)]}).encode()
+    bundle = bundle_of()
+    body = json.dumps({"reports": [report(bundle)]}).encode()
     for kind in ("application/json", UPLOAD_TYPE[:-1] + "2", ""):
-        reply = send_raw(one_address, kit, body, kind)
+        reply = send_raw(one_address, bundle, body, kind)
         assert (reply.status, reply.problem) == (415, "unsupported_media_type")
-    assert one_address.counters(kit, "unsupported_media_type", 3) == 3
-    assert send_raw(one_address, kit, body, UPLOAD_TYPE.replace(";", "; ")).status == 200
+    assert one_address.counters(bundle, "unsupported_media_type", 3) == 3
+    assert send_raw(one_address, bundle, body, UPLOAD_TYPE.replace(";", "; ")).status == 200
 
 
 def test_a_packed_body_is_refused(one_address: Address) -> None:
-    kit = kit_of()
-    path = f"/tasks/{kit.task.id}/reports"
+    bundle = bundle_of()
+    path = f"/tasks/{bundle.task.id}/reports"
     headers = {"content_type": UPLOAD_TYPE, "content_encoding": "gzip"}
     assert one_address.ask("POST", path, b"x", **headers).problem == "unsupported_media_type"
 
 
 def test_more_than_64_kib_is_refused(one_address: Address) -> None:
-    kit = kit_of()
-    reply = send_raw(one_address, kit, b" " * 65_537)
+    bundle = bundle_of()
+    reply = send_raw(one_address, bundle, b" " * 65_537)
     assert (reply.status, reply.problem) == (413, "too_large")
-    assert one_address.counters(kit, "too_large") == 1
+    assert one_address.counters(bundle, "too_large") == 1
 
 
 def test_more_than_64_kib_in_pieces_are_refused_though_nobody_said_how_many(
     one_address: Address,
 ) -> None:
-    kit = kit_of()
-    path = f"/tasks/{kit.task.id}/reports"
+    bundle = bundle_of()
+    path = f"/tasks/{bundle.task.id}/reports"
     connection = http.client.HTTPConnection("127.0.0.1", one_address.port, timeout=30)
-    said = json.dumps({"reports": [report(kit)]}).encode()
+    said = json.dumps({"reports": [report(bundle)]}).encode()
     pieces = [said, *[b" " * 10_000] * 7]
     connection.request("POST", path, pieces, {"content-type": UPLOAD_TYPE}, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()
 
 
-def test_of_a_sender_who_went_away_halfway_nothing_is_counted(sqlite: Store, kit: Kit) -> None:
-    with collector(sqlite, kit) as address:
+def test_of_a_sender_who_went_away_halfway_nothing_is_counted(
+    sqlite: Store, bundle: TaskBundle
+) -> None:
+    with collector(sqlite, bundle) as address:
         with socket.create_connection(("127.0.0.1", address.port)) as gone:
-            head = f"POST /tasks/{kit.task.id}/reports HTTP/1.1\r\nhost: x\r\n"
+            head = f"POST /tasks/{bundle.task.id}/reports HTTP/1.1\r\nhost: x\r\n"
             head += f"content-type: {UPLOAD_TYPE}\r\ncontent-length: 500\r\n\r\n"
             gone.sendall(head.encode() + b'{"reports":')
             time.sleep(0.2)
         time.sleep(0.2)
-        assert address.send(kit, report(kit)).body == b""
+        assert address.send(bundle, report(bundle)).body == b""
     connection = sqlite.connect()
     assert counters_of(connection)[1] == {"accepted": 1}
     connection.close()
 
 
 def test_an_unknown_task_is_refused_without_an_echo(one_address: Address) -> None:
-    stranger = kit_of(purpose="Somebody else's.")
+    stranger = bundle_of(purpose="Somebody else's.")
     reply = one_address.send(stranger, report(stranger))
     assert (reply.status, reply.problem) == (404, "unrecognized_task")
     assert stranger.task.id.encode() not in reply.body
@@ -340,21 +356,21 @@ def test_an_unknown_task_is_refused_without_an_echo(one_address: Address) -> Non
 
 
 def test_a_nearly_full_disk_takes_nothing_until_there_is_room(
-    sqlite: Store, kit: Kit, capfd: pytest.CaptureFixture[str]
+    sqlite: Store, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     free = [10**9]
-    with collector(sqlite, kit, space=Space(lambda: free[0], 10**8)) as address:
-        assert address.send(kit, report(kit)).status == 200
+    with collector(sqlite, bundle, space=Space(lambda: free[0], 10**8)) as address:
+        assert address.send(bundle, report(bundle)).status == 200
         free[0] = 10**7
         time.sleep(0.6)
-        reply = address.send(kit, report(kit))
+        reply = address.send(bundle, report(bundle))
         assert (reply.status, reply.problem) == (507, "storage_full")
         assert int(reply.headers["retry-after"]) > 0
         assert address.ask("GET", "/readyz").status == 507
         free[0] = 10**9
         time.sleep(0.6)
-        assert address.send(kit, report(kit)).status == 200
-        assert address.counters(kit, "storage_full") == 1
+        assert address.send(bundle, report(bundle)).status == 200
+        assert address.counters(bundle, "storage_full") == 1
     codes = [line["code"] for line in logged(capfd.readouterr().err)]
     assert codes == ["storage_full", "storage_free"]
 
@@ -370,10 +386,10 @@ def test_a_limit_that_is_no_number_is_refused_and_not_left_out(
 
 
 def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(space, "LOOK_AGAIN_S", 600.0)
-    with watched(sqlite, kit) as (address, service, connection):
+    monkeypatch.setattr(disk_space, "LOOK_AGAIN_S", 600.0)
+    with watched(sqlite, bundle) as (address, service, connection):
         write = connection.write
 
         def fails(*_: object) -> None:
@@ -381,47 +397,47 @@ def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
             raise StoreFull("full")
 
         connection.write = fails  # type: ignore[assignment, method-assign]
-        sent = report(kit)
+        sent = report(bundle)
         for _ in range(2):
-            reply = address.send(kit, sent)
+            reply = address.send(bundle, sent)
             assert (reply.status, reply.problem) == (507, "storage_full")
         service.condition.space._refused_until_s = 0.0  # the moment is over
-        assert address.send(kit, sent).body == b""
+        assert address.send(bundle, sent).body == b""
 
 
 def test_a_full_queue_turns_away_and_says_when_to_come_back(
-    sqlite: Store, kit: Kit, monkeypatch: pytest.MonkeyPatch
+    sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writing, "QUEUE_REPORTS", 5)
-    with collector(sqlite, kit) as address:
-        reply = address.send(kit, *[report(kit) for _ in range(6)])
+    with collector(sqlite, bundle) as address:
+        reply = address.send(bundle, *[report(bundle) for _ in range(6)])
         assert (reply.status, reply.problem) == (429, "overloaded")
         assert int(reply.headers["retry-after"]) > 0
-        assert address.send(kit, *[report(kit) for _ in range(5)]).body == b""
-        assert address.counters(kit, "overloaded") == 1
+        assert address.send(bundle, *[report(bundle) for _ in range(5)]).body == b""
+        assert address.counters(bundle, "overloaded") == 1
 
 
 def test_what_was_refused_is_counted_though_the_commit_beside_it_failed(
-    sqlite: Store, kit: Kit
+    sqlite: Store, bundle: TaskBundle
 ) -> None:
-    with watched(sqlite, kit) as (address, _, connection):
+    with watched(sqlite, bundle) as (address, _, connection):
         full = failing(StoreFull("full"))
         connection.write, write = full, connection.write  # type: ignore[method-assign]
-        assert address.send(kit, report(kit, time=0), report(kit)).status == 507
+        assert address.send(bundle, report(bundle, time=0), report(bundle)).status == 507
         connection.write = write  # type: ignore[method-assign]
-        assert address.counters(kit, "task_not_started") == 1
+        assert address.counters(bundle, "task_not_started") == 1
 
 
 def test_a_commit_that_fails_at_its_very_end_acknowledges_nothing(
-    sqlite: Store, kit: Kit
+    sqlite: Store, bundle: TaskBundle
 ) -> None:
-    with watched(sqlite, kit) as (address, _, connection):
+    with watched(sqlite, bundle) as (address, _, connection):
         connection.add_counters = failing(StoreUnavailable("away"))  # type: ignore[method-assign]
-        assert address.send(kit, report(kit)).status == 503
-        assert reports_in(sqlite, kit) == {}
-        sent = report(kit)
-        assert address.send(kit, sent).body == b""  # on a connection of its own
-    assert set(reports_in(sqlite, kit)) == {sent["report_id"]}
+        assert address.send(bundle, report(bundle)).status == 503
+        assert reports_in(sqlite, bundle) == {}
+        sent = report(bundle)
+        assert address.send(bundle, sent).body == b""  # on a connection of its own
+    assert set(reports_in(sqlite, bundle)) == {sent["report_id"]}
 
 
 def condition_of(store: Store) -> Condition:
@@ -429,11 +445,13 @@ def condition_of(store: Store) -> Condition:
 
 
 def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
-    sqlite: Store, kit: Kit
+    sqlite: Store, bundle: TaskBundle
 ) -> None:
     async def stopped() -> list[str]:
         writer = Writer(sqlite, asyncio.get_running_loop(), condition_of(sqlite))
-        done = writer.submit(HeldTask.of(1, kit), [b"i" * 16], [today()], [kit.code.raw((7,))])
+        done = writer.submit(
+            LoadedTask.of(1, bundle), [b"i" * 16], [today()], [bundle.code.raw((7,))]
+        )
         writer._is_stopping = True  # as `stop` does, before the thread looks
         writer._queue.put(None)
         writer.start()
@@ -442,16 +460,18 @@ def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
         assert not writer._thread.is_alive()
         return fates
 
-    prepared(sqlite, kit)
+    prepared(sqlite, bundle)
     assert asyncio.run(stopped()) == ["accepted"]
-    assert len(reports_in(sqlite, kit)) == 1
+    assert len(reports_in(sqlite, bundle)) == 1
 
 
-def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(sqlite: Store, kit: Kit) -> None:
+def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(
+    sqlite: Store, bundle: TaskBundle
+) -> None:
     async def answered() -> int:
         writer = Writer(sqlite, asyncio.get_running_loop(), condition_of(sqlite))
-        held = HeldTask.of(1, kit)
-        gone = writer.submit(held, [b"i" * 16], [today()], [kit.code.raw((7,))])
+        held = LoadedTask.of(1, bundle)
+        gone = writer.submit(held, [b"i" * 16], [today()], [bundle.code.raw((7,))])
         gone.cancel()
         pending = writer._queue.get()
         assert pending is not None
@@ -462,13 +482,13 @@ def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(sqlite: Store, kit: K
 
 
 def test_a_store_that_is_away_is_told_and_the_next_try_succeeds(
-    sqlite: Store, kit: Kit
+    sqlite: Store, bundle: TaskBundle
 ) -> None:
-    with watched(sqlite, kit) as (address, _, connection):
+    with watched(sqlite, bundle) as (address, _, connection):
         connection.write = failing(StoreUnavailable("away"))  # type: ignore[method-assign]
-        sent = report(kit)
-        reply = address.send(kit, sent)
+        sent = report(bundle)
+        reply = address.send(bundle, sent)
         assert (reply.status, reply.problem) == (503, "unavailable")
         assert int(reply.headers["retry-after"]) > 0
-        assert address.send(kit, sent).body == b""
-        assert address.counters(kit, "unavailable") == 1
+        assert address.send(bundle, sent).body == b""
+        assert address.counters(bundle, "unavailable") == 1

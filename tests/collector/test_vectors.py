@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from collecting import collector
 
+from nomadp.collector.connections import opened
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.opened import opened
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.task import Task
 
 VECTORS = json.loads(
@@ -20,27 +20,27 @@ CASES = [each for each in VECTORS["cases"] if each["kind"] == "refused_upload"]
 WORLDS = sorted({case["ask"]["world"] for case in CASES})
 
 
-def kit_of_world(name: str) -> Kit:
+def kit_of_world(name: str) -> TaskBundle:
     said = VECTORS["worlds"][name]
     files = {k: v.encode() for k, v in said["files"].items()}
-    return Kit.from_files(Task.from_bytes(said["task"].encode()), files)
+    return TaskBundle.from_files(Task.from_bytes(said["task"].encode()), files)
 
 
 def answers(world: str, folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """What is answered to each case, each on a store without reports."""
-    kit, store = kit_of_world(world), opened(str(folder / "collector.sqlite"))
+    bundle, store = kit_of_world(world), opened(str(folder / "collector.sqlite"))
     now_s = [0.0]
-    with collector(store, kit, clock=lambda: now_s[0]) as address:
+    with collector(store, bundle, clock=lambda: now_s[0]) as address:
         connection = store.connect()
         for case in (each for each in CASES if each["ask"]["world"] == world):
             ask = case["ask"]
-            now_s[0] = ask["now"] * kit.task.time_precision
+            now_s[0] = ask["now"] * bundle.task.time_precision
             with connection.transaction():
                 connection.run("DELETE FROM report")
                 connection.run("DELETE FROM cell")
                 connection.run("UPDATE task SET closed = ?", int(ask.get("closed", False)))
             body = ask["text"].encode() if "text" in ask else bytes.fromhex(ask["hexadecimal"])
-            path = f"/tasks/{kit.task.id}/reports"
+            path = f"/tasks/{bundle.task.id}/reports"
             reply = address.ask("POST", path, body, content_type=UPLOAD_TYPE)
             told = {"status": reply.status}
             if reply.status == 200:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from collecting import DAY_S, TOKENS, collector, kit_of, logged, report
+from collecting import DAY_S, TOKENS, bundle_of, collector, logged, report
 
 from nomadp.cli import main
 from nomadp.collector import tokens
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
+from nomadp.collector.disk_space import LOOK_AGAIN_S, Space
 from nomadp.collector.problems import PROBLEMS
-from nomadp.collector.space import LOOK_AGAIN_S, Space
 from nomadp.collector.store import Store, StoreCorrupt
 from nomadp.protocol.address import Address
 from nomadp.protocol.fetch import Operator
@@ -43,7 +43,7 @@ def test_the_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tokens, "DELAY_S", 0.0)
-    kit, free, now_s = kit_of(), [10**9], [float(NOON_S)]
+    bundle, free, now_s = bundle_of(), [10**9], [float(NOON_S)]
     clock = Clock(lambda: now_s[0], lambda: 0.0)
     space = Space(lambda: free[0], 10**8)
     condition = Condition(clock, space)
@@ -59,49 +59,49 @@ def test_the_log(
     with collector(sqlite) as address:
         where = Address.parse(f"http://127.0.0.1:{address.operator_port}")
         operator = Operator(where, TOKENS["operator"])
-        operator.publish(kit)
-        operator.close(kit.task.id)
+        operator.publish(bundle)
+        operator.close(bundle.task.id)
         assert address.ask("GET", "/tasks", authorization="Bearer wrong").status == 401
     lines = []
     for line in logged(capfd.readouterr().err):
         assert line.pop("time")
         lines.append(f"{line.pop('code')}: {line.pop('event')}")
         lines += [f"    {name}: {fact}" for name, fact in line.items()]
-    wording("collector", "the log", "\n".join(lines), hide={kit.task.id: "TASK"})
+    wording("collector", "the log", "\n".join(lines), hide={bundle.task.id: "TASK"})
 
 
 def test_the_operator_is_told_what_arrived(
     sqlite: Store, tmp_path: Path, wording: Wording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kit = kit_of()
+    bundle = bundle_of()
     empty = printed("status")
-    with collector(sqlite, kit) as address:
-        sent = [report(kit, k) for k in range(5)]
-        assert address.send(kit, *sent).body == b""
-        address.send(kit, sent[0], report(kit, time=0))
-        assert address.counters(kit, "task_not_started") == 1
+    with collector(sqlite, bundle) as address:
+        sent = [report(bundle, k) for k in range(5)]
+        assert address.send(bundle, *sent).body == b""
+        address.send(bundle, sent[0], report(bundle, time=0))
+        assert address.counters(bundle, "task_not_started") == 1
         path = "/tasks/unknown/reports"
         assert address.ask("POST", path, b"", content_type="text/plain").status == 404
         assert address.counters(None, "unrecognized_task") == 1
     said = [empty, printed("status")]
-    said.append(printed("export", "--task", kit.task.id, "--out", "reports.parquet"))
+    said.append(printed("export", "--task", bundle.task.id, "--out", "reports.parquet"))
     said.append(printed("backup", "--out", "backup.sqlite"))
     said.append(printed("restore", "backup.sqlite", "--store", "again.sqlite"))
     with closing(sqlite.connect()) as connection:
         connection.run("UPDATE task SET closed = 1")
     said.append(printed("status"))
     text = "\n\n".join(said)
-    wording("collector", "status and copies", text, hide={kit.task.id: "TASK"})
+    wording("collector", "status and copies", text, hide={bundle.task.id: "TASK"})
 
 
 def test_what_to_do_about_a_store_that_is_not_whole(
     sqlite: Store, tmp_path: Path, wording: Wording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kit = kit_of("starts")
-    with collector(sqlite, kit) as address:
-        assert address.send(kit, *[report(kit, k) for k in range(5)]).body == b""
+    bundle = bundle_of("starts")
+    with collector(sqlite, bundle) as address:
+        assert address.send(bundle, *[report(bundle, k) for k in range(5)]).body == b""
     said = [printed("check")]
     with closing(sqlite.connect()) as connection:
         connection.run("UPDATE report SET epoch = 20000")
@@ -110,7 +110,7 @@ def test_what_to_do_about_a_store_that_is_not_whole(
     said.append(printed("check", code=1))
     Path("damaged.sqlite").write_bytes(b"not a store" * 1000)
     said.append(printed("check", "--store", "damaged.sqlite", code=1))
-    wording("collector", "check", "\n\n".join(said), hide={kit.task.id: "TASK"})
+    wording("collector", "check", "\n\n".join(said), hide={bundle.task.id: "TASK"})
 
 
 def test_how_a_clock_is_compared_and_confirmed(

@@ -6,7 +6,7 @@ import pytest
 
 from nomadp.demo import render
 from nomadp.demo.experiment import DemoPlan, Findings, explore
-from nomadp.demo.gathered import Gathering
+from nomadp.demo.results import Gathering
 
 TINY = DemoPlan(
     places=40,

@@ -18,7 +18,6 @@ from nomadp.demo import render
 from nomadp.demo.experiment import Findings
 from nomadp.demo.payload import LABELS
 from nomadp.locations import LocationSet
-from nomadp.look import look
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -197,7 +196,7 @@ def test_the_river_and_streets_are_drawn_beneath(
     shot = visited.page.locator("#map-true").screenshot()
     image = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
     for name in ("water", "street"):
-        hue = look()[theme][name]
+        hue = theme()[theme][name]
         wanted = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
         assert (np.abs(image - wanted).max(axis=-1) <= 2).mean() > 0.001
     visited.context.close()

@@ -32,9 +32,9 @@ from nomadp.demo.collection import (
 )
 from nomadp.demo.collector import CollectorFailed, running_collector
 from nomadp.engine.local import perturb_set
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 SMALL = CollectionPlan(places=40, devices=120, journeys=16)
 in_proc = pytest.mark.skipif(
@@ -85,15 +85,15 @@ def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
     districts = city_districts(city.locations, FULL.seed)
     trips = make_mechanism("trips", city.locations, FULL.epsilon, zones=districts)
     for repeat in range(8):
-        words = SimulatedWords(repeat).bound_to(trips.identity)
-        learned = learn(trips, perturb_set(trips, city.trajectories, words))
+        words = SeededRandom(repeat).bound_to(trips.identity)
+        learned = fit(trips, perturb_set(trips, city.trajectories, words))
         ends, flows = hotspots(learned, at="ends"), between(learned)
-        assert np.count_nonzero(ends["told_apart"]) >= 3
+        assert np.count_nonzero(ends["significant"]) >= 3
         first = int(np.argmax(ends["share"]))
         assert ends["zone"][first] == "Old Town"
-        assert ends["told_apart"][first]
+        assert ends["significant"][first]
         leaves = np.array(flows["origin"]) != np.array(flows["destination"])
-        more = leaves & flows["told_apart"] & (flows["flow"] > flows["flat"])
+        more = leaves & flows["significant"] & (flows["flow"] > flows["flat"])
         assert np.count_nonzero(more) >= 2
 
 

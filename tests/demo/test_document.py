@@ -13,7 +13,7 @@ import nomadp
 from nomadp.answers.sentences import is_withheld
 from nomadp.demo import embedded_json
 from nomadp.demo.experiment import Findings
-from nomadp.demo.gathered import gathered
+from nomadp.demo.results import gathered
 
 BLOCKS = r"</(?:p|h1|h2|dt|dd|div)>"
 

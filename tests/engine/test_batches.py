@@ -22,7 +22,7 @@ from nomadp.mechanisms import (
     make_mechanism,
     perturb_one,
 )
-from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
+from nomadp.randomness import KeyedRandom, SeededRandom, Words, new_key
 from nomadp.reports.table import report_ids
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
@@ -49,7 +49,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
     mechanism, true = make_mechanism(name, square, 4), trajectories_of(batch, square)
-    words = SimulatedWords(5)
+    words = SeededRandom(5)
     drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
     reports = batched(mechanism, words, batch)
     if mechanism.asks:
@@ -70,19 +70,19 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism(name, square, 4), KeyedWords(new_key())
+    mechanism, words = make_mechanism(name, square, 4), KeyedRandom(new_key())
     together = by_tid(batched(mechanism, words, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
     assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
-    assert by_tid(batched(mechanism, KeyedWords(new_key()), batch)) != together
+    assert by_tid(batched(mechanism, KeyedRandom(new_key()), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
     square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism("ngram", square, 1), SimulatedWords(2)
+    mechanism, words = make_mechanism("ngram", square, 1), SeededRandom(2)
     found = trajectories_of(batched(mechanism, words, batch), square)
     true = trajectories_of(batch, square)
     bound = words.bound_to(mechanism.identity)
@@ -93,11 +93,11 @@ def test_one_trajectory_draws_from_the_stream_of_its_tid(
 
 def test_a_batch_without_rows_gives_none(square: LocationSet, batch: pa.RecordBatch) -> None:
     mechanism = make_mechanism("atp", square, 4)
-    assert batched(mechanism, SimulatedWords(1), batch.slice(0, 0)).num_rows == 0
+    assert batched(mechanism, SeededRandom(1), batch.slice(0, 0)).num_rows == 0
 
 
 def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatch) -> None:
-    class Untouched(SimulatedWords):
+    class Untouched(SeededRandom):
         def named(self, names):
             pytest.fail("a stream was named before the batch was checked")
 
@@ -107,7 +107,7 @@ def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatc
 
 
 def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.RecordBatch) -> None:
-    mechanism, words = make_mechanism("exp", square, 4), KeyedWords(new_key())
+    mechanism, words = make_mechanism("exp", square, 4), KeyedRandom(new_key())
     linked = batched(mechanism, words, batch)
     reports = perturb_batch(mechanism, words, batch, "numpy", linked=False)
     assert reports["location_ids"] == linked["location_ids"]
@@ -124,10 +124,10 @@ def test_clocks_are_looked_at_only_for_a_mechanism_that_asks_when(
     broken = batch.append_column("datetime", pa.array(["SECRET"] * batch.num_rows))
     if asked:
         with refused(SchemaError, "not_a_moment") as refusal:
-            batched(mechanism, SimulatedWords(1), broken)
+            batched(mechanism, SeededRandom(1), broken)
         assert "SECRET" not in str(refusal.value)
     else:
-        assert batched(mechanism, SimulatedWords(1), broken).num_rows == batch.num_rows
+        assert batched(mechanism, SeededRandom(1), broken).num_rows == batch.num_rows
 
 
 def test_a_file_without_times_is_refused_before_a_question_when_is_drawn(

@@ -10,7 +10,7 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import RandomnessUnavailable, SchemaError
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
+from nomadp.randomness import KeyedRandom, SeededRandom, SystemRandom
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
@@ -24,27 +24,27 @@ def both_days(words):
     return [perturb_set(mechanism, TRIPS, words) for _ in range(2)]
 
 
-@pytest.mark.parametrize("words", [None, SystemWords()])
+@pytest.mark.parametrize("words", [None, SystemRandom()])
 def test_two_calls_with_one_system_source_share_no_words(words):
     one, other = both_days(words)
     # 60 answers that are uniform over 40 places agree in 1.5 places; in 20 once in 10^17 runs.
     assert np.count_nonzero(one.locations == other.locations) < 20
 
 
-@pytest.mark.parametrize("words", [KeyedWords(bytes(32)), SimulatedWords(1)])
+@pytest.mark.parametrize("words", [KeyedRandom(bytes(32)), SeededRandom(1)])
 def test_whoever_holds_the_key_or_the_seed_repeats_the_draws(words):
     one, other = both_days(words)
     assert one == other
 
 
 def test_a_key_gives_every_job_that_it_is_bound_to_words_of_its_own():
-    key = KeyedWords(bytes(32))
+    key = KeyedRandom(bytes(32))
     mechanism = make_mechanism("brr", LOCATIONS, "0.001")
     days = [perturb_set(mechanism, TRIPS, key.bound_to(day)) for day in ("day 1", "day 2")]
     assert np.count_nonzero(days[0].locations == days[1].locations) < 20
 
 
-class Untouched(SimulatedWords):
+class Untouched(SeededRandom):
     def bound_to(self, purpose):
         raise AssertionError("words were asked for")
 

@@ -8,7 +8,7 @@ from refusals import refused
 
 from nomadp.engine.keys import create_key, fingerprint, only_mine, read_key, words_of
 from nomadp.errors import SchemaError
-from nomadp.randomness import KeyedWords, SimulatedWords
+from nomadp.randomness import KeyedRandom, SeededRandom
 
 KEY = bytes(range(100, 132))
 
@@ -38,7 +38,7 @@ def test_a_key_is_never_written_over(tmp_path: Path) -> None:
 )
 def test_a_key_is_bytes_or_hexadecimal_digits(content: bytes, tmp_path: Path) -> None:
     assert read_key(kept(tmp_path / "key", content)) == KEY
-    assert fingerprint(words_of(tmp_path / "key")) == fingerprint(KeyedWords(KEY))
+    assert fingerprint(words_of(tmp_path / "key")) == fingerprint(KeyedRandom(KEY))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_a_missing_key_is_said_to_be_missing(tmp_path: Path) -> None:
 
 def test_a_fingerprint_tells_keys_apart_and_repeats() -> None:
     marks = [
-        fingerprint(words) for words in (KeyedWords(KEY), SimulatedWords(1), SimulatedWords(2))
+        fingerprint(words) for words in (KeyedRandom(KEY), SeededRandom(1), SeededRandom(2))
     ]
     assert len(set(marks)) == 3
-    assert marks[1] == fingerprint(SimulatedWords(1))
+    assert marks[1] == fingerprint(SeededRandom(1))
     assert all(len(bytes.fromhex(mark)) == 16 for mark in marks)
     assert KEY.hex() not in marks[0]

@@ -13,7 +13,7 @@ from nomadp.engine.local import CHUNK
 from nomadp.errors import DomainError, InvalidArgument, RandomnessUnavailable, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
-from nomadp.randomness import KeyedWords, SimulatedWords, Words, new_key
+from nomadp.randomness import KeyedRandom, SeededRandom, Words, new_key
 from nomadp.reports import Reports, SimulatedReports
 from nomadp.reports.table import report_ids
 from nomadp.trajectory import TrajectorySet
@@ -58,16 +58,16 @@ def test_the_result_does_not_depend_on_the_number_of_processes(
     name: str, grid: LocationSet, journeys: TrajectorySet
 ) -> None:
     mechanism = make_mechanism(name, grid, 4)
-    alone = perturb_set(mechanism, journeys, SimulatedWords(5), jobs=1)
-    shared = perturb_set(mechanism, journeys, SimulatedWords(5), jobs=2)
+    alone = perturb_set(mechanism, journeys, SeededRandom(5), jobs=1)
+    shared = perturb_set(mechanism, journeys, SeededRandom(5), jobs=2)
     assert alone == shared
-    assert alone != perturb_set(mechanism, journeys, SimulatedWords(6), jobs=1)
+    assert alone != perturb_set(mechanism, journeys, SeededRandom(6), jobs=1)
 
 
 def test_a_trajectory_draws_from_the_stream_of_its_tid(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    words = SimulatedWords(7)
+    words = SeededRandom(7)
     reported = perturb_set(mechanism, journeys, words, keep_tids=True)
     words_of_mechanism = words.bound_to(mechanism.identity).named(journeys.tids)
     for k in range(len(journeys)):
@@ -78,7 +78,7 @@ def test_a_trajectory_draws_from_the_stream_of_its_tid(
 def test_for_experiments_reports_keep_order_and_tids(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    reported = perturb_set(mechanism, journeys, KeyedWords(new_key()), jobs=2, keep_tids=True)
+    reported = perturb_set(mechanism, journeys, KeyedRandom(new_key()), jobs=2, keep_tids=True)
     assert reported.ids == journeys.tids
     assert reported.header.linked
     assert reported.lengths.tolist() == journeys.lengths.tolist()
@@ -90,7 +90,7 @@ def test_one_seed_gives_two_mechanisms_independent_words(
     # At nearly equal epsilons the same words would give nearly the same reports.
     first, second = (
         perturb_set(
-            make_mechanism("exp", grid, epsilon), journeys, SimulatedWords(1), keep_tids=True
+            make_mechanism("exp", grid, epsilon), journeys, SeededRandom(1), keep_tids=True
         ).locations
         for epsilon in ("1", "1.000001")
     )
@@ -107,10 +107,10 @@ def test_progress_counts_every_trajectory_once(
     plain: Mechanism, mechanism: Mechanism, journeys: TrajectorySet, jobs: int
 ) -> None:
     seen: list[int] = []
-    perturb_set(plain, journeys, SimulatedWords(1), jobs=jobs, progress=seen.append)
+    perturb_set(plain, journeys, SeededRandom(1), jobs=jobs, progress=seen.append)
     assert sorted(seen) == [3, CHUNK, CHUNK]
     seen.clear()
-    perturb_set(mechanism, journeys, SimulatedWords(1), jobs=jobs, progress=seen.append)
+    perturb_set(mechanism, journeys, SeededRandom(1), jobs=jobs, progress=seen.append)
     assert sum(seen) == len(journeys)
 
 
@@ -119,15 +119,15 @@ def test_a_few_trajectories_are_not_shared_out(
 ) -> None:
     monkeypatch.setattr(local, "KERNEL_MIN", len(journeys))
     monkeypatch.setattr(local, "worker_pool", None)  # whoever asks for one fails
-    assert len(perturb_set(mechanism, journeys, SimulatedWords(1), jobs=2)) == len(journeys)
+    assert len(perturb_set(mechanism, journeys, SeededRandom(1), jobs=2)) == len(journeys)
 
 
 def test_processes_give_the_same_as_this_one(plain: Mechanism, journeys: TrajectorySet) -> None:
-    alone, shared = (perturb_set(plain, journeys, SimulatedWords(5), jobs=j) for j in (1, 2))
+    alone, shared = (perturb_set(plain, journeys, SeededRandom(5), jobs=j) for j in (1, 2))
     assert alone == shared
 
 
-class WordsThatRunOut(SimulatedWords):
+class WordsThatRunOut(SeededRandom):
     """A source that fails in the middle of the second piece of work."""
 
     def bound_to(self, purpose: str) -> Words:
@@ -159,7 +159,7 @@ def test_a_failure_in_any_worker_is_raised_here(
     lists[CHUNK + 6] = [0, len(mechanism.locations)]  # made for a larger set
     journeys = TrajectorySet.from_lists(lists, size=len(mechanism.locations) + 1)
     with refused(DomainError, "unknown_locations", size=36):
-        perturb_set(mechanism, journeys, SimulatedWords(1), jobs=jobs)
+        perturb_set(mechanism, journeys, SeededRandom(1), jobs=jobs)
     assert not multiprocessing.active_children()
 
 
@@ -170,18 +170,18 @@ def test_an_interruption_leaves_no_process_behind(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perturb_set(plain, journeys, SimulatedWords(1), jobs=2, progress=interrupt)
+        perturb_set(plain, journeys, SeededRandom(1), jobs=2, progress=interrupt)
     assert not multiprocessing.active_children()
 
 
 def test_no_trajectories_give_no_reports(mechanism: Mechanism) -> None:
     nobody = TrajectorySet.from_lists([], size=36)
-    assert len(perturb_set(mechanism, nobody, SimulatedWords(1), jobs=2)) == 0
+    assert len(perturb_set(mechanism, nobody, SeededRandom(1), jobs=2)) == 0
 
 
 def test_refuses_less_than_one_process(mechanism: Mechanism, journeys: TrajectorySet) -> None:
     with refused(InvalidArgument, "jobs_out_of_range", jobs=0):
-        perturb_set(mechanism, journeys, SimulatedWords(1), jobs=0)
+        perturb_set(mechanism, journeys, SeededRandom(1), jobs=0)
 
 
 def test_reports_have_random_ids_in_whose_order_they_stand(
@@ -198,7 +198,7 @@ def test_the_reports_under_random_ids_are_those_of_the_tids(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
     mechanism = make_mechanism("atlas", grid, 4, size=64)
-    words = SimulatedWords(3)
+    words = SeededRandom(3)
     linked = perturb_set(mechanism, journeys, words, keep_tids=True)
     reports = perturb_set(mechanism, journeys, words)
     ids = report_ids(words, mechanism, journeys.tids)
@@ -211,7 +211,7 @@ def test_the_reports_under_random_ids_are_those_of_the_tids(
 def test_an_id_shares_no_word_with_what_its_report_is_drawn_with(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
-    mechanism, words = make_mechanism("exp", grid, 1), KeyedWords(new_key())
+    mechanism, words = make_mechanism("exp", grid, 1), KeyedRandom(new_key())
     ids = report_ids(words, mechanism, journeys.tids)
     named = words.bound_to(mechanism.identity).named(journeys.tids)
     drawn = named.rows(np.arange(len(journeys)), 64).ravel().tolist()
@@ -222,7 +222,7 @@ def test_an_id_shares_no_word_with_what_its_report_is_drawn_with(
 def test_two_mechanisms_give_a_trajectory_two_ids(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
-    words = KeyedWords(new_key())
+    words = KeyedRandom(new_key())
     first, second = (
         report_ids(words, make_mechanism("exp", grid, epsilon), journeys.tids)
         for epsilon in (1, 2)
@@ -235,15 +235,15 @@ def test_the_type_of_a_result_says_whether_it_protects_anybody(
 ) -> None:
     few = journeys.between(0, 3)
     exposed = make_mechanism("tp-as-published-not-private", grid, 1)
-    for words in (None, KeyedWords(new_key())):
+    for words in (None, KeyedRandom(new_key())):
         assert type(perturb_set(mechanism, few, words)) is Reports
         assert type(perturb_set(exposed, few, words)) is SimulatedReports
-    assert type(perturb_set(mechanism, few, SimulatedWords(1))) is SimulatedReports
+    assert type(perturb_set(mechanism, few, SeededRandom(1))) is SimulatedReports
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(None, "system"), (KeyedWords(new_key()), "keyed"), (SimulatedWords(1), "simulated")],
+    [(None, "system"), (KeyedRandom(new_key()), "keyed"), (SeededRandom(1), "simulated")],
 )
 def test_the_header_says_where_randomness_came_from(
     words: Words | None, said: str, mechanism: Mechanism, journeys: TrajectorySet

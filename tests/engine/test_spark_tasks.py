@@ -18,7 +18,7 @@ from nomadp.formats.trajectory_batches import trajectories_of
 from nomadp.inference import decode, groups_of
 from nomadp.inference.decode import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import KeyedWords
+from nomadp.randomness import KeyedRandom
 from nomadp.reports.batches import batch_of, rows_of
 from nomadp.reports.counts import Counts
 from nomadp.reports.header import Header
@@ -26,7 +26,7 @@ from nomadp.reports.table import reports_as
 
 CITY = synthetic_city(seed=2, places=30, trips=100)
 TRIPS = batch_of(CITY.trajectories, CITY.locations)
-WORDS = KeyedWords(bytes(32))
+WORDS = KeyedRandom(bytes(32))
 
 
 def perturbed(mechanism) -> pa.RecordBatch:

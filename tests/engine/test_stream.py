@@ -28,7 +28,7 @@ from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SimulatedWords, Words
+from nomadp.randomness import KeyedRandom, SeededRandom, Words
 from nomadp.reports import Header, read_reports
 from nomadp.reports.table import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
@@ -75,11 +75,11 @@ def folder_of(job: Job) -> Path:
     ],
 )
 def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> None:
-    wanted = job(KeyedWords(KEY), name)
+    wanted = job(KeyedRandom(KEY), name)
     perturb_file(wanted, jobs=1)
     whole = pq.read_table(wanted.source).combine_chunks().to_batches()
     path = path_of(wanted.mechanism, COUNT)
-    asked = wanted.mechanism, KeyedWords(KEY), whole[0], path
+    asked = wanted.mechanism, KeyedRandom(KEY), whole[0], path
     reports = perturb_batch(*asked, linked=True)
     assert pq.read_table(wanted.target).to_pydict() == reports.to_pydict()
     perturb_file(replace(wanted, keep_tids=False), jobs=1)
@@ -98,7 +98,7 @@ def test_a_stream_gives_the_reports_of_one_batch(name: str, job: MakeJob) -> Non
 def test_neither_workers_nor_pieces_change_a_report(
     name: str, linked: bool, job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = job(KeyedWords(KEY), name, keep_tids=linked)
+    wanted = job(KeyedRandom(KEY), name, keep_tids=linked)
     perturb_file(wanted, jobs=1)
     alone = wanted.target.read_bytes()
     perturb_file(wanted, jobs=2)
@@ -126,17 +126,17 @@ def test_random_ids_stand_in_their_order_over_all_parts(
     ranges: int, job: MakeJob, square: LocationSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unfinished, "RANGES_MAX", ranges)
-    wanted = job(KeyedWords(KEY), keep_tids=False)
+    wanted = job(KeyedRandom(KEY), keep_tids=False)
     perturb_file(wanted)
     reports = read_reports(wanted.target, square)
     tids = tuple(f"journey {k}" for k in range(COUNT))
-    assert set(reports.ids) == set(report_ids(KeyedWords(KEY), wanted.mechanism, tids))
+    assert set(reports.ids) == set(report_ids(KeyedRandom(KEY), wanted.mechanism, tids))
     assert list(reports.ids) == sorted(reports.ids)
     assert not reports.header.linked
 
 
 @pytest.mark.parametrize(
-    "change", [{"words": SimulatedWords(1)}, {"name": "tp-as-published-not-private"}]
+    "change", [{"words": SeededRandom(1)}, {"name": "tp-as-published-not-private"}]
 )
 def test_a_file_for_people_is_not_written_from_what_protects_nobody(
     change: dict[str, Any], job: MakeJob
@@ -188,11 +188,11 @@ def stop_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatc
 def test_stopped_at_any_step_a_job_goes_on_to_the_same_file(
     jobs: int, job: MakeJob, tmp_path: Path
 ) -> None:
-    undisturbed = job(KeyedWords(KEY), target=tmp_path / "undisturbed.parquet")
+    undisturbed = job(KeyedRandom(KEY), target=tmp_path / "undisturbed.parquet")
     perturb_file(undisturbed)
     steps = 0
     while True:
-        wanted = job(KeyedWords(KEY), target=tmp_path / f"{steps}.parquet")
+        wanted = job(KeyedRandom(KEY), target=tmp_path / f"{steps}.parquet")
         with pytest.MonkeyPatch.context() as patch:
             stop_after(steps, patch)
             try:
@@ -266,7 +266,7 @@ def test_a_kept_key_is_the_one_that_is_used_again(job: MakeJob) -> None:
     key = bytes.fromhex((folder / "key").read_text())
     perturb_file(job())
     with_kept = pq.read_table(job().target).to_pydict()
-    perturb_file(job(KeyedWords(key)))
+    perturb_file(job(KeyedRandom(key)))
     assert pq.read_table(job().target).to_pydict() == with_kept
 
 
@@ -297,7 +297,7 @@ def test_the_manifest_holds_no_trajectory(job: MakeJob) -> None:
 
 
 def test_a_given_key_is_not_kept(job: MakeJob) -> None:
-    folder = leave_unfinished(job(KeyedWords(KEY)), parts=1)
+    folder = leave_unfinished(job(KeyedRandom(KEY)), parts=1)
     assert not (folder / "key").exists()
     with refused(SchemaError, "another_job_begun", differs=("key", "reports")):
         perturb_file(job())
@@ -307,8 +307,8 @@ def test_a_given_key_is_not_kept(job: MakeJob) -> None:
     ("change", "what"),
     [
         ({"name": "tp"}, "mechanism"),
-        ({"words": KeyedWords(KEY)}, "key"),
-        ({"words": SimulatedWords(1)}, "key"),
+        ({"words": KeyedRandom(KEY)}, "key"),
+        ({"words": SeededRandom(1)}, "key"),
         ({"source": "other"}, "source"),
     ],
 )
@@ -376,7 +376,7 @@ def test_a_folder_in_which_another_run_began_meanwhile_is_left_to_it(job: MakeJo
 def test_a_damaged_part_is_refused_and_drawn_again_once_removed(
     damage: str, job: MakeJob, tmp_path: Path
 ) -> None:
-    folder = leave_unfinished(job(KeyedWords(KEY)), parts=3)
+    folder = leave_unfinished(job(KeyedRandom(KEY)), parts=3)
     part = folder / "part-000001.parquet"
     content = part.read_bytes()
     if damage == "another job":
@@ -391,12 +391,12 @@ def test_a_damaged_part_is_refused_and_drawn_again_once_removed(
     }
     part.write_bytes(changed[damage])
     with refused(SchemaError, "part_damaged", part=1):
-        perturb_file(job(KeyedWords(KEY)))
+        perturb_file(job(KeyedRandom(KEY)))
     assert not job().target.exists()
     part.unlink()
-    perturb_file(job(KeyedWords(KEY)))
+    perturb_file(job(KeyedRandom(KEY)))
     resumed = job().target.read_bytes()
-    perturb_file(job(KeyedWords(KEY)))
+    perturb_file(job(KeyedRandom(KEY)))
     assert job().target.read_bytes() == resumed
 
 
@@ -542,6 +542,8 @@ def test_killed_midway_a_run_goes_on_to_the_file_of_an_undisturbed_one(
     assert str(folder) in done.stderr  # which goes on with what was begun
     assert key.hex() not in done.stderr + done.stdout
     assert not folder.exists()
-    undisturbed = job(KeyedWords(key), target=tmp_path / "undisturbed.parquet", keep_tids=False)
+    undisturbed = job(
+        KeyedRandom(key), target=tmp_path / "undisturbed.parquet", keep_tids=False
+    )
     perturb_file(undisturbed)
     assert pq.read_table(target) == pq.read_table(undisturbed.target)

@@ -188,7 +188,7 @@ def exp(places: nomadp.LocationSet) -> nomadp.Mechanism:
 @pytest.fixture(scope="module")
 def reports(exp: nomadp.Mechanism, places: nomadp.LocationSet) -> Any:
     trips, _ = nomadp.read_trajectories(pa.table(TRIPS), places)
-    return nomadp.perturb_set(exp, trips, nomadp.SimulatedWords(1))
+    return nomadp.perturb_set(exp, trips, nomadp.SeededRandom(1))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

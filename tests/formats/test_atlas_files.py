@@ -14,8 +14,8 @@ from worlds import scattered, triangle
 
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
-from nomadp.mechanisms.atlas import PinnedAtlases, build_pinned, design
-from nomadp.mechanisms.atlas.book import Page
+from nomadp.mechanisms.atlas import PinnedCodebooks, build_pinned, design
+from nomadp.mechanisms.atlas.codebook import Page
 
 LOCATIONS = scattered(30)
 FOUR = Fraction(4)
@@ -75,7 +75,7 @@ def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
 
 def test_an_atlas_made_by_hand_claims_no_error(tmp_path):
     page = Page(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
-    made = PinnedAtlases(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
+    made = PinnedCodebooks(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
     write_atlas(tmp_path / "hand.parquet", made)
     found = read_atlas(tmp_path / "hand.parquet")
     assert found == made

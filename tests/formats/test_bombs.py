@@ -21,7 +21,7 @@ from nomadp.formats.bounded import gunzipped
 from nomadp.formats.checkin_files import read_checkins
 from nomadp.formats.point_files import read_points
 from nomadp.formats.unreadable import Unreadable
-from nomadp.inference.learned import Learned
+from nomadp.inference.model import Model
 
 MB = 1_000_000
 UNPACKED_BYTES = 64 * MB
@@ -149,7 +149,7 @@ def test_what_was_learned_ends_early(tmp_path: Path) -> None:
         archive.writestr("facts.npy", content.getvalue() + bytes(UNPACKED_BYTES))
     world = nomadp.LocationSet.from_columns(["a", "b"], [0.0, 1.0], [0.0, 1.0])
     brr = nomadp.make_mechanism("brr", world, epsilon=1)
-    refused_early(lambda: Learned.read(path, brr))
+    refused_early(lambda: Model.read(path, brr))
 
 
 def test_well_packed_files_that_are_none_are_read(

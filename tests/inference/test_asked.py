@@ -7,11 +7,11 @@ from worlds import scattered
 
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
-from nomadp.inference.asked import asked_hotspots, asked_trips
 from nomadp.inference.hotspots import flow_shares, visit_shares
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
+from nomadp.inference.oracle_shares import oracle_hotspots, oracle_trips
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
@@ -24,17 +24,17 @@ HOURS = np.random.default_rng(2).integers(0, 168, COUNT)
 
 
 def hotspots(mechanism, reports, zones=None, *, at=None):
-    return visit_shares(learn(mechanism, reports), zones, at)
+    return visit_shares(fit(mechanism, reports), zones, at)
 
 
 def flows(mechanism, reports, zones=None):
-    return flow_shares(learn(mechanism, reports), zones)
+    return flow_shares(fit(mechanism, reports), zones)
 
 
 def asked(name, zones="grid:4", epsilon=8, when=None):
     question = make_mechanism(name, LOCATIONS, epsilon, zones=zones, when=when)
     people = PEOPLE if when is None else timed_people()
-    return question, perturb_set(question, people, SimulatedWords(1))
+    return question, perturb_set(question, people, SeededRandom(1))
 
 
 def timed_people():
@@ -116,7 +116,7 @@ def test_all_times_together_and_each():
     question, reports = asked("starts", "grid:2", when="day-part")
     zone, slot = question.partition.of[ENDS[:, 0]], HOURS // 6 % 4
     assert_found(hotspots(question, reports), np.bincount(zone, minlength=4) / COUNT)
-    each = asked_hotspots(question, reports, question.partition, timed=True)
+    each = oracle_hotspots(question, reports, question.partition, timed=True)
     true = np.bincount(4 * zone + slot, minlength=16) / COUNT
     assert (np.abs(each.unbiased - true) < 4 * each.deviation).all()
     assert each.flat.reshape(4, 4) == pytest.approx(
@@ -127,7 +127,7 @@ def test_all_times_together_and_each():
 def test_trips_at_each_time():
     question, reports = asked("trips", "grid:2", when="weekday")
     start, end = question.partition.of[ENDS].T
-    found = asked_trips(question, reports, question.partition, timed=True)
+    found = oracle_trips(question, reports, question.partition, timed=True)
     true = np.bincount(7 * (4 * start + end) + HOURS // 24, minlength=112) / COUNT
     assert (np.abs(found.unbiased - true) < 4.5 * found.deviation).all()
     assert flows(question, reports).unbiased == pytest.approx(
@@ -158,7 +158,7 @@ def test_intervals_hold_what_people_do_as_often_as_they_say(epsilon, at):
     for seed in range(200):
         ends = np.random.default_rng(seed).choice(60, (1000, 2), p=OFTEN)
         people = TrajectorySet.from_lists(ends, size=60)
-        reports = perturb_set(question, people, SimulatedWords(seed))
+        reports = perturb_set(question, people, SeededRandom(seed))
         found = (
             flows(question, reports) if at == "pairs" else hotspots(question, reports, at=at)
         )

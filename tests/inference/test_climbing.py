@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from nomadp.inference import climbing
-from nomadp.inference.climbing import highest
+from nomadp.inference import maximise
+from nomadp.inference.maximise import highest
 
 
 def bowl(bends):
@@ -23,8 +23,8 @@ def valley(x):
 
 @pytest.fixture
 def patient(monkeypatch):
-    monkeypatch.setattr(climbing, "TOLERANCE", 0.0)
-    monkeypatch.setattr(climbing, "ROUNDS_MAX", 1000)
+    monkeypatch.setattr(maximise, "TOLERANCE", 0.0)
+    monkeypatch.setattr(maximise, "ROUNDS_MAX", 1000)
 
 
 @pytest.mark.usefixtures("patient")
@@ -55,5 +55,5 @@ def test_whoever_starts_on_the_top_stays():
 
 
 def test_a_climb_that_ran_out_of_rounds_says_so(monkeypatch):
-    monkeypatch.setattr(climbing, "ROUNDS_MAX", 2)
+    monkeypatch.setattr(maximise, "ROUNDS_MAX", 2)
     assert not highest(valley, np.array([-1.2, 1.0])).settled

@@ -15,12 +15,12 @@ from nomadp.analysis import constant_answer, scores
 from nomadp.budget import Split, Step
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
-from nomadp.inference import AtlasDecoder, PointDecoder, decode, learn_prior
+from nomadp.inference import CodebookDecoder, PointDecoder, decode, fit_prior
 from nomadp.inference.decode import Decoders, groups_of
 from nomadp.mechanisms import BipartiteResponse, Mechanism, make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.report_law import PointLaw
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -35,7 +35,7 @@ def walks(count=200, seed=0):
 
 def made(name, epsilon):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=256, control_points=4)
+        return Atlas(locations=LOCATIONS, epsilon=epsilon, size=256, control_points=4)
     return make_mechanism(name, LOCATIONS, epsilon)
 
 
@@ -51,15 +51,15 @@ def name(request):
 @pytest.mark.slow
 def test_every_point_is_decoded_as_its_own_decoder_does(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
+    reports = perturb_set(mechanism, true, SeededRandom(1), keep_tids=True)
     found = decode(mechanism, reports, level=0.5)
     assert len(found) == len(reports.locations)
     k = int(np.flatnonzero(true.lengths == 5)[0])
     here = slice(reports.offsets[k], reports.offsets[k + 1])
     if name == "atlas":
-        words = SimulatedWords(1).bound_to(mechanism.identity).named(true.tids)
+        words = SeededRandom(1).bound_to(mechanism.identity).named(true.tids)
         index = drawn_numbers(mechanism, true, words)[k]
-        alone = AtlasDecoder(mechanism.report_law(5), None, 0.5).decode(np.array([index]))
+        alone = CodebookDecoder(mechanism.report_law(5), None, 0.5).decode(np.array([index]))
         assert found.locations[here].tolist() == alone.locations[0].tolist()
         assert found.radius_km[here].tolist() == alone.radius_km[0].tolist()
     else:
@@ -70,7 +70,7 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
 @pytest.mark.slow
 def test_estimates_beat_reports_and_the_constant(name):
     mechanism, true = made(name, 4), walks(1500)
-    reports = perturb_set(mechanism, true, SimulatedWords(2), keep_tids=True)
+    reports = perturb_set(mechanism, true, SeededRandom(2), keep_tids=True)
     found = scores(LOCATIONS, true, answered(reports, decode(mechanism, reports)))
     assert found.error_km < scores(LOCATIONS, true, reports).error_km
     assert found.error_km < constant_answer(LOCATIONS, true).error_km
@@ -81,28 +81,26 @@ def test_a_learned_prior_helps_where_people_are_not_everywhere(name):
     busy = np.argsort(LOCATIONS.distances_km(3))[:5]
     true = TrajectorySet.from_lists(list(rng.choice(busy, (2000, 2))), size=40)
     mechanism = made(name, 3)
-    reports = perturb_set(mechanism, true, SimulatedWords(3), keep_tids=True)
+    reports = perturb_set(mechanism, true, SeededRandom(3), keep_tids=True)
     flat = decode(mechanism, reports)
-    learned = decode(mechanism, reports, learn_prior(mechanism, reports))
+    learned = decode(mechanism, reports, fit_prior(mechanism, reports))
     errors = [scores(LOCATIONS, true, answered(reports, e)).error_km for e in (learned, flat)]
     assert errors[0] < errors[1]
 
 
 def test_progress_is_told_of_every_report_once_and_of_learning(name):
     mechanism, true = made(name, 4), walks()
-    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
+    reports = perturb_set(mechanism, true, SeededRandom(1), keep_tids=True)
     done, learned = [], []
     decode(mechanism, reports, progress=done.append)
     assert sum(done) == len(reports)
-    learn_prior(mechanism, reports, progress=learned.append)
+    fit_prior(mechanism, reports, progress=learned.append)
     assert sum(learned) == len(learned) >= 1
 
 
 def test_groups_count_every_report_once(name):
     mechanism, true = made(name, 4), walks()
-    groups = groups_of(
-        mechanism, perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
-    )
+    groups = groups_of(mechanism, perturb_set(mechanism, true, SeededRandom(1), keep_tids=True))
     whole = len(true) if name == "atlas" else len(true.locations)
     assert sum(group.total for group in groups) == whole
 
@@ -112,7 +110,7 @@ def test_says_which_mechanisms_it_can_decode():
     with refused(DomainError, "mechanism_not_decodable", mechanism="tp"):
         decode(made("tp", 1), reports)
     with refused(DomainError, "mechanism_not_decodable", mechanism="tp"):
-        learn_prior(made("tp", 1), reports)
+        fit_prior(made("tp", 1), reports)
 
 
 @pytest.mark.parametrize("other", [made("exp", 2), made("brr", 1)])
@@ -154,8 +152,8 @@ class Sloppy(Mechanism):
 
 def test_a_mechanism_of_somebody_else_is_decoded_by_what_it_says_of_its_reports():
     mechanism, true = Sloppy(locations=LOCATIONS, epsilon=8), walks(400)
-    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
-    prior = learn_prior(mechanism, reports)
+    reports = perturb_set(mechanism, true, SeededRandom(1), keep_tids=True)
+    prior = fit_prior(mechanism, reports)
     found = scores(LOCATIONS, true, answered(reports, decode(mechanism, reports, prior)))
     assert found.error_km < constant_answer(LOCATIONS, true).error_km
 
@@ -166,17 +164,17 @@ def test_a_law_of_points_must_lead_to_every_location():
 
 
 def test_long_journeys_of_all_lengths_share_one_decoder():
-    mechanism = WholeJourney(locations=scattered(30), epsilon=4, size=16)
+    mechanism = Atlas(locations=scattered(30), epsilon=4, size=16)
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, 30, length) for length in (9, 20, 9, 150, 31)]
     true = TrajectorySet.from_lists(rows, size=30)
-    reports = perturb_set(mechanism, true, SimulatedWords(1))
+    reports = perturb_set(mechanism, true, SeededRandom(1))
     decoders = Decoders(mechanism, None, 0.9)
     found = decoders.decode(reports)
     assert len(decoders._by_law) == 1
     for row, number in enumerate(reports.numbers):
         length = int(reports.lengths[row])
-        alone = AtlasDecoder(mechanism.report_law(length)).decode(np.array([number]))
+        alone = CodebookDecoder(mechanism.report_law(length)).decode(np.array([number]))
         points = slice(reports.offsets[row], reports.offsets[row + 1])
         assert np.array_equal(found.locations[points], alone.locations[0])
         assert np.array_equal(found.radius_km[points], alone.radius_km[0])
@@ -184,12 +182,12 @@ def test_long_journeys_of_all_lengths_share_one_decoder():
 
 def test_a_learned_prior_is_not_believed_of_long_journeys():
     """Journeys of eight points are read by it, and no track that is reported through eight."""
-    mechanism = WholeJourney(locations=scattered(30), epsilon=4, size=16)
+    mechanism = Atlas(locations=scattered(30), epsilon=4, size=16)
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, 4, length) for length in [8] * 400 + [9, 60] * 200]
     true = TrajectorySet.from_lists(rows, size=30)
-    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True)
-    prior = learn_prior(mechanism, reports)
+    reports = perturb_set(mechanism, true, SeededRandom(1), keep_tids=True)
+    prior = fit_prior(mechanism, reports)
     flat, learned = (decode(mechanism, reports, each).locations for each in (None, prior))
     same = flat == learned
     short = int(true.offsets[400])

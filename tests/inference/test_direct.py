@@ -10,7 +10,7 @@ from refusals import refused
 
 from nomadp.analysis.hotspots import jensen_shannon
 from nomadp.errors import DomainError, InvalidArgument
-from nomadp.inference.direct import Levels, direct_shares, nearest_shares, pair_levels
+from nomadp.inference.frequencies import Levels, nearest_shares, oracle_shares, pair_levels
 
 HALVES = [np.arange(16) // 8, np.arange(16) // 4, np.arange(16) // 2]
 CITY = np.array([40, 1, 1, 1, 20, 10, 0, 0, 0, 0, 0, 0, 12, 12, 2, 1]) / 100
@@ -23,7 +23,7 @@ def asked_of(city, total, epsilon, seed, levels=HALVES):
     people = rng.multinomial(total, city)
     count, p, q = chances(len(city), epsilon)
     support = supports(people, count, p, rng)
-    found = direct_shares(support, total, p, q, every_label(len(city), levels))
+    found = oracle_shares(support, total, p, q, every_label(len(city), levels))
     return found, people / total
 
 
@@ -37,7 +37,7 @@ def exact_moments(groups, true):
         outcomes = comb(size - 1, count - 1) if inside else comb(size - 1, count)
         support = np.isin(np.arange(size), chosen).astype(np.int64)
         levels = Levels((), np.full(size, 1 / size), groups)
-        values.append(direct_shares(support, 1, p, q, levels).unbiased)
+        values.append(oracle_shares(support, 1, p, q, levels).unbiased)
         weights.append((p if inside else 1 - p) / outcomes)
     mean = np.average(values, axis=0, weights=weights)
     return mean, np.average((values - mean) ** 2, axis=0, weights=weights)
@@ -51,21 +51,21 @@ def test_the_estimate_is_unbiased_and_its_variance_is_the_stated_one(groups, tru
     _, p, q = chances(5, 1.0, 2)
     support = np.ones(5, dtype=np.int64)
     levels = Levels((), np.full(5, 0.2), groups)
-    stated = direct_shares(support, 1, p, q, levels)
+    stated = oracle_shares(support, 1, p, q, levels)
     assert mean == pytest.approx(share)
     assert stated.at_none + stated.per_share * share == pytest.approx(variance, abs=1e-12)
 
 
 def test_the_variance_of_a_label_is_that_of_the_specification():
     _, p, q = chances(16, 2.0)
-    found = direct_shares(np.full(16, 40), 100, p, q, every_label(16))
+    found = oracle_shares(np.full(16, 40), 100, p, q, every_label(16))
     share = 0.3
     stated = (q * (1 - q) + share * (1 - p - q) * (p - q)) / (100 * (p - q) ** 2)
     assert found.at_none + found.per_share * share == pytest.approx(np.full(16, stated))
 
 
 def test_a_deviation_counts_who_happened_to_report():
-    found = direct_shares(np.array([60, 20, 20, 0]), 100, 1.0, 0.0, every_label(4))
+    found = oracle_shares(np.array([60, 20, 20, 0]), 100, 1.0, 0.0, every_label(4))
     by_chance = found.values * (1 - found.values) / 100
     assert found.deviation == pytest.approx(np.sqrt(by_chance))
 
@@ -76,7 +76,7 @@ def test_the_variance_is_met_by_reports():
     people, draws = (CITY * 2000).astype(np.int64), 180_000
     hits = rng.binomial(people, p, (draws, 16)) + rng.binomial(2000 - people, q, (draws, 16))
     found = (hits / 2000 - q) / (p - q)
-    stated = direct_shares(hits[0], 2000, p, q, every_label(len(hits[0])))
+    stated = oracle_shares(hits[0], 2000, p, q, every_label(len(hits[0])))
     wanted = stated.at_none + stated.per_share * CITY
     assert np.abs(found.var(axis=0) / wanted - 1).max() < 0.01
     assert 3 * sqrt(2 / draws) < 0.0101
@@ -113,7 +113,7 @@ def test_zones_that_were_counted_empty_are_nearly_so():
 
 
 def test_one_label_has_everything():
-    found = direct_shares(np.array([7]), 7, 1.0, 0.0, every_label(1))
+    found = oracle_shares(np.array([7]), 7, 1.0, 0.0, every_label(1))
     assert found.values.tolist() == [1.0]
     low, high = found.interval()
     assert (low[0], high[0]) == (pytest.approx(1), pytest.approx(1))
@@ -124,7 +124,7 @@ def test_reports_that_tell_nothing_leave_what_is_public():
     public = np.array([0.4, 0.3, 0.2, 0.1])
     levels = Levels((np.array([0, 0, 1, 1]),), public, np.arange(4))
     support = np.round(100 * (q + public * (p - q))).astype(np.int64)
-    found = direct_shares(support, 100, p, q, levels)
+    found = oracle_shares(support, 100, p, q, levels)
     assert found.values == pytest.approx(public, rel=0.02)
     assert (found.kept, found.flat) == (pytest.approx(0, abs=0.05), pytest.approx(public))
 
@@ -165,7 +165,7 @@ def test_chance_in_who_reports_is_not_taken_for_where_people_go():
     """Reports without any noise, of people who go everywhere alike."""
     seen, people = np.random.default_rng(1), every_label(16, HALVES)
     claims = [
-        direct_shares(seen.multinomial(1000, np.full(16, 1 / 16)), 1000, 1.0, 0.0, people).kept
+        oracle_shares(seen.multinomial(1000, np.full(16, 1 / 16)), 1000, 1.0, 0.0, people).kept
         for _ in range(100)
     ]
     assert np.count_nonzero(claims) <= 10
@@ -178,7 +178,7 @@ def test_what_is_told_hardly_beyond_chance_is_hardly_believed():
     for more in range(0, 240, 8):
         support = np.full(16, round(1000 * q + (p - q) * 1000 / 16))
         support[5] += more
-        kept.append(direct_shares(support, 1000, p, q, every_label(16, HALVES)).kept)
+        kept.append(oracle_shares(support, 1000, p, q, every_label(16, HALVES)).kept)
     assert kept[0] == 0
     assert 0 < min(each for each in kept if each) < 0.5
     assert kept[-1] > 0.9
@@ -203,8 +203,8 @@ def test_an_asked_group_is_answered_as_one():
     _, p, q = chances(4, 3.0)
     support = np.array([60, 30, 20, 10])
     levels = Levels((), np.full(4, 0.25), np.array([0, 0, 1, 1]))
-    found = direct_shares(support, 100, p, q, levels)
-    alone = direct_shares(support, 100, p, q, every_label(4))
+    found = oracle_shares(support, 100, p, q, levels)
+    alone = oracle_shares(support, 100, p, q, every_label(4))
     assert found.unbiased == pytest.approx([alone.unbiased[:2].sum(), alone.unbiased[2:].sum()])
     assert len(found.values) == len(found.flat) == 2
 
@@ -216,7 +216,7 @@ def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
     counts = [len(np.unique(level)) for level in levels]
     assert counts == [3, 6, 8, 14, 16]
     nested = every_label(16, levels)  # or it is refused
-    found = direct_shares(np.full(16, 5), 10, 0.6, 0.4, nested)
+    found = oracle_shares(np.full(16, 5), 10, 0.6, 0.4, nested)
     assert len(found.values) == 16
 
 
@@ -230,13 +230,13 @@ def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
 )
 def test_impossible_counts_are_refused(support, total, code):
     with refused(DomainError, code):
-        direct_shares(np.array(support), total, 0.6, 0.4, every_label(len(support)))
+        oracle_shares(np.array(support), total, 0.6, 0.4, every_label(len(support)))
 
 
 def test_levels_that_are_not_nested_are_refused():
     levels = every_label(3, [np.array([0, 0, 1]), np.array([0, 1, 1])])
     with refused(InvalidArgument, "levels_not_nested"):
-        direct_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, levels)
+        oracle_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, levels)
 
 
 @pytest.mark.parametrize("short", ["groups", "flat", "asked"])
@@ -244,7 +244,7 @@ def test_levels_of_other_labels_are_refused(short):
     parts = {"groups": (np.array([0, 1, 1]),), "flat": np.ones(3), "asked": np.arange(3)}
     parts[short] = (np.array([0, 1]),) if short == "groups" else parts[short][:2]
     with refused(InvalidArgument, "incomplete_levels"):
-        direct_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, Levels(**parts))
+        oracle_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, Levels(**parts))
 
 
 @pytest.mark.slow

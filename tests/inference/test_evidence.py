@@ -7,10 +7,10 @@ import pytest
 from posteriors import law, posterior
 from worlds import scattered
 
-from nomadp.inference.evidence import JourneyEvidence, TableEvidence, near_matrix
+from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence, near_matrix
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import Atlas, WholeJourney
-from nomadp.mechanisms.atlas.book import JourneyResponse
+from nomadp.mechanisms.atlas import Atlas, Codebook
+from nomadp.mechanisms.atlas.codebook import CodewordResponse
 
 REPORTS = np.array([1, 4, 5])
 COUNTS = np.array([3.0, 1.0, 7.0])
@@ -18,8 +18,8 @@ COUNTS = np.array([3.0, 1.0, 7.0])
 
 def some_journeys(near_count):
     rows = np.random.default_rng(2).permutation(36)[:12]
-    book = Atlas(scattered(6), np.stack([rows // 6, rows % 6], axis=1).astype(np.int32))
-    return JourneyResponse(book, near_count, Fraction(3))
+    book = Codebook(scattered(6), np.stack([rows // 6, rows % 6], axis=1).astype(np.int32))
+    return CodewordResponse(book, near_count, Fraction(3))
 
 
 @pytest.fixture(params=["journeys", "table"])
@@ -29,7 +29,7 @@ def evidence(request):
             make_mechanism("exp", scattered(6), 3).channel(Fraction(3)), REPORTS
         )
     channel = some_journeys(near_count=3)
-    return JourneyEvidence(channel, np.random.default_rng(0).integers(0, 6, (9, 2)), REPORTS)
+    return TrajectoryEvidence(channel, np.random.default_rng(0).integers(0, 6, (9, 2)), REPORTS)
 
 
 @pytest.fixture
@@ -77,14 +77,14 @@ def test_where_all_journeys_are_near_no_report_stands_out():
     channel = some_journeys(near_count=12)
     support = np.zeros((2, 2), dtype=np.int64)
     assert near_matrix(channel, support, REPORTS).nnz == 0
-    evidence = JourneyEvidence(channel, support, REPORTS)
+    evidence = TrajectoryEvidence(channel, support, REPORTS)
     assert evidence.chances(np.array([0.5, 0.5])) == pytest.approx(np.full(3, 1 / 12))
 
 
 def test_the_noise_of_a_mass_is_the_sum_of_squared_shares():
-    channel = WholeJourney(locations=scattered(6), epsilon=3, size=36, near_count=3).channel(2)
+    channel = Atlas(locations=scattered(6), epsilon=3, size=36, near_count=3).channel(2)
     support = np.random.default_rng(0).integers(0, 6, (9, 2))
-    evidence = JourneyEvidence(channel, support, REPORTS)
+    evidence = TrajectoryEvidence(channel, support, REPORTS)
     prior = np.random.default_rng(1).dirichlet(np.ones(9))
     each = evidence.mass(prior, np.arange(9), 9, slice(None)).astype(float)
     label = np.arange(9) % 2

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.inference import climbing
 from nomadp.inference import fitting as module
-from nomadp.inference.evidence import JourneyEvidence, TableEvidence
+from nomadp.inference import maximise
+from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
 from nomadp.inference.fitting import at_random, fitted, prepared
 from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Group, Learner
+from nomadp.inference.learning import Fitter, Group
 from nomadp.inference.prior import Features, softmax
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import Atlas
-from nomadp.mechanisms.atlas.book import JourneyResponse
+from nomadp.mechanisms.atlas import Codebook
+from nomadp.mechanisms.atlas.codebook import CodewordResponse
 
 LOCATIONS = scattered(40)
 EVEN = 1e-2
@@ -25,10 +25,10 @@ EVEN = 1e-2
 def journey_group(length, seed=0, epsilon=4, size=256):
     """Reports in numbers that follow no law at all."""
     rows = np.random.default_rng(length).integers(0, 40, (size, length), dtype=np.int32)
-    channel = JourneyResponse(Atlas(LOCATIONS, rows), 20, Fraction(epsilon))
+    channel = CodewordResponse(Codebook(LOCATIONS, rows), 20, Fraction(epsilon))
     reports = np.arange(0, size, 3)
     counts = np.random.default_rng(seed).integers(1, 9, len(reports)).astype(float)
-    return Group(JourneyEvidence(channel, possible_journeys(channel), reports), counts)
+    return Group(TrajectoryEvidence(channel, possible_journeys(channel), reports), counts)
 
 
 def point_group(seed=0):
@@ -108,7 +108,7 @@ def test_the_value_shown_is_the_likelihood_less_the_penalty(spread):
 
 @pytest.mark.parametrize("spread", [0.05, 0.2])
 def test_no_other_scores_are_likelier_around_the_ground(rows, counts, spread, monkeypatch):
-    monkeypatch.setattr(climbing, "TOLERANCE", 0.0)
+    monkeypatch.setattr(maximise, "TOLERANCE", 0.0)
     is_step = rows[0].is_step
     start = at_random(rows, counts, steps=False)
     middle = np.where(is_step, 0.0, start.ground)
@@ -129,7 +129,7 @@ def test_without_a_spread_places_stay_alike_and_only_steps_are_learned(rows, cou
 
 @pytest.mark.parametrize("spread", [0.0, 0.2])
 def test_the_ground_makes_every_location_visited_as_often(groups, spread):
-    scores = Learner(LOCATIONS, groups, spread).alike().scores
+    scores = Fitter(LOCATIONS, groups, spread).alike().scores
     each = [group.total * visits(group, scores) for group in groups]
     even = sum(each) / sum(map(np.sum, each))
     assert even == pytest.approx(np.full(40, 1 / 40), rel=EVEN)

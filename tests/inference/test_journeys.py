@@ -14,12 +14,12 @@ from worlds import scattered
 
 from nomadp.errors import DomainError
 from nomadp.inference import decode, journeys
-from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.journeys import AtlasDecoder, possible_journeys
+from nomadp.inference.evidence import TrajectoryEvidence
+from nomadp.inference.journeys import CodebookDecoder, possible_journeys
 from nomadp.inference.prior import Features, Prior
-from nomadp.mechanisms.atlas import Atlas, PinnedAtlases, WholeJourney
-from nomadp.mechanisms.atlas.book import JourneyResponse, Page
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas, Codebook, PinnedCodebooks
+from nomadp.mechanisms.atlas.codebook import CodewordResponse, Page
+from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
 
@@ -33,8 +33,8 @@ def atlas(epsilon=2, size=12, near_count=3, **options):
         every = np.indices((6,) * length).reshape(length, -1).T.astype(np.int32)
         some = np.random.default_rng(1).permutation(len(every))[:size]
         pages.append(Page(every[np.sort(some)], near_count, math.nan))
-    made = PinnedAtlases(locations.sha256, "by hand", Fraction(epsilon), None, tuple(pages))
-    return WholeJourney(locations=locations, epsilon=epsilon, pinned=made, **options)
+    made = PinnedCodebooks(locations.sha256, "by hand", Fraction(epsilon), None, tuple(pages))
+    return Atlas(locations=locations, epsilon=epsilon, pinned=made, **options)
 
 
 def some_prior(locations):
@@ -46,7 +46,7 @@ def some_prior(locations):
 def decoder(request):
     mechanism = atlas()
     prior = None if request.param == "flat" else some_prior(mechanism.locations)
-    return AtlasDecoder(mechanism.report_law(2), prior, 0.8)
+    return CodebookDecoder(mechanism.report_law(2), prior, 0.8)
 
 
 def exact_parts(decoder):
@@ -58,7 +58,7 @@ def exact_parts(decoder):
 
 def test_the_posterior_is_the_exact_one(decoder):
     support, prior, chances = exact_parts(decoder)
-    evidence = JourneyEvidence(decoder.channel, support, np.arange(12))
+    evidence = TrajectoryEvidence(decoder.channel, support, np.arange(12))
     places, label = np.unique(support[:, 1], return_inverse=True)
     mass = evidence.mass(decoder.weights, label, len(places), slice(None))
     for report in range(12):
@@ -116,37 +116,37 @@ def test_the_credible_radius_covers_at_its_level_under_the_prior(decoder):
 
 
 def test_without_information_every_report_means_the_best_constant():
-    found = AtlasDecoder(atlas(near_count=12).report_law(2)).decode(np.arange(12)).locations
+    found = CodebookDecoder(atlas(near_count=12).report_law(2)).decode(np.arange(12)).locations
     assert len(np.unique(found, axis=0)) == 1
 
 
 def test_a_sure_report_means_the_journey_itself():
     mechanism = atlas(epsilon=20, size=36, near_count=1)
-    found = AtlasDecoder(mechanism.report_law(2)).decode(np.arange(36))
+    found = CodebookDecoder(mechanism.report_law(2)).decode(np.arange(36))
     assert found.locations.tolist() == mechanism.atlas(2).journeys.tolist()
     assert not found.radius_km.any()
 
 
 def test_of_a_made_atlas_every_report_means_the_journey_itself_until_a_prior_is_learned():
-    mechanism = WholeJourney(locations=scattered(120), epsilon=3, size=9)
+    mechanism = Atlas(locations=scattered(120), epsilon=3, size=9)
     book = mechanism.atlas(2)
     every = np.arange(book.size)
-    flat = AtlasDecoder(mechanism.report_law(2))
+    flat = CodebookDecoder(mechanism.report_law(2))
     assert flat.decode(every).locations.tolist() == book.journeys.tolist()
-    learned = AtlasDecoder(mechanism.report_law(2), some_prior(mechanism.locations))
+    learned = CodebookDecoder(mechanism.report_law(2), some_prior(mechanism.locations))
     assert learned.decode(every).locations.tolist() != book.journeys.tolist()
     otherwise = mechanism.with_params(near_count=5)  # the answers are made for another channel
-    assert not AtlasDecoder(otherwise.report_law(2)).looks_up
+    assert not CodebookDecoder(otherwise.report_law(2)).looks_up
 
 
 def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
-    mechanism = WholeJourney(locations=scattered(100), epsilon=4, size=8)
+    mechanism = Atlas(locations=scattered(100), epsilon=4, size=8)
     locations, every = mechanism.locations, np.arange(8)
-    found = AtlasDecoder(mechanism.report_law(2)).decode(every).locations
-    monkeypatch.setattr(AtlasDecoder, "looks_up", False)
-    decoder = AtlasDecoder(mechanism.report_law(2))
+    found = CodebookDecoder(mechanism.report_law(2)).decode(every).locations
+    monkeypatch.setattr(CodebookDecoder, "looks_up", False)
+    decoder = CodebookDecoder(mechanism.report_law(2))
     best = decoder.decode(every).locations
-    evidence = JourneyEvidence(decoder.channel, decoder.support, every)
+    evidence = TrajectoryEvidence(decoder.channel, decoder.support, every)
     for position in range(2):
         truths = decoder.support[:, position]
         mass = evidence.mass(decoder.weights, np.arange(len(truths)), len(truths), slice(None))
@@ -159,9 +159,9 @@ def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
 
 
 def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
-    whole = AtlasDecoder(atlas().report_law(2)).decode(np.arange(12))
+    whole = CodebookDecoder(atlas().report_law(2)).decode(np.arange(12))
     monkeypatch.setattr(journeys, "_ROWS", 5)
-    decoder = AtlasDecoder(atlas().report_law(2))
+    decoder = CodebookDecoder(atlas().report_law(2))
     first, again = decoder.decode(np.array([3, 3, 1])), decoder.decode(np.arange(12))
     assert first.locations.tolist() == whole.locations[[3, 3, 1]].tolist()
     assert again.locations.tolist() == whole.locations.tolist()
@@ -169,7 +169,7 @@ def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
 
 
 def test_decodes_nothing_to_nothing():
-    assert AtlasDecoder(atlas().report_law(2)).decode(
+    assert CodebookDecoder(atlas().report_law(2)).decode(
         np.zeros(0, dtype=np.int64)
     ).locations.shape == (
         0,
@@ -181,7 +181,7 @@ def test_possible_truths_are_fresh_walks_more_for_a_larger_atlas():
     locations = scattered(60)
     every = np.indices((60, 60, 60)).reshape(3, -1).T.astype(np.int32)
     few, many = (
-        JourneyResponse(Atlas(locations, every[:size]), 1, Fraction(4)) for size in (4, 200)
+        CodewordResponse(Codebook(locations, every[:size]), 1, Fraction(4)) for size in (4, 200)
     )
     assert [len(possible_journeys(one)) for one in (few, many)] == [8192, 12800]
 
@@ -194,8 +194,8 @@ def test_with_few_locations_every_journey_is_possible_once():
 
 def test_a_long_trajectory_is_decoded_through_its_control_points():
     mechanism = atlas(control_points=3)
-    control = AtlasDecoder(mechanism.report_law(3)).decode(np.arange(12))
-    long = AtlasDecoder(mechanism.report_law(9)).decode(np.arange(12))
+    control = CodebookDecoder(mechanism.report_law(3)).decode(np.arange(12))
+    long = CodebookDecoder(mechanism.report_law(9)).decode(np.arange(12))
     assert long.locations.shape == (12, 9)
     assert long.locations[:, [0, 4, 8]].tolist() == control.locations.tolist()
     assert long.radius_km[:, [0, 4, 8]].tolist() == control.radius_km.tolist()
@@ -205,11 +205,11 @@ def test_a_long_trajectory_is_decoded_through_its_control_points():
 
 @pytest.mark.parametrize("length", [1, 2, 11])
 def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
-    mechanism = WholeJourney(locations=scattered(40), epsilon=4, size=16, control_points=4)
+    mechanism = Atlas(locations=scattered(40), epsilon=4, size=16, control_points=4)
     rows = np.random.default_rng(length).integers(0, 40, (30, length))
     true = TrajectorySet.from_lists(list(rows), size=40)
-    reports = drawn_numbers(mechanism, true, SimulatedWords(1))
-    shown = drawn_many(mechanism, true, SimulatedWords(1)).reshape(30, length)
+    reports = drawn_numbers(mechanism, true, SeededRandom(1))
+    shown = drawn_many(mechanism, true, SeededRandom(1)).reshape(30, length)
     found = mechanism.report_law(length).values(shown)
     book = mechanism.atlas(length).journeys
     assert book[found].tolist() == book[reports].tolist()
@@ -242,4 +242,4 @@ def test_reports_that_cannot_be_are_refused_or_left_out():
 @pytest.mark.parametrize("reports", [[12], [-1], [[0]]])
 def test_refuses_numbers_that_are_no_rows_of_the_atlas(reports):
     with refused(DomainError, "report_out_of_range", size=12):
-        AtlasDecoder(atlas().report_law(2)).decode(np.array(reports))
+        CodebookDecoder(atlas().report_law(2)).decode(np.array(reports))

@@ -10,10 +10,10 @@ from nomadp.errors import DomainError, SchemaError
 from nomadp.inference import shares as shares_module
 from nomadp.inference.decode import groups_from, groups_of
 from nomadp.inference.hotspots import flow_shares, visit_shares
-from nomadp.inference.learned import Learned, learn
+from nomadp.inference.model import Model, fit
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts
 from nomadp.trajectory import TrajectorySet
 
@@ -27,7 +27,7 @@ def fewer_repeats(monkeypatch):
 
 def made(name, epsilon=6):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=32)
+        return Atlas(locations=LOCATIONS, epsilon=epsilon, size=32)
     options = {"zones": "grid:3"} if name in ("trips", "visits") else {}
     return make_mechanism(name, LOCATIONS, epsilon, **options)
 
@@ -37,16 +37,16 @@ def reports_of(mechanism, count=300, seed=1, lengths=(2, 3)):
     near = np.argsort(LOCATIONS.distances_km(3))[:6]
     rows = [rng.choice(near, lengths[k % len(lengths)]) for k in range(count)]
     true = TrajectorySet.from_lists(rows, size=40)
-    return perturb_set(mechanism, true, SimulatedWords(seed))
+    return perturb_set(mechanism, true, SeededRandom(seed))
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "trips"])
 def test_what_was_kept_answers_the_same(name, tmp_path):
     mechanism = made(name)
     counts = Counts.of(mechanism, reports_of(mechanism))
-    learned, path = learn(mechanism, counts), tmp_path / "learned.npz"
+    learned, path = fit(mechanism, counts), tmp_path / "learned.npz"
     learned.write(path)
-    again = Learned.read(path, mechanism, counts)
+    again = Model.read(path, mechanism, counts)
     assert (again.counts, again.reports) == (counts, 300)
     for zones in (None, "grid:3"):
         one, two = (visit_shares(each, zones) for each in (learned, again))
@@ -60,7 +60,7 @@ def test_what_was_kept_answers_the_same(name, tmp_path):
 def test_reports_and_their_counts_teach_the_same():
     mechanism = made("brr")
     reports = reports_of(mechanism)
-    one, two = learn(mechanism, reports), learn(mechanism, Counts.of(mechanism, reports))
+    one, two = fit(mechanism, reports), fit(mechanism, Counts.of(mechanism, reports))
     assert np.array_equal(visit_shares(one).values, visit_shares(two).values)
 
 
@@ -69,27 +69,27 @@ def test_what_is_stale_is_refused(name, tmp_path):
     mechanism, path = made(name), tmp_path / "learned.npz"
     reports = reports_of(mechanism)
     counts = Counts.of(mechanism, reports)
-    learn(mechanism, counts).write(path)
+    fit(mechanism, counts).write(path)
     more = counts + Counts.of(mechanism, reports.between(0, 1))
     with refused(DomainError, "model_of_other_reports", reports=300):
-        Learned.read(path, mechanism, more)
+        Model.read(path, mechanism, more)
     with refused(DomainError, "model_of_other_mechanism"):
-        Learned.read(path, made(name, 5))
+        Model.read(path, made(name, 5))
 
 
 def test_counts_of_other_mechanisms_beside_make_nothing_stale():
     one, other = made("brr"), made("brr", 2)
     counts = Counts.of(one, reports_of(one))
     both = counts + Counts.of(other, reports_of(other))
-    learn(one, counts).check_of(one, both)
+    fit(one, counts).check_of(one, both)
     with refused(DomainError, "counts_of_another_mechanism"):
-        learn(made("brr", 3), both)
+        fit(made("brr", 3), both)
 
 
 @pytest.mark.parametrize("damage", ["cut", "text", "objects", "short", "counts"])
 def test_what_is_damaged_is_refused(damage, tmp_path):
     mechanism, path = made("brr"), tmp_path / "learned.npz"
-    learn(mechanism, reports_of(mechanism)).write(path)
+    fit(mechanism, reports_of(mechanism)).write(path)
     with np.load(path) as file:
         arrays = dict(file)
     if damage == "cut":
@@ -104,17 +104,17 @@ def test_what_is_damaged_is_refused(damage, tmp_path):
         np.savez(path, **arrays | {"count": arrays["count"] + 1})
     code = "model_counts_differ" if damage == "counts" else "not_a_model"
     with refused(SchemaError, code):
-        Learned.read(path, mechanism)
+        Model.read(path, mechanism)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with refused(SchemaError, "file_unreadable"):
-        Learned.read(tmp_path / "none.npz", made("brr"))
+        Model.read(tmp_path / "none.npz", made("brr"))
 
 
 def test_nothing_is_learned_from_no_report():
     with refused(DomainError, "no_reports"):
-        learn(made("brr"), Counts())
+        fit(made("brr"), Counts())
 
 
 def test_long_journeys_of_all_lengths_are_one_group():
@@ -133,4 +133,4 @@ def test_a_file_that_is_too_large_is_refused(tmp_path):
     with path.open("wb") as file:
         file.truncate((1 << 31) + 1)  # without a byte on the disk
     with refused(SchemaError, "model_too_large", most=1 << 31):
-        Learned.read(path, made("brr"))
+        Model.read(path, made("brr"))

@@ -9,17 +9,17 @@ from refusals import refused
 from worlds import scattered
 
 from nomadp.errors import DomainError, InvalidArgument
-from nomadp.inference import climbing, fitting
+from nomadp.inference import fitting, maximise
 from nomadp.inference import learning as module
-from nomadp.inference.evidence import JourneyEvidence, TableEvidence
+from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
 from nomadp.inference.fitting import Fit
 from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Group, Learner, learn
+from nomadp.inference.learning import Fitter, Group, learn
 from nomadp.inference.prior import Features, Prior
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 POPULARITY = np.array([0.4, 0.05, 0.25, 0.1, 0.1, 0.1])
@@ -41,10 +41,10 @@ def drawn(channel, draws, seed):
 
 def atlas_group(mechanism, rows, seed=0):
     true = TrajectorySet.from_lists(list(rows), size=len(mechanism.locations))
-    reports = drawn_numbers(mechanism, true, SimulatedWords(seed))
+    reports = drawn_numbers(mechanism, true, SeededRandom(seed))
     distinct, counts = np.unique(reports, return_counts=True)
     channel = mechanism.channel(rows.shape[1])
-    evidence = JourneyEvidence(channel, possible_journeys(channel), distinct)
+    evidence = TrajectoryEvidence(channel, possible_journeys(channel), distinct)
     return Group(evidence, counts.astype(float))
 
 
@@ -59,8 +59,8 @@ def commuters(locations, count, length, seed=0):
 
 def exactly(monkeypatch):
     """Learning that goes on for as long as anything is gained."""
-    monkeypatch.setattr(climbing, "TOLERANCE", 0.0)
-    monkeypatch.setattr(climbing, "ROUNDS_MAX", 5_000)
+    monkeypatch.setattr(maximise, "TOLERANCE", 0.0)
+    monkeypatch.setattr(maximise, "ROUNDS_MAX", 5_000)
 
 
 def log_chance(group, prior):
@@ -72,7 +72,7 @@ def log_chance(group, prior):
 @pytest.mark.parametrize("epsilon", [1, 4, 10])
 @pytest.mark.parametrize("spread", [0.05, 30.0])
 def test_every_round_raises_the_likelihood(epsilon, spread):
-    mechanism = WholeJourney(locations=scattered(40), epsilon=epsilon, size=24)
+    mechanism = Atlas(locations=scattered(40), epsilon=epsilon, size=24)
     groups = [
         atlas_group(mechanism, commuters(mechanism.locations, 300, length)) for length in (2, 5)
     ]
@@ -132,7 +132,7 @@ def test_few_reports_leave_the_prior_near_flat_and_many_do_not():
 
 def test_one_prior_serves_lengths_it_was_not_learned_from():
     locations = scattered(40)
-    mechanism = WholeJourney(locations=locations, epsilon=8, size=32)
+    mechanism = Atlas(locations=locations, epsilon=8, size=32)
     rows = np.zeros((2_000, 2), dtype=np.int64)  # nobody ever leaves the first location
     found = learn(locations, [atlas_group(mechanism, rows)], 0.2)
     weights = found.weights(np.array([[0, 0, 0], [7, 21, 30], [20, 20, 20]]))
@@ -144,7 +144,7 @@ def test_lengths_and_epsilons_are_learned_from_together():
     locations = scattered(40)
     groups = [
         atlas_group(
-            WholeJourney(locations=locations, epsilon=epsilon, size=24),
+            Atlas(locations=locations, epsilon=epsilon, size=24),
             commuters(locations, 500, length),
         )
         for epsilon, length in ((2, 2), (6, 3))
@@ -164,7 +164,7 @@ def test_says_whether_it_settled(monkeypatch):
     groups = [point_group(channel, drawn(channel, 1000, 1))]
     assert learn(scattered(6), groups).settled
     assert learn(scattered(6), groups, 0.2).settled
-    monkeypatch.setattr(climbing, "ROUNDS_MAX", 1)
+    monkeypatch.setattr(maximise, "ROUNDS_MAX", 1)
     stopped = learn(scattered(6), groups, 0.2)
     assert not stopped.settled
     assert len(stopped.history) == 2
@@ -213,8 +213,8 @@ def test_a_spread_that_is_given_is_used(spread):
 def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     locations = scattered(40)
     rows = np.random.default_rng(seed).integers(0, 40, (1_000, 2))
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=32)
-    learner = Learner(locations, [atlas_group(mechanism, rows, seed)])
+    mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
+    learner = Fitter(locations, [atlas_group(mechanism, rows, seed)])
     assert learner.spread is None
     assert learner.learn().spread is None
     assert learner.anywhere
@@ -226,8 +226,8 @@ def test_people_who_go_anywhere_but_to_one_place_take_no_steps_that_are_learned(
     locations = scattered(200)
     rows = np.random.default_rng(0).integers(0, 200, (40_000, 2))
     rows[::8] = 7
-    mechanism = WholeJourney(locations=locations, epsilon=4)
-    learner = Learner(locations, [atlas_group(mechanism, rows)])
+    mechanism = Atlas(locations=locations, epsilon=4)
+    learner = Fitter(locations, [atlas_group(mechanism, rows)])
     assert learner.spread is not None
     assert learner.anywhere
     support = possible_journeys(mechanism.channel(2))
@@ -249,13 +249,13 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
             *np.zeros((2, len(self._features)))
         )
 
-    monkeypatch.setattr(Learner, "_foretold", foretold)
-    monkeypatch.setattr(Learner, "_by_halves", by_halves)
+    monkeypatch.setattr(Fitter, "_foretold", foretold)
+    monkeypatch.setattr(Fitter, "_by_halves", by_halves)
     monkeypatch.setattr(module, "_better", lambda found, before, halves: found > before)
     group = point_group(
         make_mechanism("brr", locations, 4).channel(Fraction(4)), np.full(99, 2)
     )
-    assert Learner(locations, [group]).spread == module.SPREADS[-1]
+    assert Fitter(locations, [group]).spread == module.SPREADS[-1]
     assert tuple(tried) == module.SPREADS
 
 
@@ -272,7 +272,7 @@ def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
 @pytest.mark.parametrize("epsilon", [2, 6])
 def test_people_in_one_spot_tell_of_it(epsilon):
     locations = scattered(40)
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=32)
+    mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     rows = np.full((1_000, 2), 7)
     found = learn(locations, [atlas_group(mechanism, rows)])
     assert found.spread == max(module.SPREADS)
@@ -288,7 +288,7 @@ def everywhere(locations, count, length, seed=0):
 @pytest.mark.parametrize("epsilon", [pytest.param("0.1", marks=pytest.mark.slow), 1, 4])
 def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people, epsilon):
     locations = scattered(40)
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon, size=32)
+    mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     found = learn(locations, [atlas_group(mechanism, people(locations, 300, 3, 1), 1)])
     later = atlas_group(mechanism, people(locations, 2_000, 3, 2), 2)
     walk = Prior(found.features, np.zeros(len(found.features)))
@@ -327,7 +327,7 @@ def test_progress_is_told_of_every_piece():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     group = point_group(channel, drawn(channel, 5_000, 1))
     pieces = []
-    learner = Learner(scattered(6), [group], 0.1, pieces.append)
+    learner = Fitter(scattered(6), [group], 0.1, pieces.append)
     learner.learn()
     assert pieces == [1]
     learner.learn([group])
@@ -342,7 +342,7 @@ def test_progress_is_told_of_every_piece():
 def test_resampled_reports_are_learned_from_with_the_same_spread():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     group = point_group(channel, drawn(channel, 5_000, 1))
-    learner = Learner(scattered(6), [group])
+    learner = Fitter(scattered(6), [group])
     rolled = Group(group.evidence, np.roll(group.counts, 1))
     again = learner.learn([rolled])
     assert again.spread == learner.spread > 0

@@ -23,7 +23,7 @@ from nomadp.inference.prior import Features, Prior, softmax
 from nomadp.laws import Disc, Exponential
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.transcripts import Transcript, report_with_transcript
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 
@@ -67,7 +67,7 @@ def test_the_posterior_of_atp_takes_anchor_and_radius_as_given():
     mechanism = make_mechanism("atp", triangle(), 8, granularity=2, resolution=2)
     inputs = list(product(range(3), repeat=2))
     trajectory = np.array([0, 2])
-    transcript = release(mechanism, trajectory, SimulatedWords(1).stream(0))
+    transcript = release(mechanism, trajectory, SeededRandom(1).stream(0))
 
     class Given:
         """The exact chance of the transcript's steps, but for anchor and radius."""
@@ -115,7 +115,7 @@ def test_the_kernel_reads_the_law_as_it_is(disc):
 @pytest.mark.parametrize("name", ["tp", "atp"])
 def test_reads_the_same_without_the_kernel(name, monkeypatch):
     mechanism = make_mechanism(name, scattered(20), 6)
-    transcript = release(mechanism, np.array([1, 2, 3]), SimulatedWords(0).stream(0))
+    transcript = release(mechanism, np.array([1, 2, 3]), SeededRandom(0).stream(0))
     fast = log_likelihood(mechanism, transcript)
     monkeypatch.setattr("nomadp.inference.pivots.has_numba", lambda: False)
     assert log_likelihood(mechanism, transcript) == pytest.approx(fast, abs=1e-6)
@@ -129,7 +129,7 @@ def test_estimates_beat_reports_and_the_constant(name):
         [rng.integers(0, 40, rng.integers(1, 5)) for _ in range(150)], size=40
     )
     mechanism = make_mechanism(name, locations, 16)
-    words = SimulatedWords(2)
+    words = SeededRandom(2)
     reports = perturb_set(mechanism, true, words, keep_tids=True, transcripts=True)
     assert reports == replace(
         perturb_set(mechanism, true, words, keep_tids=True), transcripts=reports.transcripts
@@ -149,7 +149,7 @@ def test_a_prior_moves_the_estimate_to_where_people_are():
     scores[features.levels[-1, 7]] = 50.0  # everybody is at one location
     mechanism = make_mechanism("tp", locations, 1)
     true = TrajectorySet.from_lists([[1, 2]], size=20)
-    reports = perturb_set(mechanism, true, SimulatedWords(0), transcripts=True)
+    reports = perturb_set(mechanism, true, SeededRandom(0), transcripts=True)
     _, found = decode_released(mechanism, reports, Prior(features, scores))
     assert found.locations.tolist() == [7, 7]
     assert found.radius_km.tolist() == [0.0, 0.0]
@@ -158,7 +158,7 @@ def test_a_prior_moves_the_estimate_to_where_people_are():
 def test_a_transcript_that_cannot_be_is_left_out_and_counted():
     mechanism = make_mechanism("tp", scattered(9), 2)
     true = TrajectorySet.from_lists([[1, 2, 3], [4, 5]], size=9)
-    reports = perturb_set(mechanism, true, SimulatedWords(1), keep_tids=True, transcripts=True)
+    reports = perturb_set(mechanism, true, SeededRandom(1), keep_tids=True, transcripts=True)
     first, second = reports.transcripts
     forged = replace(reports, transcripts=(first, (*second[:-1], 99)))
     kept, found = decode_released(mechanism, forged)
@@ -174,7 +174,7 @@ def test_without_transcripts_there_is_nothing_to_decode():
 def test_decodes_nothing_to_nothing():
     mechanism = make_mechanism("tp", scattered(9), 1)
     nobody = TrajectorySet.from_lists([], size=9)
-    reports = perturb_set(mechanism, nobody, SimulatedWords(0), transcripts=True)
+    reports = perturb_set(mechanism, nobody, SeededRandom(0), transcripts=True)
     assert len(decode_released(mechanism, reports)[1]) == 0
 
 
@@ -183,6 +183,6 @@ def test_decodes_nothing_to_nothing():
 )
 def test_refuses_a_transcript_of_another_mechanism(change):
     mechanism = make_mechanism("tp", scattered(9), 2)
-    made = release(mechanism, np.array([1, 2, 3]), SimulatedWords(0).stream(0))
+    made = release(mechanism, np.array([1, 2, 3]), SeededRandom(0).stream(0))
     with refused(DomainError, "transcript_mismatch"):
         log_likelihood(mechanism, Transcript(3, change(made.released)))

@@ -15,10 +15,10 @@ from nomadp.inference.hotspots import (
     trip_shares,
     visit_shares,
 )
-from nomadp.inference.learned import learn
-from nomadp.inference.shares import learned_from_groups
+from nomadp.inference.model import fit
+from nomadp.inference.shares import fit_groups
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(30)
@@ -27,21 +27,19 @@ TRIPS = TrajectorySet.from_lists(np.arange(80).reshape(40, 2) % 30, size=30)
 
 def reported(name, **options):
     mechanism = make_mechanism(name, LOCATIONS, 8, **options)
-    return mechanism, perturb_set(mechanism, TRIPS, SimulatedWords(1))
+    return mechanism, perturb_set(mechanism, TRIPS, SeededRandom(1))
 
 
 def surveyed(mechanism, reports):
-    return learned_from_groups(
-        LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(1)
-    )
+    return fit_groups(LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(1))
 
 
 def hotspots(mechanism, reports, zones=None, *, at=None):
-    return visit_shares(learn(mechanism, reports), zones, at)
+    return visit_shares(fit(mechanism, reports), zones, at)
 
 
 def flows(mechanism, reports, zones=None):
-    return flow_shares(learn(mechanism, reports), zones)
+    return flow_shares(fit(mechanism, reports), zones)
 
 
 @pytest.mark.parametrize("zones", [None, "grid:3"])
@@ -82,5 +80,5 @@ def test_flows_need_reports_of_whole_journeys():
 
 def test_progress_is_told():
     told = []
-    learn(*reported("brr"), progress=told.append)
+    fit(*reported("brr"), progress=told.append)
     assert sum(told) > 0

@@ -11,20 +11,20 @@ from refusals import refused
 from reported import lists, reported
 from worlds import scattered
 
-from nomadp.analysis.crowds import drawn_reports
+from nomadp.analysis.populations import drawn_reports
 from nomadp.errors import DomainError
 from nomadp.inference import shares as module
 from nomadp.inference.decode import groups_of
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.fitting import Group
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.points import point_evidence
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import estimated_shares, learned_from_groups
+from nomadp.inference.shares import estimated_shares, fit_groups
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 from nomadp.unit_square import UnitSquare
 
@@ -45,7 +45,7 @@ def fixed_rng():
 
 def made(name, epsilon):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=SIZE)
+        return Atlas(locations=LOCATIONS, epsilon=epsilon, size=SIZE)
     return make_mechanism(name, LOCATIONS, epsilon)
 
 
@@ -59,7 +59,7 @@ def trips(count, seed=0):
 
 def groups(name, epsilon, true, seed=1):
     mechanism = made(name, epsilon)
-    drawn = drawn_many(mechanism, true, SimulatedWords(seed))
+    drawn = drawn_many(mechanism, true, SeededRandom(seed))
     rows = TrajectorySet(true.offsets, drawn, true.tids)
     return groups_of(mechanism, reported(mechanism, lists(rows)))
 
@@ -71,7 +71,7 @@ def squared_error(values, true):
 def visit_errors(name, epsilon, seed=1):
     true = trips(2000)
     some = groups(name, epsilon, true, seed)
-    found = location_shares(learned_from_groups(LOCATIONS, some, np.random.default_rng(0)))
+    found = location_shares(fit_groups(LOCATIONS, some, np.random.default_rng(0)))
     visits = np.bincount(true.locations, minlength=40) / len(true.locations)
     assert found.values.sum() == pytest.approx(1)
     return squared_error(found.values, visits), squared_error(found.flat, visits)
@@ -103,9 +103,9 @@ def test_visits_are_on_average_estimated_much_better_from_good_reports(name, eps
 def test_visits_are_estimated_better_than_counted():
     true = trips(2000)
     mechanism = made("atlas", 2)
-    reported = drawn_many(mechanism, true, SimulatedWords(1))
+    reported = drawn_many(mechanism, true, SeededRandom(1))
     found = location_shares(
-        learned_from_groups(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+        fit_groups(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
     )
     visits, counted = (
         np.bincount(each, minlength=40) / len(each) for each in (true.locations, reported)
@@ -120,7 +120,7 @@ def test_visits_are_estimated_better_than_counted():
 def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
     everywhere = np.random.default_rng(seed).integers(0, 40, (2000, 2))
     true = TrajectorySet.from_lists(list(everywhere), size=40)
-    asked = learned_from_groups(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
+    asked = fit_groups(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
     assert asked.prior.spread is None
     found = location_shares(asked)
     assert found.kept == 0.0
@@ -138,10 +138,10 @@ def test_trips_of_people_who_go_nearly_anywhere_are_not_estimated_worse_than_fla
     rows[::10, 1] = np.arange(6000) % 30
     mechanism = make_mechanism("atlas", places, epsilon)
     counts = drawn_reports(mechanism.channel(2), rows, np.ones(len(rows), int), fixed_rng())
-    evidence = JourneyEvidence(
+    evidence = TrajectoryEvidence(
         mechanism.channel(2), possible_journeys(mechanism.channel(2)), np.arange(len(counts))
     )
-    asked = learned_from_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
+    asked = fit_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
     assert asked.prior.spread is not None
     cell = UnitSquare(places).cells(3)[rows]
     true = np.bincount(9 * cell[:, 0] + cell[:, 1], minlength=81) / len(rows)
@@ -158,8 +158,8 @@ def test_two_journeys_tell_of_no_steps_however_many_report():
     away = np.argsort(places.distances_km(int(channel.atlas.journeys[0, 0])))[-30:]
     rows[::10, 1] = np.tile(away, 67)[:2000]
     counts = drawn_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
-    evidence = JourneyEvidence(channel, possible_journeys(channel), np.arange(2))
-    asked = learned_from_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
+    evidence = TrajectoryEvidence(channel, possible_journeys(channel), np.arange(2))
+    asked = fit_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
     assert asked.prior.spread is not None
     assert asked.anywhere
     cell = UnitSquare(places).cells(3)[rows]
@@ -170,7 +170,7 @@ def test_two_journeys_tell_of_no_steps_however_many_report():
 
 def test_people_in_one_spot_are_found_there():
     true = TrajectorySet.from_lists([[7, 7]] * 1000, size=40)
-    asked = learned_from_groups(LOCATIONS, groups("brr", 4, true), fixed_rng())
+    asked = fit_groups(LOCATIONS, groups("brr", 4, true), fixed_rng())
     assert asked.prior.spread is not None
     found = location_shares(asked)
     assert found.kept > 0.5
@@ -183,19 +183,17 @@ def test_trips_and_cells_are_estimated_better_than_flat():
     ends = cell[true.locations.reshape(-1, 2)]
     flow = np.bincount(9 * ends[:, 0] + ends[:, 1], minlength=81) / len(true)
     some = groups("atlas", 4, true)
-    found = trip_shares(learned_from_groups(LOCATIONS, some, rng), 3)
+    found = trip_shares(fit_groups(LOCATIONS, some, rng), 3)
     assert found.flat.sum() == pytest.approx(1)
     assert squared_error(found.values, flow) < 0.8 * squared_error(found.flat, flow)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
-    found = cell_shares(learned_from_groups(LOCATIONS, some, rng), 3)
+    found = cell_shares(fit_groups(LOCATIONS, some, rng), 3)
     assert squared_error(found.values, density) < 0.8 * squared_error(found.flat, density)
 
 
 def test_more_reports_mean_less_uncertainty():
     few, many = (
-        location_shares(
-            learned_from_groups(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng())
-        )
+        location_shares(fit_groups(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng()))
         for count in (1000, 20_000)
     )
     assert np.linalg.norm(many.deviation) < 0.9 * np.linalg.norm(few.deviation)
@@ -204,9 +202,7 @@ def test_more_reports_mean_less_uncertainty():
 
 def test_what_reports_cannot_resolve_is_left_open():
     blind, seeing = (
-        location_shares(
-            learned_from_groups(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng())
-        )
+        location_shares(fit_groups(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng()))
         for epsilon in ("0.1", 20)
     )
     assert blind.deviation == pytest.approx(blind.flat, rel=0.1)  # as large as the share
@@ -221,9 +217,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
     held = []
     for seed in range(3):
-        asked = learned_from_groups(
-            LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng()
-        )
+        asked = fit_groups(LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng())
         found = cell_shares(asked, 3)
         held += (np.abs(found.values - density) <= 2 * found.deviation).tolist()
     assert np.mean(held) > 0.75
@@ -252,7 +246,7 @@ def test_shares_of_a_journey_are_its_posterior(epsilon):
 
 def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(monkeypatch):
     true = trips(400)
-    learned = learned_from_groups(LOCATIONS, groups("brr", 6, true), fixed_rng())
+    learned = fit_groups(LOCATIONS, groups("brr", 6, true), fixed_rng())
     tally, places = partial(table_of, size=40), np.ones(40, dtype=np.int64)
 
     def variance(survey):
@@ -295,16 +289,12 @@ def test_a_tally_counts_what_each_row_names():
 def test_points_perturbed_on_their_own_tell_of_no_trips():
     with refused(DomainError, "reports_of_points"):
         trip_shares(
-            learned_from_groups(
-                LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)
-            ),
+            fit_groups(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)),
             3,
         )
 
 
 def test_a_share_of_everything_is_certain():
-    found = cell_shares(
-        learned_from_groups(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1
-    )
+    found = cell_shares(fit_groups(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1)
     assert found.values.tolist() == [1.0]
     assert np.isfinite(found.deviation).all()

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from nomadp.inference.splits import CONCENTRATIONS, _by_concentration, posterior, unlearned
+from nomadp.inference.shrinkage import CONCENTRATIONS, _by_concentration, posterior, unlearned
 
 
 def one(value):
@@ -73,7 +73,7 @@ def test_many_are_split_in_pieces_alike(monkeypatch):
     rng = np.random.default_rng(1)
     asked = (rng.random(50), rng.random(50) / 10 + 0.01, rng.random(50) / 2 + 0.1, unlearned())
     split, spread, _ = posterior(*asked)
-    monkeypatch.setattr("nomadp.inference.splits._AT_ONCE", 7)
+    monkeypatch.setattr("nomadp.inference.shrinkage._AT_ONCE", 7)
     again, spread_again, _ = posterior(*asked)
     assert np.array_equal(split, again)
     assert np.array_equal(spread, spread_again)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from asked import chances, every_label, supports
 
-from nomadp.inference.direct import direct_shares
-from nomadp.inference.standouts import with_standouts
+from nomadp.inference.frequencies import oracle_shares
+from nomadp.inference.heavy_hitters import with_heavy_hitters
 
 FLAT = np.full(64, 1 / 64)
 STATION = 37
@@ -29,7 +29,7 @@ def test_one_busy_label_in_a_quiet_region_is_told_of():
     found = []
     for _ in range(20):
         support = supports(rng.multinomial(4000, city), count, p, rng)
-        found.append(direct_shares(support, 4000, p, q, levels).values)
+        found.append(oracle_shares(support, 4000, p, q, levels).values)
     values = np.mean(found, axis=0)
     assert values[STATION] > 0.5 * city[STATION]
     assert values[STATION - 1] < 2 * city[STATION - 1]
@@ -38,7 +38,7 @@ def test_one_busy_label_in_a_quiet_region_is_told_of():
 def test_nothing_stands_out_by_chance():
     deviation = 0.02
     moved = [
-        with_standouts(FLAT, noisy(FLAT, deviation, seed), known(deviation)) is not FLAT
+        with_heavy_hitters(FLAT, noisy(FLAT, deviation, seed), known(deviation)) is not FLAT
         for seed in range(200)
     ]
     assert sum(moved) <= 4
@@ -49,7 +49,7 @@ def test_the_further_a_label_is_above_the_more_of_it_is_believed():
     for above in np.arange(0, 0.3, 0.02):
         found = FLAT.copy()
         found[STATION] += above
-        shares = with_standouts(FLAT, found, known(deviation))
+        shares = with_heavy_hitters(FLAT, found, known(deviation))
         believed.append(shares[STATION] - FLAT[STATION])
         assert shares.sum() == pytest.approx(1)
     assert believed[:2] == [0, 0]
@@ -60,4 +60,4 @@ def test_the_further_a_label_is_above_the_more_of_it_is_believed():
 def test_labels_below_are_left_to_their_groups():
     found = FLAT.copy()
     found[STATION] = -0.3
-    assert with_standouts(FLAT, found, known(0.01)) is FLAT
+    assert with_heavy_hitters(FLAT, found, known(0.01)) is FLAT

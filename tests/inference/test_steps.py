@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.analysis.crowds import drawn_reports
-from nomadp.inference import steps
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.analysis.populations import drawn_reports
+from nomadp.inference import movement
+from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.fitting import prepared
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import DEMANDED
+from nomadp.inference.movement import log_bayes_factor_of_steps
 from nomadp.inference.prior import Features
-from nomadp.inference.steps import log_odds_of_steps
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.walks import public_walks
 
 PLACES = scattered(200)
@@ -20,12 +20,12 @@ PLACES = scattered(200)
 
 def odds(rows, people, **options):
     """Of a crowd of so many, each on one of some journeys."""
-    channel = WholeJourney(locations=PLACES, **options).channel(rows.shape[1])
+    channel = Atlas(locations=PLACES, **options).channel(rows.shape[1])
     each = np.full(len(rows), people // len(rows))
     counts = drawn_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
     kinds = np.flatnonzero(counts)
-    evidence = JourneyEvidence(channel, possible_journeys(channel), kinds)
-    return log_odds_of_steps([prepared(Features(PLACES), evidence)], [counts[kinds]])
+    evidence = TrajectoryEvidence(channel, possible_journeys(channel), kinds)
+    return log_bayes_factor_of_steps([prepared(Features(PLACES), evidence)], [counts[kinds]])
 
 
 def walkers():
@@ -56,6 +56,6 @@ def test_one_number_never_demands_steps(crowd):
 
 
 def test_more_kinds_of_reports_than_can_be_looked_at_are_summed(monkeypatch):
-    monkeypatch.setattr(steps, "NUMBERS_MAX", 16)
+    monkeypatch.setattr(movement, "NUMBERS_MAX", 16)
     assert odds(walkers(), 20_000, epsilon=4, size=64) > DEMANDED
     assert odds(strollers(), 20_000, epsilon=4, size=64) < DEMANDED

@@ -15,7 +15,7 @@ from nomadp.laws import ProjectiveResponse, SubsetSelection, law_of_labels
 from nomadp.laws.incidence import by_listing, by_transform
 from nomadp.laws.projective import best_space
 from nomadp.laws.selection import best_count
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 SHARES = [as_epsilon(text) for text in ("0.01", "1", "4", "8.5", "20")]
 SETS = [SubsetSelection(d, w, as_epsilon(1)) for d in range(2, 6) for w in range(1, d)]
@@ -193,7 +193,7 @@ def test_a_report_stays_within_two_kilobytes(size, share, kind):
 )
 def test_many_draws_are_single_draws_and_possible(law):
     labels = np.arange(60) * 7 % law.size
-    words = SimulatedWords(2)
+    words = SeededRandom(2)
     many = law.drawn(labels, words.rows(np.arange(60), law.word_count))
     alone = [law.draw(x, words.stream(k).next) for k, x in enumerate(labels.tolist())]
     assert [list(law.report(output)) for output in alone] == many.tolist()

@@ -19,7 +19,7 @@ from worlds import final_law, part_laws, triangle
 from nomadp.audit import GALLERY, measure
 from nomadp.laws.projective import best_space
 from nomadp.mechanisms import MECHANISMS, make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 REASON = "an auditor of others; python3 dev.py outside makes its environment"
@@ -140,7 +140,7 @@ def worst_pair(laws):
 def reported(mechanism, journey):
     """Reports of one journey, as the fast path draws many."""
     many = TrajectorySet.from_lists([list(journey)] * DRAWS, size=len(mechanism.locations))
-    drawn = drawn_many(mechanism, many, SimulatedWords(journey[0] * 10 + journey[1]))
+    drawn = drawn_many(mechanism, many, SeededRandom(journey[0] * 10 + journey[1]))
     return drawn.reshape(DRAWS, -1).tolist()
 
 

@@ -11,7 +11,7 @@ from nomadp.mechanisms import make_mechanism
 from nomadp.paper import cells
 from nomadp.paper.cells import Audit, Cell, Floors, Setting
 from nomadp.paper.datasets import Catalogue, SetKey, load
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 SETTING = Setting(SetKey("north"), "atp", (("granularity", 4),), "4")
@@ -26,7 +26,7 @@ def test_a_cell_is_one_perturbation_scored_every_way(catalogue: Catalogue) -> No
     cell = Cell(SETTING, 0)
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism("atp", north.locations, 4, granularity=4)
-    words = SimulatedWords(cell.seed(catalogue))
+    words = SeededRandom(cell.seed(catalogue))
     reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
     expected = measure_all(north.locations, north.trajectories, reported, north.yardstick)
     assert cell.compute(catalogue) == expected
@@ -39,7 +39,7 @@ def test_a_decoded_cell_scores_the_estimates_from_the_very_same_reports(
     cell = Cell(Setting(SetKey("north"), name, (), "4", decoded=True), 1)
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism(name, north.locations, 4)
-    words = SimulatedWords(Cell(cell.setting.reports, 1).seed(catalogue))
+    words = SeededRandom(Cell(cell.setting.reports, 1).seed(catalogue))
     reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
     estimate = decode(mechanism, reported)
     best = TrajectorySet(reported.offsets, estimate.locations, reported.names)

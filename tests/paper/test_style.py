@@ -1,7 +1,6 @@
 import re
 from itertools import combinations
 
-from nomadp.look import look
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED
 from nomadp.paper.style import (
     INK,
@@ -16,10 +15,11 @@ from nomadp.paper.style import (
     look_of,
     rc_params,
 )
+from nomadp.theme import theme
 
 
 def test_figures_are_drawn_in_the_light_colours_of_every_page() -> None:
-    light = look()["light"]
+    light = theme()["light"]
     assert (light["paper"], light["ink"], light["soft"]) == (PAPER, INK, SOFT)
     assert (light["rule"], light["shade"]) == (RULE, SHADE)
     assert {name: each.colour for name, each in LOOKS.items()} == {
@@ -32,7 +32,7 @@ def test_in_the_dark_every_colour_of_a_figure_is_exchanged() -> None:
     used = [PAPER, INK, SOFT, RULE, SHADE, *RAMP, *(each.colour for each in LOOKS.values())]
     for colour in used:
         (name,) = re.findall(rf'\[fill="{colour}"\]{{fill:var\(--([\w-]+)\)}}', rules)
-        assert look()["light"][name] == colour
+        assert theme()["light"][name] == colour
         assert f'[stroke="{colour}"]{{stroke:var(--{name})}}' in rules
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.zones import zones_of
 
 NINE = LocationSet.from_columns(
@@ -27,7 +27,7 @@ def fields(**changes):
         "epsilon": Fraction(4),
         "length": 3,
         "locations_sha256": NINE.sha256,
-        "book_sha256": ATLAS.sha256,
+        "domain_sha256": ATLAS.sha256,
         "start": 20_000,
         "end": 20_100,
         "retention": 180,
@@ -37,15 +37,15 @@ def fields(**changes):
 
 
 def question(name="trips", **changes):
-    asked = {"mechanism": name, "version": 1, "length": None, "book_sha256": ZONES.sha256}
+    asked = {"mechanism": name, "version": 1, "length": None, "domain_sha256": ZONES.sha256}
     return fields(**asked, **({"params": {"zones": "grid:3"}} | changes))
 
 
 @pytest.fixture(scope="session")
-def atlas_kit() -> Kit:
-    return Kit(Task(**fields()), NINE, ATLAS)
+def atlas_kit() -> TaskBundle:
+    return TaskBundle(Task(**fields()), NINE, ATLAS)
 
 
 @pytest.fixture(scope="session")
-def zones_kit() -> Kit:
-    return Kit(Task(**question()), NINE, ZONES)
+def zones_kit() -> TaskBundle:
+    return TaskBundle(Task(**question()), NINE, ZONES)

@@ -70,8 +70,8 @@ def test_a_question_has_the_zones_of_its_mechanism_unless_told(name):
 
 def test_a_question_may_be_about_polygons():
     square = [[-75, 39], [-73.99, 39], [-73.99, 41], [-75, 41]]
-    kit = made("starts", zones=polygon_zones(NINE, [[square]], ["west"]))
-    assert kit.task.params["zones"] == f"polygons:{kit.task.book_sha256}"
+    bundle = made("starts", zones=polygon_zones(NINE, [[square]], ["west"]))
+    assert bundle.task.params["zones"] == f"polygons:{bundle.task.domain_sha256}"
 
 
 @pytest.mark.parametrize(

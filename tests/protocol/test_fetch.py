@@ -11,9 +11,9 @@ import pytest
 from refusals import refused
 
 from nomadp.client import http
-from nomadp.client.kits import fetched_from
+from nomadp.client.bundles import fetched_from
 from nomadp.errors import SchemaError, TaskRefused, UploadFailed
-from nomadp.protocol import Kit, Task, fetch
+from nomadp.protocol import Task, TaskBundle, fetch
 from nomadp.protocol.address import Address
 from nomadp.protocol.fetch import Operator, fetch_counts
 from tests.protocol.conftest import fields
@@ -68,19 +68,19 @@ def server():
     thread.join()
 
 
-def serve(server, kit):
-    base = f"/tasks/{kit.task.id}"
-    server.replies[base] = (200, kit.task.content)
-    for name, content in kit.files.items():
+def serve(server, bundle):
+    base = f"/tasks/{bundle.task.id}"
+    server.replies[base] = (200, bundle.task.content)
+    for name, content in bundle.files.items():
         server.replies[f"{base}/{name}"] = (200, content)
     return server.url + base
 
 
 def test_a_task_is_fetched_and_checked(server, atlas_kit, zones_kit):
-    for kit in (atlas_kit, zones_kit):
-        found = fetched_from(serve(server, kit), kit.task.id)
-        assert found.task == kit.task
-        assert found.files == kit.files
+    for bundle in (atlas_kit, zones_kit):
+        found = fetched_from(serve(server, bundle), bundle.task.id)
+        assert found.task == bundle.task
+        assert found.files == bundle.files
 
 
 def test_nothing_says_who_asks(server, atlas_kit):
@@ -222,7 +222,10 @@ def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
     assert headers["Authorization"] == "Bearer secret"
     sent = json.loads(body)
     files = {name: _bytes(text) for name, text in sent["files"].items()}
-    assert Kit.from_files(Task.from_bytes(_bytes(sent["task"])), files).task == atlas_kit.task
+    assert (
+        TaskBundle.from_files(Task.from_bytes(_bytes(sent["task"])), files).task
+        == atlas_kit.task
+    )
     assert [(method, path) for method, path, _, _ in rest] == [
         ("GET", "/operator/tasks"),
         ("POST", f"/operator/tasks/{atlas_kit.task.id}/close"),

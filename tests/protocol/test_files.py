@@ -12,7 +12,7 @@ from refusals import check, refused
 
 from nomadp.errors import DomainError, NomadpError, TaskRefused
 from nomadp.locations import LocationSet
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.ceilings import LOCATIONS_MAX
 from nomadp.protocol.files import (
     FILE_BYTES_MAX,
@@ -201,15 +201,17 @@ def test_zones_that_are_none_are_refused(changes):
         parse_zones(zones_with(**changes), NINE)
 
 
-def files_of(kit, **changes):
-    return kit.files | changes
+def files_of(bundle, **changes):
+    return bundle.files | changes
 
 
 def test_a_kit_survives_its_files(atlas_kit, zones_kit):
-    for kit in (atlas_kit, zones_kit):
-        again = Kit.from_files(Task.from_bytes(kit.task.content, kit.task.id), kit.files)
-        assert again.files == kit.files
-        assert again.mechanism.identity == kit.mechanism.identity
+    for bundle in (atlas_kit, zones_kit):
+        again = TaskBundle.from_files(
+            Task.from_bytes(bundle.task.content, bundle.task.id), bundle.files
+        )
+        assert again.files == bundle.files
+        assert again.mechanism.identity == bundle.mechanism.identity
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_locations_for_one_person_alone_are_refused(atlas_kit, spoil):
     other = spoil(atlas_kit.files["locations"])
     assert other != atlas_kit.files["locations"]
     with refused(TaskRefused, "task_file_hash_mismatch"):
-        Kit.from_files(atlas_kit.task, files_of(atlas_kit, locations=other))
+        TaskBundle.from_files(atlas_kit.task, files_of(atlas_kit, locations=other))
 
 
 def test_an_atlas_for_one_person_alone_is_refused(atlas_kit):
@@ -240,28 +242,32 @@ def test_an_atlas_for_one_person_alone_is_refused(atlas_kit):
         {"epsilon": "3"},
     ):
         with refused(TaskRefused, "task_file_hash_mismatch"):
-            Kit.from_files(atlas_kit.task, files_of(atlas_kit, atlas=atlas_with(**changes)))
+            TaskBundle.from_files(
+                atlas_kit.task, files_of(atlas_kit, atlas=atlas_with(**changes))
+            )
 
 
 def test_zones_for_one_person_alone_are_refused(zones_kit):
     for changes in ({"names": [*"abcdefghi"]}, {"of": [*range(1, 9), 0]}):
         with refused(TaskRefused, "task_file_hash_mismatch"):
-            Kit.from_files(zones_kit.task, files_of(zones_kit, zones=zones_with(**changes)))
+            TaskBundle.from_files(
+                zones_kit.task, files_of(zones_kit, zones=zones_with(**changes))
+            )
 
 
 def test_a_missing_file_is_refused(atlas_kit, zones_kit):
-    for kit in (atlas_kit, zones_kit):
-        for name in kit.files:
-            rest = {other: content for other, content in kit.files.items() if other != name}
+    for bundle in (atlas_kit, zones_kit):
+        for name in bundle.files:
+            rest = {other: content for other, content in bundle.files.items() if other != name}
             with refused(TaskRefused, "task_file_missing", files=[name]):
-                Kit.from_files(kit.task, rest)
+                TaskBundle.from_files(bundle.task, rest)
 
 
-def pinned_task(content: bytes, **changes) -> Kit:
+def pinned_task(content: bytes, **changes) -> TaskBundle:
     """A task whose author hashed this very atlas."""
     book = parse_atlas(content)
-    task = Task(**fields(book_sha256=book.sha256, **changes))
-    return Kit.from_files(task, {"locations": locations_bytes(NINE), "atlas": content})
+    task = Task(**fields(domain_sha256=book.sha256, **changes))
+    return TaskBundle.from_files(task, {"locations": locations_bytes(NINE), "atlas": content})
 
 
 @contextmanager
@@ -296,7 +302,7 @@ def test_an_atlas_of_other_locations_is_refused_though_it_was_hashed():
 def test_zones_of_another_rule_are_refused_though_they_were_hashed(zones_kit):
     task = Task(**question(params={"zones": "grid:4"}))
     with refused(TaskRefused, "zones_rule_mismatch"):
-        Kit.from_files(task, zones_kit.files)
+        TaskBundle.from_files(task, zones_kit.files)
 
 
 def test_a_question_of_too_many_labels_is_refused_and_soon():
@@ -306,12 +312,12 @@ def test_a_question_of_too_many_labels_is_refused_and_soon():
     )
     zones = type(ZONES)(many, np.arange(size), tuple(f"z{k}" for k in range(size)), "grid:1024")
     asked = question(locations_sha256=many.sha256, params={"zones": "grid:1024"})
-    task = Task(**asked | {"book_sha256": zones.sha256, "epsilon": Fraction(1)})
+    task = Task(**asked | {"domain_sha256": zones.sha256, "epsilon": Fraction(1)})
     with refused(TaskRefused, "too_many_labels", limit=2**20, labels=1100**2):
-        Kit(task, many, zones)
+        TaskBundle(task, many, zones)
 
 
 def test_a_task_with_the_wrong_kind_of_book_is_refused():
-    task = Task(**question() | {"book_sha256": ATLAS.sha256})
+    task = Task(**question() | {"domain_sha256": ATLAS.sha256})
     with refused(TaskRefused, "codebook_of_another_mechanism", mechanism="trips"):
-        Kit(task, NINE, ATLAS)
+        TaskBundle(task, NINE, ATLAS)

@@ -13,11 +13,11 @@ def names(path):
 
 
 def test_a_folder_holds_the_canonical_bytes_and_is_read_again(tmp_path, atlas_kit, zones_kit):
-    for kit, book in ((atlas_kit, "atlas.json"), (zones_kit, "zones.json")):
-        path = write_task_folder(tmp_path / kit.task.id, kit)
+    for bundle, book in ((atlas_kit, "atlas.json"), (zones_kit, "zones.json")):
+        path = write_task_folder(tmp_path / bundle.task.id, bundle)
         assert names(path) == sorted(["locations.csv", "task.json", book])
-        assert (path / "task.json").read_bytes() == kit.task.content
-        assert read_task_folder(path, kit.task.id).task == kit.task
+        assert (path / "task.json").read_bytes() == bundle.task.content
+        assert read_task_folder(path, bundle.task.id).task == bundle.task
 
 
 def test_writing_over_another_kind_of_task_leaves_nothing_of_it(tmp_path, atlas_kit, zones_kit):

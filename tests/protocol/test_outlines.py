@@ -8,7 +8,7 @@ from refusals import check, refused
 from worlds import scattered
 
 from nomadp.errors import TaskRefused
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.folder import read_task_folder, write_task_folder
 from nomadp.protocol.outlines import (
@@ -37,25 +37,25 @@ def halves(cut: float = 0.0) -> list[list[list[list[float]]]]:
     return [box(west, middle), box(middle, east)]
 
 
-def kit_of(polygons: list[list[list[list[float]]]], names: list[str]) -> Kit:
+def bundle_of(polygons: list[list[list[list[float]]]], names: list[str]) -> TaskBundle:
     places = scattered(40)
     zones = polygon_zones(places, polygons, names)
     return create_task(places, "trips", zones=zones, salt=bytes(16), **SAID)
 
 
 @pytest.fixture
-def kit() -> Kit:
-    return kit_of(halves(), ["West", "East"])
+def bundle() -> TaskBundle:
+    return bundle_of(halves(), ["West", "East"])
 
 
-def test_a_folder_has_the_outlines_and_the_task_is_the_same_without(tmp_path, kit):
-    write_task_folder(tmp_path, kit)
+def test_a_folder_has_the_outlines_and_the_task_is_the_same_without(tmp_path, bundle):
+    write_task_folder(tmp_path, bundle)
     plain = read_task_folder(tmp_path)
-    assert plain.task.id == kit.task.id
+    assert plain.task.id == bundle.task.id
     assert not plain.book.polygons  # a device does not read them
     drawn = read_outlines(tmp_path, plain)
-    assert drawn.task.id == kit.task.id
-    assert drawn.book.sha256 == kit.book.sha256
+    assert drawn.task.id == bundle.task.id
+    assert drawn.book.sha256 == bundle.book.sha256
     assert set(drawn.book.polygons) == {"West", "East"}
     (tmp_path / FILE).unlink()
     assert read_outlines(tmp_path, plain) is plain
@@ -63,20 +63,20 @@ def test_a_folder_has_the_outlines_and_the_task_is_the_same_without(tmp_path, ki
 
 def test_zones_of_a_grid_have_no_such_file(tmp_path):
     grid = create_task(scattered(40), "trips", zones="grid:2", **SAID)
-    write_task_folder(tmp_path, kit_of(halves(), ["West", "East"]))
+    write_task_folder(tmp_path, bundle_of(halves(), ["West", "East"]))
     write_task_folder(tmp_path, grid)
     assert not (tmp_path / FILE).exists()
     assert outlines_bytes(grid) is None
 
 
-def test_outlines_that_move_a_location_are_refused(kit):
-    wrong = outlines_bytes(kit_of(halves(0.02), ["West", "East"]))
+def test_outlines_that_move_a_location_are_refused(bundle):
+    wrong = outlines_bytes(bundle_of(halves(0.02), ["West", "East"]))
     with refused(TaskRefused, "outlines_mismatch", locations=40) as caught:
-        with_outlines(kit, wrong)
+        with_outlines(bundle, wrong)
     assert 0 < caught.value.elsewhere < 40
-    names = outlines_bytes(kit_of(halves(), ["East", "West"]))
+    names = outlines_bytes(bundle_of(halves(), ["East", "West"]))
     with refused(TaskRefused, "outlines_mismatch", locations=40, elsewhere=40):
-        with_outlines(kit, names)
+        with_outlines(bundle, names)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_outlines_that_move_a_location_are_refused(kit):
         pytest.param(b" " * (OUTLINES_BYTES_MAX + 1), "task_file_too_large", id="too large"),
     ],
 )
-def test_what_is_no_geojson_of_polygons_is_refused(kit, content, code):
+def test_what_is_no_geojson_of_polygons_is_refused(bundle, content, code):
     with refused(TaskRefused, code) as caught:
-        with_outlines(kit, content)
+        with_outlines(bundle, content)
     assert FILE in str(caught.value)
 
 
-def test_an_empty_collection_of_outlines_is_refused(kit):
+def test_an_empty_collection_of_outlines_is_refused(bundle):
     with pytest.raises(TaskRefused) as caught:
-        with_outlines(kit, b'{"type": "FeatureCollection", "features": []}')
+        with_outlines(bundle, b'{"type": "FeatureCollection", "features": []}')
     assert FILE in str(caught.value)
     check(caught.value.__cause__, caught.value.code)
 
@@ -114,25 +114,25 @@ def test_polygons_that_lie_over_each_other_are_left_out_where_they_would_tell_an
     west, east = halves()
     _, everything = halves(-0.5)
     # A, then B, then A again beneath B: by name the second A would come before B.
-    kit = kit_of([east, west, everything], ["A", "B", "A"])
-    assert checked_outlines(kit) is None
-    write_task_folder(tmp_path, kit)
+    bundle = bundle_of([east, west, everything], ["A", "B", "A"])
+    assert checked_outlines(bundle) is None
+    write_task_folder(tmp_path, bundle)
     assert not (tmp_path / FILE).exists()
     logged = [each for each in caplog.records if each.name == "nomadp.protocol.outlines"]
     assert {each.levelname for each in logged} == {"WARNING"}
     wording("protocol", "outlines that are left out", logged[0].getMessage())
 
 
-def test_the_file_is_geojson_that_other_tools_read(kit):
-    said = json.loads(outlines_bytes(kit))
+def test_the_file_is_geojson_that_other_tools_read(bundle):
+    said = json.loads(outlines_bytes(bundle))
     assert said["type"] == "FeatureCollection"
     assert [each["properties"]["name"] for each in said["features"]] == ["West", "East"]
     assert said["features"][0]["geometry"]["type"] == "Polygon"
 
 
-def test_outlines_that_say_something_twice_are_refused(kit: Kit) -> None:
-    content = outlines_bytes(kit)
+def test_outlines_that_say_something_twice_are_refused(bundle: TaskBundle) -> None:
+    content = outlines_bytes(bundle)
     assert content is not None
-    assert with_outlines(kit, content)
+    assert with_outlines(bundle, content)
     with refused(TaskRefused, "outlines_malformed"):
-        with_outlines(kit, b'{"features": [], ' + content[1:])
+        with_outlines(bundle, b'{"features": [], ' + content[1:])

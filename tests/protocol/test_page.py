@@ -12,7 +12,7 @@ import stranger_checks as checks
 from known_answers import FOLDER, load, readable, row, world_of
 from vector_rules import rules_of
 
-from nomadp.collector import guard
+from nomadp.collector import limits
 from nomadp.mechanisms import kind_of
 from nomadp.protocol import ceilings
 from nomadp.protocol.canonical import INTEGER_MAX
@@ -320,8 +320,8 @@ BOUNDS = [
     f"1 to {ceilings.UPLOAD_REPORTS_MAX} reports",
     f"at most {ceilings.REPLY_BYTES_MAX:,} bytes of any other reply",
     f"({ceilings.EPSILON_LIFETIME_DEFAULT} unless",
-    f"within {guard.ARRIVAL_S:g} seconds",
-    f"more than {guard.HEADERS_MAX} headers, or with more than {guard.HEADER_BYTES:,} bytes",
+    f"within {limits.ARRIVAL_S:g} seconds",
+    f"more than {limits.HEADERS_MAX} headers, or with more than {limits.HEADER_BYTES:,} bytes",
 ]
 
 

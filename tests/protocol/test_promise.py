@@ -7,10 +7,10 @@ import pytest
 
 from nomadp.budget import exp_lower, exp_upper
 from nomadp.locations import LocationSet
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.files import parse_atlas
-from nomadp.protocol.promise import BEYOND_CALENDAR, Promise
+from nomadp.protocol.guarantee import BEYOND_CALENDAR, Guarantee
 from nomadp.protocol.registry import Curator, registry_record, registry_yaml
 from nomadp.protocol.verify import Verified
 from nomadp.zones import Zones
@@ -22,10 +22,10 @@ from tests.protocol.test_files import atlas_with
 @pytest.mark.parametrize("mechanism", ["atlas", "trips", "starts", "ends", "visits"])
 def test_the_law_of_every_task_keeps_epsilon_exactly(mechanism, epsilon):
     more = {"length": 2} if mechanism == "atlas" else {}
-    kit = create_task(
+    bundle = create_task(
         NINE, mechanism, epsilon=epsilon, purpose="A test.", end=30_000, start=29_990, **more
     )
-    promise = Promise(kit)
+    promise = Guarantee(bundle)
     assert 1 <= promise.largest_ratio <= exp_lower(Fraction(epsilon))
     assert promise.holds
 
@@ -35,28 +35,28 @@ def test_the_largest_ratio_is_that_of_weights_or_of_words_whichever_is_more(
     mechanism, monkeypatch
 ):
     more = {"length": 2} if mechanism == "atlas" else {}
-    kit = create_task(
+    bundle = create_task(
         NINE, mechanism, epsilon=4, purpose="A test.", end=30_000, start=29_990, **more
     )
-    law = kit.mechanism.report_law(kit.report_length).channel
-    assert Promise(kit).largest_ratio == max(law.bound, law.in_words)
+    law = bundle.mechanism.report_law(bundle.report_length).channel
+    assert Guarantee(bundle).largest_ratio == max(law.bound, law.in_words)
     for name in ("bound", "in_words"):
         with monkeypatch.context() as patched:
             patched.setattr(type(law), name, Fraction(1000))
             vars(law).pop(name, None)
-            assert Promise(kit).largest_ratio == 1000
-            assert not Promise(kit).holds
+            assert Guarantee(bundle).largest_ratio == 1000
+            assert not Guarantee(bundle).holds
 
 
 def test_odds_are_rounded_up(atlas_kit):
-    promise = Promise(atlas_kit)
+    promise = Guarantee(atlas_kit)
     assert promise.odds == "54.6"
     assert exp_lower(Fraction(4)) < exp_upper(Fraction(4)) < Fraction(promise.odds)
-    assert promise.suspicions == {"1": "35.6", "10": "85.9", "50": "98.3"}
+    assert promise.posterior_bounds == {"1": "35.6", "10": "85.9", "50": "98.3"}
 
 
 def test_reports_of_one_person_add_up():
-    promise = Promise(Kit(Task(**fields(reports_per_contributor=2)), NINE, ATLAS))
+    promise = Guarantee(TaskBundle(Task(**fields(reports_per_contributor=2)), NINE, ATLAS))
     assert exp_upper(Fraction(8)) <= Fraction(promise.odds_in_all.replace(",", "")) < 2981
     assert "2,981" in promise.adds_up
 
@@ -66,10 +66,10 @@ def test_reports_of_one_person_add_up():
     [("1/10", "1.11"), ("1", "2.8"), ("2", "7.4"), ("4", "55"), ("10", "22,027")],
 )
 def test_odds_are_told_in_plain_numbers_that_are_never_too_small(epsilon, times):
-    kit = create_task(
+    bundle = create_task(
         NINE, "starts", epsilon=epsilon, purpose="A test.", end=30_000, start=29_990
     )
-    promise = Promise(kit)
+    promise = Guarantee(bundle)
     assert promise.times == promise.as_dict()["times_at_most"] == times
     assert Fraction(times.replace(",", "")) >= exp_upper(Fraction(epsilon))
     assert f" {times} " in promise.guaranteed
@@ -85,7 +85,7 @@ SAID = {"epsilon": 4, "purpose": "A test.", "start": 29_990, "end": 30_000}
 
 
 def asks(mechanism, **more):
-    return Promise(create_task(NINE, mechanism, **SAID, **more)).asks
+    return Guarantee(create_task(NINE, mechanism, **SAID, **more)).asks
 
 
 @pytest.mark.parametrize("names", [["Mills", "Market"], ["Mills", "Old Town", "Market"]])
@@ -113,24 +113,24 @@ def test_of_many_areas_some_are_named():
     names = tuple(f"area {k}" for k in range(16))
     places = LocationSet.from_columns(names, [40 + k / 50 for k in range(16)], [0.0] * 16)
     zones = named(places, range(16), names)
-    kit = create_task(
+    bundle = create_task(
         places, "ends", epsilon=4, purpose="A test.", end=30_000, start=29_990, zones=zones
     )
-    told = Promise(kit).asks
+    told = Guarantee(bundle).asks
     assert [name for name in names if name in told] == [*names[:10]]
     assert " 6 " in told
 
 
 def test_an_atlas_in_which_all_are_near_tells_nothing():
     book = parse_atlas(atlas_with(near_count=len(ATLAS.pages[0].journeys)))
-    kit = Kit(Task(**fields(book_sha256=book.sha256)), NINE, book)
-    assert Promise(kit).largest_ratio == 1
+    bundle = TaskBundle(Task(**fields(domain_sha256=book.sha256)), NINE, book)
+    assert Guarantee(bundle).largest_ratio == 1
 
 
 def test_a_contributor_reads_what_is_and_is_not_covered(atlas_kit, wording):
-    wording("protocol", "guarantee of an ATLAS task", "\n".join(Promise(atlas_kit).lines()))
+    wording("protocol", "guarantee of an ATLAS task", "\n".join(Guarantee(atlas_kit).lines()))
     delayed = question(send_within=7200, reports_per_contributor=2)
-    asked = Promise(Kit(Task(**delayed), NINE, ZONES))
+    asked = Guarantee(TaskBundle(Task(**delayed), NINE, ZONES))
     wording("protocol", "guarantee of a delayed task of trips", "\n".join(asked.lines()))
 
 
@@ -138,16 +138,20 @@ def test_what_is_checked_is_said(atlas_kit, zones_kit, wording):
     rows = ATLAS.pages[0].journeys.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
     unknown = parse_atlas(atlas_with(recipe="another"))
-    exceeding = Kit(atlas_kit.task, NINE, ATLAS)
+    exceeding = TaskBundle(atlas_kit.task, NINE, ATLAS)
     object.__setattr__(exceeding, "task", Task(**fields(epsilon=Fraction(39, 10))))
-    kits = {
+    bundles = {
         "as its rule makes it": zones_kit,
-        "not as its rule makes it": Kit(Task(**fields(book_sha256=other.sha256)), NINE, other),
-        "of an unknown rule": Kit(atlas_kit.task, NINE, unknown),
+        "not as its rule makes it": TaskBundle(
+            Task(**fields(domain_sha256=other.sha256)), NINE, other
+        ),
+        "of an unknown rule": TaskBundle(atlas_kit.task, NINE, unknown),
         "beyond its epsilon": exceeding,
     }
-    told = [f"{name}\n" + "\n".join(Verified(kit).lines()) for name, kit in kits.items()]
-    hide = {kit.task.id: "TASK" for kit in kits.values()}
+    told = [
+        f"{name}\n" + "\n".join(Verified(bundle).lines()) for name, bundle in bundles.items()
+    ]
+    hide = {bundle.task.id: "TASK" for bundle in bundles.values()}
     wording("protocol", "verified task", "\n\n".join(told), hide=hide)
 
 
@@ -156,14 +160,14 @@ def test_what_follows_its_public_rule_is_told_from_what_does_not(atlas_kit, zone
     assert Verified(zones_kit).follows is True
     rows = ATLAS.pages[0].journeys.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
-    kit = Kit(Task(**fields(book_sha256=other.sha256)), NINE, other)
-    assert Verified(kit).follows is False
-    assert not Verified(kit).ok
+    bundle = TaskBundle(Task(**fields(domain_sha256=other.sha256)), NINE, other)
+    assert Verified(bundle).follows is False
+    assert not Verified(bundle).ok
     unknown = parse_atlas(atlas_with(recipe="another"))
-    assert Verified(Kit(atlas_kit.task, NINE, unknown)).follows is None
+    assert Verified(TaskBundle(atlas_kit.task, NINE, unknown)).follows is None
     turned = Zones(NINE, ZONES.of[::-1], ZONES.names, "grid:3")
-    asked = Task(**question() | {"book_sha256": turned.sha256})
-    assert Verified(Kit(asked, NINE, turned)).follows is False
+    asked = Task(**question() | {"domain_sha256": turned.sha256})
+    assert Verified(TaskBundle(asked, NINE, turned)).follows is False
 
 
 SCHEMA = {
@@ -229,8 +233,8 @@ def conforms(value, schema) -> bool:
 
 @pytest.mark.parametrize("which", ["atlas_kit", "zones_kit"])
 def test_the_registry_gets_a_record_of_its_schema(which, request):
-    kit = request.getfixturevalue(which)
-    record = registry_record(kit, Curator("A city", "Government", "Chicago"))
+    bundle = request.getfixturevalue(which)
+    record = registry_record(bundle, Curator("A city", "Government", "Chicago"))
     assert conforms(record, SCHEMA)
     assert record["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"] == 4.0
 
@@ -269,14 +273,16 @@ def parsed_yaml(text):
 
 def test_the_record_is_written_as_yaml_that_says_the_same():
     purpose = 'Say "where": # - & * {a} \\ \U0001f68c'
-    kit = Kit(Task(**fields(purpose=purpose, epsilon=Fraction(4))), NINE, ATLAS)
+    bundle = TaskBundle(Task(**fields(purpose=purpose, epsilon=Fraction(4))), NINE, ATLAS)
     curator = Curator("A: city", "Industry", "- here")
-    assert parsed_yaml(registry_yaml(kit, curator)) == registry_record(kit, curator)
+    assert parsed_yaml(registry_yaml(bundle, curator)) == registry_record(bundle, curator)
 
 
 def test_an_epsilon_that_has_no_decimals_is_rounded_up_for_the_registry():
-    kit = create_task(NINE, "trips", epsilon="1/3", purpose="A test.", end=30_000, start=29_990)
-    loss = registry_record(kit, Curator())["deployment"]["privacy_loss"]
+    bundle = create_task(
+        NINE, "trips", epsilon="1/3", purpose="A test.", end=30_000, start=29_990
+    )
+    loss = registry_record(bundle, Curator())["deployment"]["privacy_loss"]
     assert Fraction(loss["privacy_parameters"]["epsilon"]) >= Fraction(1, 3)
     assert "1/3" in loss["privacy_parameters_details"]
 
@@ -289,22 +295,22 @@ def test_the_registry_is_told_in_words(atlas_kit, wording):
 
 
 def test_a_law_that_loses_more_than_its_task_says_is_flagged(atlas_kit):
-    kit = Kit(atlas_kit.task, NINE, ATLAS)
-    assert Verified(kit).ok
+    bundle = TaskBundle(atlas_kit.task, NINE, ATLAS)
+    assert Verified(bundle).ok
     claimed = Task(**fields(epsilon=Fraction(39, 10)))
-    object.__setattr__(kit, "task", claimed)  # no such kit can be made
-    assert not Promise(kit).holds
-    assert not Verified(kit).ok
-    assert Verified(kit).as_dict()["law_keeps_epsilon"] is False
+    object.__setattr__(bundle, "task", claimed)  # no such bundle can be made
+    assert not Guarantee(bundle).holds
+    assert not Verified(bundle).ok
+    assert Verified(bundle).as_dict()["law_keeps_epsilon"] is False
 
 
 def test_how_many_reports_analysts_see_at_least_is_told():
-    least = Kit(Task(**question(min_batch_size=137)), NINE, ZONES)
-    assert [" 137 " in each for each in Promise(least).seen] == [False, False, True, False]
+    least = TaskBundle(Task(**question(min_batch_size=137)), NINE, ZONES)
+    assert [" 137 " in each for each in Guarantee(least).seen] == [False, False, True, False]
 
 
 def test_a_task_beyond_the_calendar_can_be_verified():
     far = {"start": 3_362_902_900, "end": 3_362_902_940, "retention": 50}
-    kit = Kit(Task(**question(**far)), NINE, ZONES)
-    assert Promise(kit).dates == (BEYOND_CALENDAR,) * 2
-    assert Verified(kit).as_dict()["ok"]
+    bundle = TaskBundle(Task(**question(**far)), NINE, ZONES)
+    assert Guarantee(bundle).dates == (BEYOND_CALENDAR,) * 2
+    assert Verified(bundle).as_dict()["ok"]

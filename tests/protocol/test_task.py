@@ -44,7 +44,7 @@ def test_a_task_survives_its_bytes(task):
     "change",
     [
         {"locations_sha256": "0" * 64},
-        {"book_sha256": "0" * 64},
+        {"domain_sha256": "0" * 64},
         {"salt": "AAECAwQFBgcICQoLDA0ODg"},
         {"purpose": "Where buses should go!"},
         {"epsilon": Fraction(3)},
@@ -202,7 +202,7 @@ def test_a_purpose_is_judged_alike_by_every_version_of_unicode(code_point):
     assert good(purpose=f"Buses {chr(code_point)}").purpose.endswith(chr(code_point))
 
 
-@pytest.mark.parametrize("name", ["locations_sha256", "book_sha256"])
+@pytest.mark.parametrize("name", ["locations_sha256", "domain_sha256"])
 @pytest.mark.parametrize(
     "value", ["", "0" * 63, "0" * 65, "A" * 64, "g" * 64, 1, "0" * 64 + "\n"]
 )
@@ -255,7 +255,7 @@ def test_a_question_has_zones_by_a_rule_and_perhaps_when(params, code):
 
 
 def test_polygons_are_named_by_the_hash_of_their_zones():
-    named = question()["book_sha256"]
+    named = question()["domain_sha256"]
     Task(**question(params={"zones": f"polygons:{named}", "when": "weekday"}))
 
 

@@ -10,8 +10,8 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError, SchemaError
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.randomness import SimulatedWords
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts, counting, read_reports, write_simulated
 from nomadp.reports.counting import count_files
 from nomadp.reports.counts import possible
@@ -25,7 +25,7 @@ NAMES = ["atlas", "exp", "trips", "visits"]
 
 def made(name, epsilon=4):
     if name == "atlas":
-        return WholeJourney(locations=LOCATIONS, epsilon=epsilon, size=16)
+        return Atlas(locations=LOCATIONS, epsilon=epsilon, size=16)
     options = {"zones": "grid:3"} if name in ("trips", "visits") else {}
     return make_mechanism(name, LOCATIONS, epsilon, **options)
 
@@ -33,7 +33,7 @@ def made(name, epsilon=4):
 def reports_of(mechanism, count=60, seed=1):
     rng = np.random.default_rng(seed)
     rows = [rng.integers(0, 30, 1 + k % 4).tolist() for k in range(count)]
-    return perturb_set(mechanism, TrajectorySet.from_lists(rows, size=30), SimulatedWords(seed))
+    return perturb_set(mechanism, TrajectorySet.from_lists(rows, size=30), SeededRandom(seed))
 
 
 @pytest.fixture(autouse=True)

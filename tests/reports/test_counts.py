@@ -12,7 +12,7 @@ from worlds import scattered
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError, SchemaError
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts
 from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
@@ -30,7 +30,7 @@ def mechanism(request):
 def reports(mechanism):
     rng = np.random.default_rng(1)
     rows = [rng.integers(0, 9, 1 + k % 3) for k in range(60)]
-    return perturb_set(mechanism, TrajectorySet.from_lists(rows, size=9), SimulatedWords(1))
+    return perturb_set(mechanism, TrajectorySet.from_lists(rows, size=9), SeededRandom(1))
 
 
 def test_parts_add_up_to_the_whole_in_any_order(mechanism, reports):

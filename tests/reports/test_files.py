@@ -71,7 +71,7 @@ def test_parquet_has_one_row_to_a_report_and_its_header_inside(tmp_path):
 
 
 def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
-    simulated = made(words=nomadp.SimulatedWords(1))
+    simulated = made(words=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private", type="SimulatedReports"):
         write_reports(tmp_path / "out.csv", simulated)
     assert listing(tmp_path) == []
@@ -80,7 +80,7 @@ def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
 
 
 def test_nobody_calls_simulated_reports_people_s():
-    simulated = made(words=nomadp.SimulatedWords(1))
+    simulated = made(words=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private"):
         nomadp.Reports(
             simulated.offsets,

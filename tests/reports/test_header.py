@@ -9,7 +9,7 @@ from worlds import scattered
 import nomadp
 from nomadp.errors import BudgetError, DomainError, NomadpError, SchemaError
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
-from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords, Words, new_key
+from nomadp.randomness import KeyedRandom, SeededRandom, SystemRandom, Words, new_key
 from nomadp.reports.header import BYTES_MAX, FORMAT, Header
 
 WORLD = scattered(9)
@@ -23,26 +23,26 @@ def read(**changes):
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL])
-@pytest.mark.parametrize("words", [None, KeyedWords(new_key()), SimulatedWords(1)])
+@pytest.mark.parametrize("words", [None, KeyedRandom(new_key()), SeededRandom(1)])
 def test_a_header_survives_its_json_and_makes_its_mechanism_again(name, words):
     mechanism = make_mechanism(name, WORLD, "7/2")
     header = Header.of(mechanism, words, linked=True, path="reference")
     again = Header.from_json(header.to_json())
     assert again == header
     assert again.mechanism_for(WORLD).identity == mechanism.identity
-    assert header.private is (mechanism.private and not isinstance(words, SimulatedWords))
+    assert header.private is (mechanism.private and not isinstance(words, SeededRandom))
 
 
-class ConstantKey(KeyedWords):
+class ConstantKey(KeyedRandom):
     """Somebody else's source, which says of itself whatever it likes."""
 
     def __init__(self) -> None:
         super().__init__(bytes(32))
 
 
-class ConstantSystem(SystemWords):
+class ConstantSystem(SystemRandom):
     def bound_to(self, purpose):
-        return KeyedWords(bytes(32))
+        return KeyedRandom(bytes(32))
 
 
 class ConstantSource(Words):
@@ -53,7 +53,7 @@ class ConstantSource(Words):
         return self.bound_to("").rows(indices, width)
 
     def bound_to(self, purpose):
-        return KeyedWords(bytes(32))
+        return KeyedRandom(bytes(32))
 
     def named(self, names):
         return self.bound_to("").named(names)
@@ -70,7 +70,7 @@ def test_a_foreign_source_of_words_is_not_the_systems(source):
 
 
 def test_the_systems_words_and_a_key_are_what_they_are_called():
-    own = {"system": [None, SystemWords()], "keyed": [KeyedWords(bytes(32))]}
+    own = {"system": [None, SystemRandom()], "keyed": [KeyedRandom(bytes(32))]}
     own["keyed"].append(own["keyed"][0].named(["a"]))
     for name, sources in own.items():
         assert {Header.of(ATLAS, source).words for source in sources} == {name}

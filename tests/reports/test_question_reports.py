@@ -10,13 +10,13 @@ import pytest
 from refusals import refused
 from worlds import scattered
 
-from nomadp.analysis import calibrate, evaluate, explain
+from nomadp.analysis import evaluate, explain, simulate_utility
 from nomadp.engine import perturb_set
 from nomadp.engine.spark_tasks import perturbing, report_columns, tallying
 from nomadp.errors import DomainError, SchemaError
-from nomadp.inference import decode, learn_prior
+from nomadp.inference import decode, fit_prior
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import KeyedWords, SimulatedWords, new_key
+from nomadp.randomness import KeyedRandom, SeededRandom, new_key
 from nomadp.reports import Counts, read_reports, write_reports
 from nomadp.reports.files import ABOUT
 from nomadp.trajectory import TrajectorySet
@@ -54,7 +54,7 @@ def test_reports_are_read_back_as_they_were_written(question, name, tmp_path):
 
 @ASKED
 def test_reports_of_a_cluster_are_read_from_a_folder_and_counted_there(question, tmp_path):
-    words, true = KeyedWords(new_key()), journeys()
+    words, true = KeyedRandom(new_key()), journeys()
     alone = perturb_set(question, true, words, keep_tids=True)
     lists = [[WORLD.ids[k] for k in true[j]] for j in range(len(true))]
     days = np.datetime64("2024-01-01") + true.hours * np.timedelta64(1, "h")
@@ -84,7 +84,7 @@ def spoiled(width):
 def test_what_is_no_possible_report_is_counted_and_left_out(ending, tmp_path):
     question = make_mechanism("starts", WORLD, 2)
     path = tmp_path / f"reports.{ending}"
-    reports = perturb_set(question, journeys(), KeyedWords(bytes(32)))
+    reports = perturb_set(question, journeys(), KeyedRandom(bytes(32)))
     good = [reports[k].tolist() for k in range(60)]
     rows = good + spoiled(question.channel.entries)
     if ending == "parquet":
@@ -133,7 +133,7 @@ def test_a_header_that_promises_too_many_labels_is_refused(tmp_path):
 
 @ASKED
 def test_counts_of_parts_add_up_to_support_and_number_of_all(question):
-    reports = perturb_set(question, journeys(), SimulatedWords(3))
+    reports = perturb_set(question, journeys(), SeededRandom(3))
     parts = [reports.select(range(20)), reports.select(range(20, 60))]
     total = sum((Counts.of(question, part) for part in parts), Counts())
     assert total == Counts.of(question, reports)
@@ -145,14 +145,14 @@ def test_counts_of_parts_add_up_to_support_and_number_of_all(question):
 
 def test_answers_to_a_question_are_no_journeys():
     question = make_mechanism("starts", WORLD, 12)
-    reports = perturb_set(question, journeys(), SimulatedWords(1), keep_tids=True)
-    for read in (decode, learn_prior):
+    reports = perturb_set(question, journeys(), SeededRandom(1), keep_tids=True)
+    for read in (decode, fit_prior):
         with refused(DomainError, "frequency_oracle_unsupported"):
             read(question, reports)
     with refused(DomainError, "frequency_oracle_unsupported"):
         evaluate(WORLD, journeys(), reports, (1.0,))
     with refused(DomainError, "frequency_oracle_unsupported"):
-        calibrate(question, 2)
+        simulate_utility(question, 2)
     with refused(DomainError, "no_transcripts"):
         perturb_set(question, journeys(), transcripts=True)
 

@@ -11,8 +11,8 @@ from browsers import drawn, expect, part, pixels, seen
 from city import city_kit
 from collecting import TOKENS, Process, prepared
 
-from nomadp.collector.opened import opened
-from nomadp.look import look
+from nomadp.collector.connections import opened
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
@@ -69,7 +69,7 @@ def test_a_picture_lies_beneath_the_map_and_its_maker_is_named(
         sign_in(page)
         image = pixels(page)
         expect(page.locator(".map .credit")).to_have_text(CREDIT)
-    ground = look()["light"]["map"]
+    ground = theme()["light"]["map"]
     assert part(image, painted(GREEN, ground), near=4) > 0.6
     assert part(image, ground) < 0.2
     assert asked_tiles(asked)
@@ -88,7 +88,7 @@ def test_water_has_the_colour_of_the_palette(
     ):
         sign_in(page)
         image = pixels(page)
-    assert part(image, look()[theme]["water"], near=3) > 0.6
+    assert part(image, theme()[theme]["water"], near=3) > 0.6
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_streets_of_a_whole_city_are_no_patches_and_come_nearer_by(
     chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, theme: Any
 ) -> None:
     basemap = write_city_basemap(tmp_path / "city.pmtiles")
-    palette = look()[theme]
+    palette = theme()[theme]
     with (
         collecting("--basemap", basemap) as process,
         seen(chromium, url_of(process), color_scheme=theme) as page,
@@ -121,7 +121,7 @@ def test_without_one_nothing_is_asked_for(
     asked: list[Any] = []
     with collecting() as process, seen(chromium, url_of(process), asked=asked) as page:
         sign_in(page)
-        assert part(pixels(page), look()["light"]["map"]) > 0.6
+        assert part(pixels(page), theme()["light"]["map"]) > 0.6
         assert page.locator(".credit").count() == 0
     assert asked_tiles(asked) == []
 
@@ -152,4 +152,4 @@ def test_a_file_that_breaks_later_leaves_the_answers_as_they_are(
         basemap.write_bytes(b"no map any more")
         with seen(chromium, url_of(process)) as page:
             sign_in(page)
-            assert part(pixels(page), look()["light"]["map"]) > 0.6
+            assert part(pixels(page), theme()["light"]["map"]) > 0.6

@@ -31,7 +31,7 @@ WITHOUT_PLACES = ("no-places", "raw-only")
 """A device reads these as a journey without a point: reporting must not depend on places."""
 
 PROBE = """
-import { asEpsilon, SubsetSelection, SystemWords } from "./index.js";
+import { asEpsilon, SubsetSelection, SystemRandom } from "./index.js";
 import { ImportRefused, readJourneys } from "./imports/index.js";
 
 export function draws(...asked) {
@@ -48,7 +48,7 @@ function drawn(size, count, secret, words) {
 
 export function counts(size, count, secret, number) {
   const law = new SubsetSelection(size, count, asEpsilon("1"));
-  const words = new SystemWords();
+  const words = new SystemRandom();
   const found = {};
   for (let k = 0; k < number; k += 1) {
     const set = law.draw(secret, () => words.next()).reduce((bits, one) => bits + 2 ** one, 0);
@@ -58,7 +58,7 @@ export function counts(size, count, secret, number) {
 }
 
 export async function imported(...files) {
-  return Promise.all(files.map(read));
+  return Guarantee.all(files.map(read));
 }
 
 /** The journeys of an export, or why it is refused; what is none of our refusals is thrown. */
@@ -79,7 +79,7 @@ import * as probe from "./probe.js";
 onmessage = async ({ data: [name, args] }) => postMessage(await probe[name](...args));
 """
 IN_PAGE = "async ([name, args]) => (await import('/probe.js'))[name](...args)"
-IN_WORKER = """(asked) => new Promise((answer, refuse) => {
+IN_WORKER = """(asked) => new Guarantee((answer, refuse) => {
   const worker = new Worker("/worker.js", { type: "module" });
   worker.onmessage = ({ data }) => answer(data);
   worker.onerror = refuse;

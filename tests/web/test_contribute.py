@@ -30,13 +30,12 @@ from browsers import (
     until,
     without_numbers,
 )
-from collecting import Process, kit_of, prepared, today
+from collecting import Process, bundle_of, prepared, today
 from limits import on_this_machine
 from worlds import scattered
 
-from nomadp.collector.opened import opened
-from nomadp.look import look
-from nomadp.protocol import Kit
+from nomadp.collector.connections import opened
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
 
@@ -53,7 +52,7 @@ NO_MAPS = "HTMLCanvasElement.prototype.getContext = () => null"
 NO_LOCKS = "Object.defineProperty(navigator, 'locks', { value: undefined })"
 SLOW_LOCKS = """const ask = LockManager.prototype.request;
 LockManager.prototype.request = async function (...asked) {
-  await new Promise((done) => setTimeout(done, 1000));
+  await new Guarantee((done) => setTimeout(done, 1000));
   return ask.apply(this, asked);
 }"""
 """A ledger takes its time to open."""
@@ -63,23 +62,23 @@ AGREES_AT_ONCE = """new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true })"""
 
 
-def salted(mechanism: str = "atlas", **said: Any) -> Kit:
+def salted(mechanism: str = "atlas", **said: Any) -> TaskBundle:
     """A task of its own for each test."""
     number = next(NUMBERS).to_bytes(16, "big")
     salt = base64.urlsafe_b64encode(number).decode().rstrip("=")
-    return kit_of(mechanism, salt, reports_per_contributor=10, min_batch_size=1, **said)
+    return bundle_of(mechanism, salt, reports_per_contributor=10, min_batch_size=1, **said)
 
 
-def dear() -> Kit:
+def dear() -> TaskBundle:
     """One of which a browser can pay for two reports, and for no third."""
     return salted("trips", epsilon=Fraction(9))
 
 
-ATLAS = kit_of(min_batch_size=1)
-TRIPS = kit_of("trips", min_batch_size=1)
-WEEKDAYS = kit_of.__wrapped__("visits", params={"zones": "grid:3", "when": "weekday"})
-OVER = kit_of(salt="AQEBAQEBAQEBAQEBAQEBAQ", start=today() - 9, end=today() - 1)
-LATER = kit_of(salt="AQEBAQEBAQEBAQEBAQEBAg", start=today() + 2, end=today() + 9)
+ATLAS = bundle_of(min_batch_size=1)
+TRIPS = bundle_of("trips", min_batch_size=1)
+WEEKDAYS = bundle_of.__wrapped__("visits", params={"zones": "grid:3", "when": "weekday"})
+OVER = bundle_of(salt="AQEBAQEBAQEBAQEBAQEBAQ", start=today() - 9, end=today() - 1)
+LATER = bundle_of(salt="AQEBAQEBAQEBAQEBAQEBAg", start=today() + 2, end=today() + 9)
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +97,9 @@ class Visit:
     """A browser with a fresh profile at the page of a task."""
 
     def __init__(
-        self, page: "Page", kit: Kit, collector: Process, asked: list["Request"]
+        self, page: "Page", bundle: TaskBundle, collector: Process, asked: list["Request"]
     ) -> None:
-        self.page, self.kit, self.asked, self.day = page, kit, asked, today()
+        self.page, self.bundle, self.asked, self.day = page, bundle, asked, today()
         self.address = collector.address
 
     @property
@@ -184,12 +183,12 @@ class Visit:
         return int(self.page.locator("#sent b").inner_text().replace(",", ""))
 
     def stored(self) -> dict[str, Any]:
-        path = f"/tasks/{self.kit.task.id}/counts"
+        path = f"/tasks/{self.bundle.task.id}/counts"
         found: dict[str, Any] = self.address.ask("GET", path, role="analyst").json
         return found
 
     def answer(self, question: dict[str, str]) -> dict[str, Any]:
-        path = f"/tasks/{self.kit.task.id}/collection_jobs"
+        path = f"/tasks/{self.bundle.task.id}/collection_jobs"
         where = self.address.post(path, {"question": question}, "analyst").headers["location"]
         ask = partial(self.address.ask, "GET", where, role="analyst")
         until(self.page, lambda: ask().status != 202)
@@ -201,11 +200,11 @@ class Visit:
 def visit(
     browser: "Browser",
     collector: Process,
-    kit: Kit | None = None,
+    bundle: TaskBundle | None = None,
     maps: bool = False,
     **how: Any,
 ) -> Iterator[Visit]:
-    task = kit or collector.add(salted())
+    task = bundle or collector.add(salted())
     origin = f"http://127.0.0.1:{collector.address.port}"
     asked: list[Request] = []
     how = {"asked": asked, "script": "" if maps else NO_MAPS, **how}
@@ -217,9 +216,9 @@ NEAR = "01234567"
 """How a place is written after two digits: no random id has this in it by chance."""
 
 
-def timeline(kit: Kit, folder: Path) -> Path:
+def timeline(bundle: TaskBundle, folder: Path) -> Path:
     """Of two days, between locations of the task, in a file as a phone writes it."""
-    lat, lng = kit.locations.lat, kit.locations.lng
+    lat, lng = bundle.locations.lat, bundle.locations.lng
 
     def segment(day: int, hour: int, places: tuple[int, ...]) -> dict[str, Any]:
         at = f"2024-05-{day:02d}T{hour:02d}"
@@ -241,10 +240,10 @@ def timeline(kit: Kit, folder: Path) -> Path:
 
 def only_the_report(found: Visit) -> None:
     """Everything asked is public and the same for everybody, but for one report."""
-    task = f"/tasks/{found.kit.task.id}"
-    book = "zones" if found.kit.task.asks else "atlas"
+    task = f"/tasks/{found.bundle.task.id}"
+    book = "zones" if found.bundle.task.asks else "atlas"
     served = {f"{task}{each}" for each in ("", "/locations", f"/{book}", "/status")}
-    public = {*served, f"/contribute/{found.kit.task.id}"}
+    public = {*served, f"/contribute/{found.bundle.task.id}"}
     origin = f"http://127.0.0.1:{found.address.port}"
     for each in found.asked:
         path = each.url.removeprefix(origin)
@@ -259,7 +258,7 @@ def only_the_report(found: Visit) -> None:
     assert body == {}
     assert set(report) == {"report_id", "time", "value"}
     assert report["time"] in (found.day, today())  # midnight may be between
-    assert found.kit.code.parse(report["value"])
+    assert found.bundle.code.parse(report["value"])
     assert found.sent_bytes() == len(sent.post_data or "")
 
 
@@ -269,7 +268,7 @@ def only_the_report(found: Visit) -> None:
 def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
     chromium: "Browser", collector: Process, theme: str, screen: Any
 ) -> None:
-    palette = look()[theme]
+    palette = theme()[theme]
     with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
         page = found.page
         found.draw_on_map()
@@ -294,7 +293,7 @@ def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
         stored, answer = found.stored(), found.answer({"ask": "hotspots"})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         body = json.loads(page.locator("#receipt pre").inner_text())
-    (number,) = found.kit.code.parse(body["reports"][0]["value"])
+    (number,) = found.bundle.code.parse(body["reports"][0]["value"])
     assert (stored["reports"], stored["cells"]) == (1, [[3, number, 1]])
     assert answer["status"] == "done"
     assert answer["answer"]["about"]["reports"] == 1
@@ -306,7 +305,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
 ) -> None:
     with visit(chromium, collector, collector.add(salted("trips"))) as found:
         page = found.page
-        page.locator("#file").set_input_files(timeline(found.kit, tmp_path))
+        page.locator("#file").set_input_files(timeline(found.bundle, tmp_path))
         found.step(2)
         days = page.locator(".day")
         expect(days).to_have_count(2)
@@ -361,7 +360,7 @@ def test_previews_are_marked_and_none_is_sent(chromium: "Browser", collector: Pr
             assert body["reports"][0]["report_id"] == "?" * 22
             values.add(body["reports"][0]["value"])
         explained = found.page.locator("#explained")
-        expect(explained).to_have_attribute("data-of", str(found.kit.code.size))
+        expect(explained).to_have_attribute("data-of", str(found.bundle.code.size))
         assert len(values) > 1
         assert found.posted == []
         assert found.sent_bytes() == 0
@@ -386,7 +385,7 @@ def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(
             expect(found.fact("spent")).to_have_attribute("data-value", "18")
             expect(found.fact("left")).to_have_attribute("data-value", "-7")
         assert len(found.posted) == 2
-    assert collector.address.counters(found.kit, "accepted", 2) == 2
+    assert collector.address.counters(found.bundle, "accepted", 2) == 2
 
 
 @pytest.mark.slow  # test_device.py looks at two tabs every time
@@ -395,7 +394,7 @@ def test_two_tabs_cannot_overspend_together(chromium: "Browser", collector: Proc
         found.to_sending()
         found.send()
         found.page.reload()
-        second = Visit(found.page.context.new_page(), found.kit, collector, found.asked)
+        second = Visit(found.page.context.new_page(), found.bundle, collector, found.asked)
         second.page.goto(found.page.url)
         for each in (found, second):  # both see that one more can be paid for
             each.to_sending()
@@ -407,7 +406,7 @@ def test_two_tabs_cannot_overspend_together(chromium: "Browser", collector: Proc
             for part in ("#receipt[data-state=accepted]", "[data-code=budget_exhausted]")
         )
     assert (sum(made), sum(refused)) == (1, 1)
-    assert collector.address.counters(found.kit, "accepted", 2) == 2
+    assert collector.address.counters(found.bundle, "accepted", 2) == 2
 
 
 def settled(found: Visit) -> bool:
@@ -426,7 +425,7 @@ def test_a_collector_that_is_away_gets_the_same_bytes_again(
         first, second = (each.post_data for each in found.posted)
         assert first == second
         assert found.sent_bytes() == 2 * len(first or "")
-    assert collector.address.counters(found.kit, "accepted") == 1
+    assert collector.address.counters(found.bundle, "accepted") == 1
 
 
 @pytest.mark.slow
@@ -442,7 +441,7 @@ def test_a_report_waits_for_a_collector_that_stays_away(
         found.press("send-again")
         found.receipts("accepted")
         assert len({each.post_data for each in found.posted}) == 1
-    assert collector.address.counters(found.kit, "accepted") == 1
+    assert collector.address.counters(found.bundle, "accepted") == 1
 
 
 @pytest.mark.parametrize(
@@ -470,11 +469,13 @@ def test_a_file_that_is_no_export_is_refused_and_not_quoted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kit", "code"), [(OVER, "task_expired"), (LATER, "task_not_started")])
+@pytest.mark.parametrize(
+    ("bundle", "code"), [(OVER, "task_expired"), (LATER, "task_not_started")]
+)
 def test_outside_its_time_a_task_is_shown_and_nothing_can_be_sent(
-    chromium: "Browser", collector: Process, kit: Kit, code: str
+    chromium: "Browser", collector: Process, bundle: TaskBundle, code: str
 ) -> None:
-    with visit(chromium, collector, kit) as found:
+    with visit(chromium, collector, bundle) as found:
         found.refused(code, "#trouble")
         found.to_sending()
         found.refused(code)
@@ -483,7 +484,7 @@ def test_outside_its_time_a_task_is_shown_and_nothing_can_be_sent(
 
 
 def close(found: Visit) -> None:
-    path = f"/operator/tasks/{found.kit.task.id}/close"
+    path = f"/operator/tasks/{found.bundle.task.id}/close"
     assert found.address.ask("POST", path, role="operator").status == 200
 
 
@@ -508,7 +509,7 @@ def test_of_a_closed_task_no_step_is_offered(
         wording("pages", "contribute: closed", "\n".join(said))
         assert found.page.locator(".steps, #send, #file").count() == 0
         assert len(found.posted) == 1
-        found.page.goto(found.page.url.replace(found.kit.task.id, TRIPS.task.id))
+        found.page.goto(found.page.url.replace(found.bundle.task.id, TRIPS.task.id))
         assert spent(found) == "4"
 
 
@@ -523,7 +524,7 @@ def test_a_task_that_closes_meanwhile_refuses_before_anything_is_spent(
         expect(found.refused("task_closed")).to_be_focused()
         expect(found.page.locator("#send")).to_be_disabled()
         assert found.posted == []
-        found.page.goto(found.page.url.replace(found.kit.task.id, TRIPS.task.id))
+        found.page.goto(found.page.url.replace(found.bundle.task.id, TRIPS.task.id))
         assert spent(found) == "0"
 
 
@@ -591,12 +592,12 @@ def test_a_report_that_was_due_while_the_page_was_closed_is_sent_when_it_opens(
 def test_the_preview_says_what_the_law_says(
     chromium: "Browser", collector: Process, mechanism: str
 ) -> None:
-    kit = collector.add(salted(mechanism))
-    path = f"/tasks/{kit.task.id}/promise"
-    grown = collector.address.ask("GET", path).json["suspicions"]["1"]
-    with visit(chromium, collector, kit) as found:
+    bundle = collector.add(salted(mechanism))
+    path = f"/tasks/{bundle.task.id}/promise"
+    grown = collector.address.ask("GET", path).json["posterior_bounds"]["1"]
+    with visit(chromium, collector, bundle) as found:
         found.to_preview()
-        law, likely = found.page.locator("[data-drawn='1']"), chance(kit)
+        law, likely = found.page.locator("[data-drawn='1']"), chance(bundle)
         expect(law).to_have_attribute("data-in-hundred", f"{100 * likely:.2f}")
         expect(law).to_have_attribute("data-suspicion", grown)
         guess = "unlikely" if mechanism == "trips" and likely <= 1 / 2 else "likely"
@@ -616,8 +617,8 @@ def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
     collector.add(alone)
     collector.add(nearly)
     assert 0.995 < chance(nearly) < chance(alone) == 1
-    for kit, guess in (nearly, "likely"), (alone, "certain"):
-        with visit(chromium, collector, kit) as found:
+    for bundle, guess in (nearly, "likely"), (alone, "certain"):
+        with visit(chromium, collector, bundle) as found:
             found.to_preview()
             law = found.page.locator("[data-drawn='1']")
             expect(law).to_have_attribute("data-guess", guess)
@@ -625,11 +626,11 @@ def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
             wording("pages", f"contribute: preview, guess is {guess}", said)
 
 
-def chance(kit: Kit) -> float:
+def chance(bundle: TaskBundle) -> float:
     """That a report is near to the truth, or has it."""
-    if kit.task.asks:
-        return float(kit.mechanism.channel.true_chance)  # type: ignore[attr-defined]
-    law: Any = kit.mechanism.report_law(kit.report_length).channel  # type: ignore[union-attr]
+    if bundle.task.asks:
+        return float(bundle.mechanism.channel.true_chance)  # type: ignore[attr-defined]
+    law: Any = bundle.mechanism.report_law(bundle.report_length).channel  # type: ignore[union-attr]
     heavy = law.near_count * law.bound
     return float(heavy / (heavy + law.size - law.near_count))
 
@@ -756,16 +757,16 @@ def test_another_task_under_its_address_is_refused(
         wording("pages", "contribute: another task", main.inner_text(), hide=ids)
 
 
-@pytest.mark.parametrize("kit", [ATLAS, TRIPS, WEEKDAYS], ids=["atlas", "trips", "weekdays"])
+@pytest.mark.parametrize("bundle", [ATLAS, TRIPS, WEEKDAYS], ids=["atlas", "trips", "weekdays"])
 def test_the_browser_derives_the_promise_that_the_collector_states(
-    chromium: "Browser", collector: Process, kit: Kit
+    chromium: "Browser", collector: Process, bundle: TaskBundle
 ) -> None:
-    said = collector.address.ask("GET", f"/tasks/{kit.task.id}/promise").json
-    with visit(chromium, collector, kit) as found:
+    said = collector.address.ask("GET", f"/tasks/{bundle.task.id}/promise").json
+    with visit(chromium, collector, bundle) as found:
         shown = found.page.locator("#guarantee").inner_text()
     capital = [each[0].upper() + each[1:] for each in (said["guaranteed"], said["adds_up"])]
     seen_by = [each[0].upper() + each[1:] for each in (*said["not_covered"], *said["seen"])]
-    grown = [f"{after} %" for after in said["suspicions"].values()]
+    grown = [f"{after} %" for after in said["posterior_bounds"].values()]
     for words in (*capital, *seen_by, *grown, said["asks"], f"{said['times_at_most']} : 1"):
         assert words in shown
     assert not found.asked or all("/promise" not in each.url for each in found.asked)
@@ -776,8 +777,8 @@ def test_the_task_is_recomputed_and_can_be_checked_elsewhere(
 ) -> None:
     with visit(chromium, collector, TRIPS) as found:
         said = found.page.locator("#check").inner_text()
-        task = found.kit.task
-        for each in (task.id, task.locations_sha256, task.book_sha256):
+        task = found.bundle.task
+        for each in (task.id, task.locations_sha256, task.domain_sha256):
             assert each in said
         address = f"http://127.0.0.1:{collector.address.port}/tasks/{task.id}"
         assert f"nomadp task verify {address}" in said
@@ -835,7 +836,7 @@ def words_of_step(
 ) -> None:
     """All but the map; numbers stay if nothing else is random."""
     text = "\n\n".join(found.page.locator(".step-head, .panel").all_inner_texts())
-    for value, word in {**(hidden or {}), found.kit.task.id: "TASK"}.items():
+    for value, word in {**(hidden or {}), found.bundle.task.id: "TASK"}.items():
         text = text.replace(value, word)
     wording("pages", f"contribute: {name}", text if hidden is None else without_numbers(text))
 
@@ -844,8 +845,8 @@ def test_the_words_around_the_steps(
     chromium: "Browser", collector: Process, wording: Callable[..., None]
 ) -> None:
     with visit(chromium, collector, TRIPS) as found:
-        task, port = found.kit.task, str(collector.address.port)
-        hidden = {task.id: "TASK", task.locations_sha256: "HASH", task.book_sha256: "HASH"}
+        task, port = found.bundle.task, str(collector.address.port)
+        hidden = {task.id: "TASK", task.locations_sha256: "HASH", task.domain_sha256: "HASH"}
         for name in (".head", "#guarantee", "#check"):
             text = found.page.locator(name).inner_text()
             name = f"contribute: {name.strip('.#')}"

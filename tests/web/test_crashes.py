@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsers import FLAGS, JOURNEY, PATIENCE_MS, serve_client, until
-from collecting import Address, Process, kit_of, prepared
+from collecting import Address, Process, bundle_of, prepared
 
-from nomadp.collector.opened import opened
-from nomadp.protocol import Kit
+from nomadp.collector.connections import opened
+from nomadp.protocol import TaskBundle
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserType, Page
@@ -50,8 +50,8 @@ SEND = "async () => (await window.client.send({ now: true })).map(({ state }) =>
 
 
 @cache
-def task_kit() -> Kit:
-    return kit_of("trips", SALT, epsilon=EPSILON, reports_per_contributor=REPORTS)
+def task_kit() -> TaskBundle:
+    return bundle_of("trips", SALT, epsilon=EPSILON, reports_per_contributor=REPORTS)
 
 
 @contextmanager
@@ -96,9 +96,9 @@ def collector(web: Callable[..., None], tmp_path: Path) -> Iterator[Address]:
 def test_a_killed_browser_wastes_charges_at_most(
     chromium: Any, collector: Address, tmp_path: Path
 ) -> None:
-    kit = task_kit()
+    bundle = task_kit()
     origin = f"http://127.0.0.1:{collector.port}"
-    begin = [f"{origin}/tasks/{kit.task.id}"]
+    begin = [f"{origin}/tasks/{bundle.task.id}"]
     acknowledged = 0
     for kill in range(KILLS):
         with browser_in(chromium.browser_type, tmp_path / "profile") as (page, process):
@@ -126,4 +126,4 @@ def test_a_killed_browser_wastes_charges_at_most(
         sent = page.evaluate(SEND)
         assert set(sent) == {"accepted"}
         assert len(sent) == kept["states"].count("waiting")
-    assert collector.counters(kit, "accepted", len(sent)) == len(sent)
+    assert collector.counters(bundle, "accepted", len(sent)) == len(sent)

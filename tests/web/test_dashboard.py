@@ -24,9 +24,9 @@ from city import city_kit, send_city
 from collecting import Address, Process, prepared, report, today
 from dashboards import open_tab, sign_in
 
-from nomadp.collector.opened import opened
-from nomadp.look import look
+from nomadp.collector.connections import opened
 from nomadp.pages import POLICY, built_pages
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -70,17 +70,17 @@ def collection(
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    kits = city_kit("atlas", ATLAS), city_kit("trips", TRIPS)
+    bundles = city_kit("atlas", ATLAS), city_kit("trips", TRIPS)
     few, closed = city_kit("starts", FEW), city_kit("starts", CLOSED)
-    prepared(opened(store), *kits, few, closed)
+    prepared(opened(store), *bundles, few, closed)
     with Process(store, folder) as process:
-        for kit in kits:
-            send_city(process.address, kit, REPORTS)
-        for kit in (few, closed):
-            send_city(process.address, kit, 40)
+        for bundle in bundles:
+            send_city(process.address, bundle, REPORTS)
+        for bundle in (few, closed):
+            send_city(process.address, bundle, 40)
         process.address.ask("POST", f"/operator/tasks/{closed.task.id}/close", role="operator")
-        process.address.send(kits[0], report(kits[0], time=today() + 9))
-        yield Collection(process.address, *kits)
+        process.address.send(bundles[0], report(bundles[0], time=today() + 9))
+        yield Collection(process.address, *bundles)
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
@@ -92,7 +92,7 @@ def test_the_map_shows_what_was_collected(
         sign_in(page, TRIPS)
         open_tab(page, "ends")
         expect(page.locator("#reports")).to_have_text(f"{collection.trips_reported():,}")
-        image, palette = pixels(page), look()[theme]
+        image, palette = pixels(page), theme()[theme]
         assert 0.1 < part(image, palette["map"]) < 0.9
         assert part(image, palette["certain-4"]) > 0.005
         assert part(image, palette["certain-1"]) > 0.02
@@ -137,7 +137,7 @@ def telling(*apart: str) -> Callable[["Route"], None]:
         said = reply.json()
         about = said.get("answer", {}).get("about", {})
         if "areas" in about:
-            about["flat"] = {**about["flat"], "told_apart": int(about["areas"] in apart)}
+            about["flat"] = {**about["flat"], "significant": int(about["areas"] in apart)}
         route.fulfill(response=reply, json=said)
 
     return changed
@@ -177,7 +177,7 @@ def test_a_picture_that_tells_nothing_points_to_those_that_do(
         reply = route.fetch()
         said = reply.json() if reply.status == 200 else {}
         if flat := said.get("answer", {}).get("about", {}).get("flat"):
-            flat["told_apart"] = int(said["answer"]["kind"] == "flows")
+            flat["significant"] = int(said["answer"]["kind"] == "flows")
         route.fulfill(response=reply, json=said)
 
     with seen(chromium, collection.url) as page:
@@ -306,7 +306,7 @@ def test_of_too_few_reports_it_says_only_how_many_are_missing(
         wording("pages", "dashboard: too few reports", "\n".join(said))
         drawn(page, "nothing")
         assert page.locator(".rows").count() == 0
-        assert part(pixels(page), look()["light"]["certain-4"]) == 0
+        assert part(pixels(page), theme()["light"]["certain-4"]) == 0
 
 
 @pytest.mark.slow
@@ -370,9 +370,9 @@ def test_the_map_follows_the_theme(chromium: "Browser", collection: Collection) 
         sign_in(page, TRIPS)
         open_tab(page, "ends")
         page.emulate_media(color_scheme="dark")
-        until(page, lambda: part(pixels(page), look()["light"]["map"]) < 0.01)
+        until(page, lambda: part(pixels(page), theme()["light"]["map"]) < 0.01)
         drawn(page)
-        assert part(pixels(page), look()["dark"]["certain-4"]) > 0.005
+        assert part(pixels(page), theme()["dark"]["certain-4"]) > 0.005
 
 
 @pytest.mark.slow
@@ -467,7 +467,7 @@ def test_the_pages_have_the_palette_of_every_map(collection: Collection) -> None
     style = b"".join(
         each.content for each in built_pages().values() if each.name.endswith(".css")
     ).decode()
-    for theme in ("light", "dark"):
-        for name, value in look()[theme].items():
+    for mode in ("light", "dark"):
+        for name, value in theme()[mode].items():
             short = re.sub(r"^#(\w)\1(\w)\2(\w)\3$", r"#\1\2\3", value)  # as it is minified
             assert f"--{name}:{short}" in style.replace(": ", ":")

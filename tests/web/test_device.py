@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsers import JOURNEY, fresh, serve_client
-from collecting import Address, Process, kit_of
+from collecting import Address, Process, bundle_of
 
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.upload import UPLOAD_TYPE
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ NUMBERS = itertools.count(1)
 JOIN = """async ([url, options]) => {
   const { Client } = await import("/client/index.js");
   window.client = await Client.open({ acceptEviction: true, ...options });
-  const kit = await window.client.join(url);
-  return kit.task.id;
+  const bundle = await window.client.join(url);
+  return bundle.task.id;
 }"""
 REPORT = """async ([points, times]) => {
-  const made = await Promise.allSettled(
+  const made = await Guarantee.allSettled(
     Array.from({ length: times }, () => window.client.report(points, { now: true })),
   );
   return made.map(({ status, value, reason }) =>
@@ -41,7 +41,7 @@ OPEN = """async (options) => {
   const refused = (error) => `${error.name}: ${error.code}`;
   return Client.open(options).then(() => "opened", refused);
 }"""
-FORGET = """() => new Promise((done, refuse) => {
+FORGET = """() => new Guarantee((done, refuse) => {
   const request = indexedDB.deleteDatabase("nomadp ledger");
   request.onsuccess = done;
   request.onerror = refuse;
@@ -65,7 +65,7 @@ ASKED_DURABILITY = """() => {
 WITH_DURABILITY = """(durability) => {
   Object.defineProperty(IDBTransaction.prototype, "durability", { get: () => durability });
 }"""
-IN_WORKER = """() => new Promise((answer) => {
+IN_WORKER = """() => new Guarantee((answer) => {
   const source = `import { Client } from "${location.origin}/client/index.js";
     Client.open({ acceptEviction: true }).then(() => postMessage("opened"),
       (error) => postMessage(error.name));`;
@@ -74,11 +74,11 @@ IN_WORKER = """() => new Promise((answer) => {
 })"""
 
 
-def salted() -> Kit:
+def salted() -> TaskBundle:
     """A task of its own for each test."""
     number = next(NUMBERS).to_bytes(16, "big")
     salt = base64.urlsafe_b64encode(number).decode().rstrip("=")
-    return kit_of(salt=salt, reports_per_contributor=10)
+    return bundle_of(salt=salt, reports_per_contributor=10)
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Device:
 
     context: "BrowserContext"
     address: Address
-    kit: Kit
+    bundle: TaskBundle
     requests: list["Request"] = field(default_factory=list)
 
     @property
@@ -101,12 +101,12 @@ class Device:
 
     def joined(self, **options: Any) -> "Page":
         page = self.page()
-        url = f"{self.origin}/tasks/{self.kit.task.id}"
-        assert page.evaluate(JOIN, [url, options]) == self.kit.task.id
+        url = f"{self.origin}/tasks/{self.bundle.task.id}"
+        assert page.evaluate(JOIN, [url, options]) == self.bundle.task.id
         return page
 
     def counted(self, at_least: int = 1) -> int:
-        return self.address.counters(self.kit, "accepted", at_least)
+        return self.address.counters(self.bundle, "accepted", at_least)
 
     @property
     def theirs(self) -> list["Request"]:
@@ -146,14 +146,14 @@ def reported(chromium: "Browser", collector: Process) -> Iterator[Device]:
     with device_at(chromium, collector) as found:
         page = found.page()
         page.evaluate("document.cookie = 'who=somebody; path=/'")
-        page.evaluate(JOIN, [f"{found.origin}/tasks/{found.kit.task.id}", {}])
+        page.evaluate(JOIN, [f"{found.origin}/tasks/{found.bundle.task.id}", {}])
         assert page.evaluate(REPORT, [JOURNEY, 1]) == ["accepted"]
         yield found
 
 
 def test_a_report_reaches_the_collector_and_nothing_else_does(reported: Device) -> None:
     assert reported.counted() == 1
-    path = f"/tasks/{reported.kit.task.id}"
+    path = f"/tasks/{reported.bundle.task.id}"
     asked = [(each.method, each.url.removeprefix(reported.origin)) for each in reported.theirs]
     assert asked == [
         ("GET", path),
@@ -166,7 +166,7 @@ def test_a_report_reaches_the_collector_and_nothing_else_does(reported: Device) 
     (report,) = body.pop("reports")
     assert body == {}
     assert set(report) == {"report_id", "time", "value"}
-    assert reported.kit.code.parse(report["value"])
+    assert reported.bundle.code.parse(report["value"])
 
 
 def test_requests_carry_nothing_that_tells_people_apart(reported: Device) -> None:
@@ -192,7 +192,7 @@ def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(device: Device) ->
     page = device.joined(lifetime="10")
     assert page.evaluate(REPORT, [JOURNEY, 1]) == ["accepted"]
     page.reload()
-    page.evaluate(JOIN, [f"{device.origin}/tasks/{device.kit.task.id}", {}])
+    page.evaluate(JOIN, [f"{device.origin}/tasks/{device.bundle.task.id}", {}])
     assert page.evaluate(SPENT) == "4"
     assert page.evaluate(REPORT, [JOURNEY, 1]) == ["accepted"]
     assert page.evaluate(REPORT, [JOURNEY, 1]) == ["LedgerRefused: budget_exhausted"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsers import expect, seen
-from collecting import Process, kit_of
+from collecting import Process, bundle_of
 from recording_proxy import Seen, recording
 
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -43,10 +43,12 @@ def collector(
         yield process
 
 
-def seen_of(chromium: "Browser", collector: Process, kit: Kit, file: Path) -> list[Seen]:
+def seen_of(
+    chromium: "Browser", collector: Process, bundle: TaskBundle, file: Path
+) -> list[Seen]:
     """From when the file is chosen until its report is accepted."""
     with recording(collector.address) as proxy:
-        url = f"http://127.0.0.1:{proxy.server_port}/contribute/{kit.task.id}"
+        url = f"http://127.0.0.1:{proxy.server_port}/contribute/{bundle.task.id}"
         with seen(chromium, url, script=NO_MAPS) as page:
             page.locator("[data-step='1']").wait_for()
             page.wait_for_load_state("networkidle")
@@ -72,12 +74,14 @@ def test_the_network_sees_the_same_for_every_file(
     chromium: "Browser", collector: Process, tmp_path: Path, mechanism: str, names: list[str]
 ) -> None:
     salt = base64.urlsafe_b64encode(next(NUMBERS).to_bytes(16, "big")).decode().rstrip("=")
-    kit = collector.add(kit_of(mechanism, salt, min_batch_size=1))
+    bundle = collector.add(bundle_of(mechanism, salt, min_batch_size=1))
     file, found = tmp_path / "own.csv", {}
     for name in names:
         file.write_text(f"lat,lng\n{FILES[name]}")
-        found[name] = seen_of(chromium, collector, kit, file)
+        found[name] = seen_of(chromium, collector, bundle, file)
     usual = found["of one point"]
-    asked = [(each.method, each.path.removeprefix(f"/tasks/{kit.task.id}")) for each in usual]
+    asked = [
+        (each.method, each.path.removeprefix(f"/tasks/{bundle.task.id}")) for each in usual
+    ]
     assert asked[-2:] == [("GET", "/status"), ("POST", "/reports")]
     assert {name: each for name, each in found.items() if each != usual} == {}

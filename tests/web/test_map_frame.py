@@ -9,8 +9,8 @@ from city import city_kit, send_city
 from collecting import Process, prepared
 from dashboards import choose, open_tab, sign_in
 
-from nomadp.collector.opened import opened
-from nomadp.look import look
+from nomadp.collector.connections import opened
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -45,7 +45,7 @@ SHAKEN = """async () => {
   const { style } = document.querySelector(".map");
   for (let k = 0; k < 30; k += 1) {
     style.height = k % 2 ? "" : "340px";
-    await new Promise(requestAnimationFrame);
+    await new Guarantee(requestAnimationFrame);
   }
 }"""
 """Another size with every frame, as when somebody drags the edge of a window."""
@@ -57,11 +57,11 @@ def url(web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> I
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    kits = city_kit("trips", TRIPS), city_kit("atlas", ATLAS)
-    prepared(opened(store), *kits)
+    bundles = city_kit("trips", TRIPS), city_kit("atlas", ATLAS)
+    prepared(opened(store), *bundles)
     with Process(store, folder) as process:
-        for kit in kits:
-            send_city(process.address, kit, 200)
+        for bundle in bundles:
+            send_city(process.address, bundle, 200)
         yield f"http://127.0.0.1:{process.address.port}"
 
 
@@ -116,7 +116,7 @@ def test_maps_of_tasks_that_were_left_are_let_go(chromium: "Browser", url: str) 
         drawn(page)
         page.emulate_media(color_scheme="dark")  # one that still listened would fail
         drawn(page)
-        assert part(pixels(page), look()["dark"]["map"]) > 0.1
+        assert part(pixels(page), theme()["dark"]["map"]) > 0.1
         assert [each for each in said if "context" in each.lower()] == []
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from collecting import collector, kit_of
+from collecting import bundle_of, collector
 from snippets import block_of
 
-from nomadp.collector.opened import opened
+from nomadp.collector.connections import opened
 
 PAGE = "web/client/README.md"
 pytestmark = pytest.mark.slow
@@ -53,13 +53,13 @@ def app(tmp_path_factory: pytest.TempPathFactory, web: Callable[..., None]) -> P
 
 
 def test_two_processes_with_one_ledger_cannot_overspend(app: Path) -> None:
-    kit = kit_of(reports_per_contributor=5)
-    with collector(opened(str(app / "collector.sqlite")), kit) as address:
-        url = f"http://127.0.0.1:{address.port}/tasks/{kit.task.id}"
+    bundle = bundle_of(reports_per_contributor=5)
+    with collector(opened(str(app / "collector.sqlite")), bundle) as address:
+        url = f"http://127.0.0.1:{address.port}/tasks/{bundle.task.id}"
         command = ["node", "app.mjs", url]
         both = [subprocess.Popen(command, cwd=app, stdout=subprocess.PIPE) for _ in range(2)]
         found = [json.loads(each.communicate(timeout=120)[0]) for each in both]
-        assert address.counters(kit, "accepted") == 5
+        assert address.counters(bundle, "accepted") == 5
         again = subprocess.run(command, cwd=app, capture_output=True, check=True, timeout=120)
     said = [each for one in found for each in one["said"]]
     assert said.count("accepted") == 5

@@ -7,9 +7,9 @@ const HERE = fileURLToPath(new URL("./", import.meta.url));
 const CLIENT = fileURLToPath(new URL("../client/src/", import.meta.url));
 const LOOK = "virtual:look.css";
 
-/** The look of every page, as custom properties of CSS: look.py does the same. */
+/** The look of every page, as custom properties of CSS: theme.py does the same. */
 function look(): Plugin {
-  const { certainty, ...themes } = JSON.parse(readFileSync(`${SHARED}look.json`, "utf-8"));
+  const { certainty, ...themes } = JSON.parse(readFileSync(`${SHARED}theme.json`, "utf-8"));
   const properties = (theme: string) =>
     Object.entries(themes[theme])
       .map(([name, value]) => `--${name}:${String(value)};`)
@@ -20,7 +20,7 @@ function look(): Plugin {
   const light = `:root{${properties("light")}${faint}}`;
   const dark = `@media (prefers-color-scheme:dark){:root{${properties("dark")}}}`;
   return {
-    name: "nomadp-look",
+    name: "nomadp-theme",
     resolveId: (id) => (id === LOOK ? `\0${LOOK}` : undefined),
     load: (id) => (id === `\0${LOOK}` ? `${light}\n${dark}` : undefined),
   };
@@ -30,11 +30,11 @@ export default defineConfig({
   plugins: [look()],
   resolve: {
     alias: {
-      "nomadp-look": `${SHARED}look.json`,
+      "nomadp-theme": `${SHARED}theme.json`,
       "nomadp-page": `${SHARED}page.css`,
       // Its sources: what a page does not use is left out.
       "nomadp-client/imports": `${CLIENT}imports/index.ts`,
-      "nomadp-client/simulated": `${CLIENT}simulated.ts`,
+      "nomadp-client/seeded": `${CLIENT}seeded.ts`,
       "nomadp-client": `${CLIENT}index.ts`,
     },
   },

@@ -1,5 +1,6 @@
 """What reports are worth: scores of reported against true trajectories."""
 
+from nomadp.analysis.guarantee import explain
 from nomadp.analysis.metrics import (
     Evaluation,
     Scores,
@@ -11,13 +12,12 @@ from nomadp.analysis.metrics import (
     uniform_answer,
     within_percent_each,
 )
-from nomadp.analysis.promise import explain
-from nomadp.analysis.worth import calibrate
+from nomadp.analysis.utility import simulate_utility
 
 __all__ = [
     "Evaluation",
     "Scores",
-    "calibrate",
+    "simulate_utility",
     "constant_answer",
     "error_km_each",
     "evaluate",

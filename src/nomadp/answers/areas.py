@@ -5,11 +5,11 @@ from typing import Any
 
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject, is_geo, read_zones
-from nomadp.inference.asked import zones_for, zones_on
 from nomadp.inference.estimate import Floats
+from nomadp.inference.oracle_shares import zones_for, zones_on
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
 __all__ = ["LOCATIONS", "Areas", "areas_of"]
@@ -62,7 +62,7 @@ def areas_of(
             code="areas_of_wrong_type",
             type=type(areas).__name__,
         )
-    if isinstance(mechanism, Question):
+    if isinstance(mechanism, FrequencyOracle):
         own = mechanism.partition
         if areas == LOCATIONS:
             raise DomainError(

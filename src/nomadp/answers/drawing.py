@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nomadp.answers.found import summary
 from nomadp.answers.frame import Frame
 from nomadp.answers.numbers import PERCENT
 from nomadp.answers.picture import with_shapes
 from nomadp.answers.scene import Curve, Scene, scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, headline, row_name
+from nomadp.answers.summary import summary
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
@@ -105,8 +105,8 @@ def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
         rows.setdefault(tid, []).append(row)
     often = table.columns.get("reports", np.ones(len(table), dtype=np.int64))
     order = sorted(rows.values(), key=lambda each: -often[each[0]])
-    tracks = [_track(table, frame, each) for each in order[: look()["journeys_most"]]]
-    shown = order[: look()["rows_most"]]
+    tracks = [_track(table, frame, each) for each in order[: theme()["journeys_most"]]]
+    shown = order[: theme()["rows_most"]]
     level = f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
     return {
         "summary": f"{len(order):,} distinct reports, each with the journey that is nearest "

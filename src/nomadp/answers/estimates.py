@@ -17,7 +17,7 @@ __all__ = [
     "Estimates",
     "interval_of",
     "is_apart",
-    "told_apart",
+    "significant",
     "withheld_for",
 ]
 
@@ -51,7 +51,7 @@ class Estimates:
         }
 
     @cached_property
-    def told_apart(self) -> Any:
+    def significant(self) -> Any:
         """Which rows differ from flat: those of all times together, then those of each."""
         families = [each for each in (self.shares, self.timed) if each is not None]
         flat = np.concatenate([each.flat for each in families])
@@ -69,7 +69,7 @@ class Estimates:
         """The level of the intervals and how many rows differ, or why neither is known."""
         if self.withheld is not None:
             return {"no_intervals": self.withheld}
-        return {"level": self.level, "flat": told_apart(self.told_apart, self.level)}
+        return {"level": self.level, "flat": significant(self.significant, self.level)}
 
 
 def withheld_for(survey: Survey) -> str | None:
@@ -107,9 +107,9 @@ def is_apart(flat: Any, interval: Callable[[float], tuple[Any, Any]], level: flo
     return apart
 
 
-def told_apart(rows: Any, level: float) -> dict[str, Any]:
+def significant(rows: Any, level: float) -> dict[str, Any]:
     """How many rows differ from flat, and how many of these may by chance."""
-    return {"told_apart": int(np.sum(rows)), "false_discovery_rate": round(1 - level, 12)}
+    return {"significant": int(np.sum(rows)), "false_discovery_rate": round(1 - level, 12)}
 
 
 def interval_of(shares: Shares, level: float) -> tuple[Any, Any]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import nomadp
-from nomadp.answers.fakes import impossible_excess
+from nomadp.answers.poisoning import invalid_reports_at_least
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
-from nomadp.inference.learned import Learned
+from nomadp.inference.model import Model
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts
 
@@ -45,7 +45,7 @@ def missing(
     return Table(kind, {name: [] for name in columns}, said)
 
 
-def about(kind: str, learned: Learned, terms: Terms, **more: Any) -> dict[str, Any]:
+def about(kind: str, learned: Model, terms: Terms, **more: Any) -> dict[str, Any]:
     """The facts of an answer."""
     return {
         "ask": kind,
@@ -55,7 +55,7 @@ def about(kind: str, learned: Learned, terms: Terms, **more: Any) -> dict[str, A
         "reports": learned.reports,
         "refused": learned.counts.refused,
         "counts_sha256": learned.counts.sha256,
-        "impossible_excess": impossible_excess(learned),
+        "invalid_reports_at_least": invalid_reports_at_least(learned),
         **more,
     }
 

@@ -5,17 +5,17 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from nomadp.answers.found import summary
 from nomadp.answers.frame import WIDTH
 from nomadp.answers.numbers import percent
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sentences import filter_words, headline
 from nomadp.answers.steps import HATCHED, UNKNOWN
+from nomadp.answers.summary import summary
 from nomadp.answers.svg import head
 from nomadp.errors import SchemaError
 from nomadp.extras import require
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
@@ -26,7 +26,7 @@ INCHES = 7.2
 DPI = 160
 BELOW, LINE = 0.85, 0.14
 """In inches: what stands under a map, and a line of what stands over it."""
-INK, SOFT, PAPER = (look()["light"][name] for name in ("ink", "soft", "paper"))
+INK, SOFT, PAPER = (theme()["light"][name] for name in ("ink", "soft", "paper"))
 PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
 
@@ -63,7 +63,7 @@ def draw(path: Path, tables: "Sequence[Table]", locations: LocationSet | None) -
 
 
 def _draw_scene(axes: Any, scene: Scene) -> None:
-    colour = look()["light"]
+    colour = theme()["light"]
     axes.set(
         xlim=(0, WIDTH), ylim=(scene.frame.height, 0), aspect="equal", xticks=[], yticks=[]
     )
@@ -114,7 +114,7 @@ def _area(rings: Sequence[Any], **paint: Any) -> Any:
 
 
 def _paint(step: str) -> dict[str, Any]:
-    colour = look()["light"]
+    colour = theme()["light"]
     if step == HATCHED:
         return {"facecolor": colour["map"], "edgecolor": colour["hatch"], "hatch": "/////"}
     return {"facecolor": colour[step], "edgecolor": colour["map"]}
@@ -129,10 +129,10 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
         way = Outline(
             [start, curve.bend, end], [Outline.MOVETO, Outline.CURVE3, Outline.CURVE3]
         )
-        rule = look()["certainty"].get(curve.certainty, {"opacity": 0.35})
-        paint = {"color": look()["light"]["flow"], "alpha": rule["opacity"], "zorder": 5}
+        rule = theme()["certainty"].get(curve.certainty, {"opacity": 0.35})
+        paint = {"color": theme()["light"]["flow"], "alpha": rule["opacity"], "zorder": 5}
         if curve.is_less:  # apart from its head, which has no dashes
-            dashes = {"linestyle": (0, tuple(look()["flow_dashes"])), "capstyle": "butt"}
+            dashes = {"linestyle": (0, tuple(theme()["flow_dashes"])), "capstyle": "butt"}
             wide = {"linewidth": curve.width * PX}
             axes.add_patch(PathPatch(way, fill=False, **wide, **dashes, **paint))
             axes.add_patch(Polygon(head(curve), linewidth=0, **paint))
@@ -193,7 +193,7 @@ def _draw_legend(axes: Any, scene: Scene) -> None:
         patch = Rectangle((x, y), width, height, clip_on=False, linewidth=0.5, **_paint(step))
         axes.add_patch(patch)
 
-    rules = look()["certainty"]
+    rules = theme()["certainty"]
     if scene.steps is not None and not scene.steps.has_intervals:
         rules = {UNKNOWN: rules[UNKNOWN]}
     for line, (word, rule) in enumerate(rules.items()):

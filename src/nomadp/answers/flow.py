@@ -5,29 +5,29 @@ from typing import Any
 from nomadp.answers.areas import areas_of
 from nomadp.answers.estimates import Estimates, withheld_for
 from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.fakes import survey_fakes
-from nomadp.answers.place import asked_fakes, with_times
+from nomadp.answers.place import oracle_poisoning, with_times
+from nomadp.answers.poisoning import fit_poisoning
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
-from nomadp.inference.asked import asked_trips, label_pairs
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import flow_shares, flow_tally
-from nomadp.inference.learned import Learned, mechanism_of
+from nomadp.inference.model import Model, mechanism_of
+from nomadp.inference.oracle_shares import label_pairs, oracle_trips
 from nomadp.inference.shares import Shares
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
-__all__ = ["flow_fakes", "flows"]
+__all__ = ["flow_poisoning", "flows"]
 
-COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "flat", "told_apart")
+COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "flat", "significant")
 GRID = "grid:4"
 
 
 def flows(
-    learned: Learned,
+    learned: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     level: float = LEVEL,
@@ -44,8 +44,8 @@ def flows(
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
     >>> people = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
     >>> trips = nomadp.make_mechanism("trips", places, epsilon=8, zones="grid:2")
-    >>> reports = nomadp.perturb_set(trips, people, nomadp.SimulatedWords(1))
-    >>> table = nomadp.flows(nomadp.learn(trips, reports))
+    >>> reports = nomadp.perturb_set(trips, people, nomadp.SeededRandom(1))
+    >>> table = nomadp.flows(nomadp.fit(trips, reports))
     >>> len(table), table["origin"][1], table["destination"][1]
     (16, 'r0_c0', 'r0_c1')
     """
@@ -59,7 +59,7 @@ def flows(
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
     said = {"areas": zones.rule, "kept": shares.kept, **estimates.reliability}
-    said["fakes"] = flow_fakes(learned, zones, shares, timed=timed)
+    said["fakes"] = flow_poisoning(learned, zones, shares, timed=timed)
     facts = about("flows", learned, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))
 
@@ -73,14 +73,14 @@ def _required(zones: Zones | None) -> Zones:
     return zones
 
 
-def _estimates(learned: Learned, zones: Zones, level: float) -> Estimates:
+def _estimates(learned: Model, zones: Zones, level: float) -> Estimates:
     mechanism, shares = learned.mechanism, flow_shares(learned, zones)
-    if not isinstance(mechanism, Question):
+    if not isinstance(mechanism, FrequencyOracle):
         withheld = withheld_for(flow_tally(learned, zones)[0])
         return Estimates(shares, None, level, withheld)
     timed = None
     if mechanism.slots:
-        timed = asked_trips(mechanism, learned.counts, zones, timed=True)
+        timed = oracle_trips(mechanism, learned.counts, zones, timed=True)
     return Estimates(shares, timed, level, None)
 
 
@@ -90,17 +90,17 @@ def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[s
         "destination": list(zones.names) * len(zones),
     }
     columns: dict[str, Any] = {**names, **estimates.numbers(estimates.shares, "flow")}
-    if isinstance(mechanism, Question) and estimates.timed is not None:
+    if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **estimates.numbers(estimates.timed, "flow")}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "told_apart": estimates.told_apart}
+    return {**columns, "significant": estimates.significant}
 
 
-def flow_fakes(
-    learned: Learned, zones: Zones, shares: Shares, *, timed: Shares | None = None
+def flow_poisoning(
+    learned: Model, zones: Zones, shares: Shares, *, timed: Shares | None = None
 ) -> dict[str, Any]:
     """How far fakes move any flow, of all times together and of each."""
     mechanism = learned.mechanism
-    if isinstance(mechanism, Question):
-        return asked_fakes(mechanism, label_pairs(mechanism, zones), shares, timed)
-    return survey_fakes(learned, flow_tally(learned, zones), len(shares.values), shares.kept)
+    if isinstance(mechanism, FrequencyOracle):
+        return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
+    return fit_poisoning(learned, flow_tally(learned, zones), len(shares.values), shares.kept)

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.answers.estimates import is_apart, told_apart
+from nomadp.answers.estimates import is_apart, significant
 from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.fakes import part_fakes
+from nomadp.answers.poisoning import part_poisoning
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
 from nomadp.inference.decode import Decoders
 from nomadp.inference.estimate import check_level
-from nomadp.inference.learned import Learned, mechanism_of
+from nomadp.inference.model import Model, mechanism_of
 from nomadp.reports.counts import check_decodable
 from nomadp.reports.table import AnyReports
 from nomadp.sequences import Sequences
@@ -26,11 +26,11 @@ EACH = (
     "exact, of any share of these journeys, with what was learned held fixed; learning again "
     "may move it further"
 )
-LENGTHS = ("length", "share", "std", "low", "high", "flat", "told_apart")
+LENGTHS = ("length", "share", "std", "low", "high", "flat", "significant")
 
 
 def journeys(
-    learned: Learned,
+    learned: Model,
     reports: AnyReports | None = None,
     *,
     level: float = LEVEL,
@@ -47,8 +47,8 @@ def journeys(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> table = nomadp.journeys(nomadp.learn(brr, reports), reports)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> table = nomadp.journeys(nomadp.fit(brr, reports), reports)
     >>> len(table) == len(reports.locations)
     True
     """
@@ -64,17 +64,21 @@ def journeys(
         columns = _distinct(learned, decoders)
     else:
         columns = _each(learned, decoders, reports)
-    said = {"level": level, "prior_spread": prior and prior.spread, "fakes": part_fakes(EACH)}
+    said = {
+        "level": level,
+        "prior_spread": prior and prior.spread,
+        "fakes": part_poisoning(EACH),
+    }
     return Table("journeys", columns, about("journeys", learned, terms, **said))
 
 
-def _each(learned: Learned, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
+def _each(learned: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
     found = decoders.decode(reports)
     rows = Sequences(reports.offsets, found.locations, reports.names)
     return {**point_rows(learned, rows), "radius_km": found.radius_km}
 
 
-def _distinct(learned: Learned, decoders: Decoders) -> dict[str, Any]:
+def _distinct(learned: Model, decoders: Decoders) -> dict[str, Any]:
     """The journey of every distinct report."""
     offsets, places, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
     radius_km, often = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
@@ -99,7 +103,7 @@ def _distinct(learned: Learned, decoders: Decoders) -> dict[str, Any]:
     return columns
 
 
-def point_rows(learned: Learned, rows: Sequences) -> dict[str, Any]:
+def point_rows(learned: Model, rows: Sequences) -> dict[str, Any]:
     """One row to a point: whose, the how-maniest, and where."""
     world = learned.mechanism.locations
     where = {"lat": world.lat[rows.locations], "lng": world.lng[rows.locations]}
@@ -107,7 +111,7 @@ def point_rows(learned: Learned, rows: Sequences) -> dict[str, Any]:
 
 
 def lengths(
-    learned: Learned,
+    learned: Model,
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
@@ -123,8 +127,8 @@ def lengths(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> f"{sum(nomadp.lengths(nomadp.learn(brr, reports))['share']):.3f}"
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> f"{sum(nomadp.lengths(nomadp.fit(brr, reports))['share']):.3f}"
     '1.000'
     """
     check_level(level)
@@ -142,13 +146,13 @@ def lengths(
     columns = _length_columns(learned, level)
     said = {
         "level": level,
-        "flat": told_apart(columns["told_apart"], level),
-        "fakes": part_fakes("exact: a fake has one length"),
+        "flat": significant(columns["significant"], level),
+        "fakes": part_poisoning("exact: a fake has one length"),
     }
     return Table("lengths", columns, about("lengths", learned, terms, **said))
 
 
-def _length_columns(learned: Learned, level: float) -> dict[str, Any]:
+def _length_columns(learned: Model, level: float) -> dict[str, Any]:
     found = learned.counts.lengths(learned.mechanism)
     if len(found) == 1:
         raise DomainError(
@@ -167,7 +171,7 @@ def _length_columns(learned: Learned, level: float) -> dict[str, Any]:
         "low": low,
         "high": high,
         "flat": flat,
-        "told_apart": is_apart(flat, partial(_wilson, share, total), level),
+        "significant": is_apart(flat, partial(_wilson, share, total), level),
     }
 
 

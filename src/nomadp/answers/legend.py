@@ -6,7 +6,7 @@ from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene
 from nomadp.answers.steps import HATCHED, UNKNOWN
 from nomadp.answers.svg import dashes, hatch
-from nomadp.look import look
+from nomadp.theme import theme
 
 __all__ = ["WORDS", "legend"]
 
@@ -15,7 +15,7 @@ WORDS = {
     "fair": "within two steps",
     "unsure": "wider",
 }
-UNKNOWN_WORDS = "no interval known"
+UNKNOWN_SOURCE = "no interval known"
 CELL, ROW = 56, 17
 
 
@@ -34,9 +34,9 @@ def _values(scene: Scene) -> str:
     """Rows of ever fewer steps: the less certain, the fewer."""
     width = 4 * CELL
     parts = []
-    rules, words = look()["certainty"], WORDS
+    rules, words = theme()["certainty"], WORDS
     if scene.steps is not None and not scene.steps.has_intervals:
-        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_WORDS}
+        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_SOURCE}
     for line, (word, rule) in enumerate(rules.items()):
         wide = width / rule["steps"]
         parts += [

@@ -6,13 +6,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nomadp.answers.description import describe
-from nomadp.answers.found import summary
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import listing
 from nomadp.answers.sentences import filter_words, headline, row_name
+from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
-from nomadp.look import css_properties, css_variables
+from nomadp.theme import css_properties, css_variables
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table

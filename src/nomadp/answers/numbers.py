@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.answers.geometry import value_column
-from nomadp.look import look
+from nomadp.theme import theme
 
 __all__ = ["PERCENT", "decimals_of", "has_intervals", "percent"]
 
@@ -42,6 +42,6 @@ def decimals_of(columns: Mapping[str, Any]) -> int | None:
     value = value_column(columns)
     if value not in columns or not has_intervals(columns) or not len(columns[value]):
         return None
-    first = np.argsort(-columns[value], kind="stable")[: look()["rows_most"]]
+    first = np.argsort(-columns[value], kind="stable")[: theme()["rows_most"]]
     width = 100 * float(np.median((columns["high"] - columns["low"])[first]))
     return min(max(1 - floor(log10(width)), 0), MOST) if width > 0 else None

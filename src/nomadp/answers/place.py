@@ -7,39 +7,39 @@ import numpy as np
 from nomadp.answers.areas import LOCATIONS, Areas, areas_of
 from nomadp.answers.estimates import Estimates, withheld_for
 from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.fakes import direct_fakes, survey_fakes
+from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning_of
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
-from nomadp.inference.asked import asked_hotspots, label_places
 from nomadp.inference.estimate import check_level
 from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
-from nomadp.inference.learned import Learned, mechanism_of
+from nomadp.inference.model import Model, mechanism_of
+from nomadp.inference.oracle_shares import label_places, oracle_hotspots
 from nomadp.inference.shares import Shares
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
 __all__ = [
     "ANY",
-    "asked_fakes",
+    "oracle_poisoning",
     "density",
     "hotspots",
-    "place_fakes",
+    "place_poisoning",
     "timed_labels",
     "with_times",
 ]
 
 ANY = "any"
 """As a time: all of them together."""
-COLUMNS = ("lat", "lng", "share", "std", "low", "high", "flat", "rank", "told_apart")
+COLUMNS = ("lat", "lng", "share", "std", "low", "high", "flat", "rank", "significant")
 GRID = "grid:16"
 
 
 def hotspots(
-    learned: Learned,
+    learned: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
@@ -54,16 +54,16 @@ def hotspots(
     larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
     their starts, if it is left out. Every row has ``share``, ``std``, ``low`` and ``high``,
     which hold the truth with probability ``level``, its ``rank``, what somebody without reports
-    would say (``flat``), and whether it is ``told_apart`` from that. Of an ATLAS codebook with
-    fewer than 64 codewords ``low``, ``high`` and ``told_apart`` are empty, and
+    would say (``flat``), and whether it is ``significant`` from that. Of an ATLAS codebook with
+    fewer than 64 codewords ``low``, ``high`` and ``significant`` are empty, and
     ``about["no_intervals"]`` gives the reason. ``about`` has the rest, ``terms`` say of how few
     reports nothing is told. Raises `DomainError` for what reports do not tell of.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> visits = nomadp.make_mechanism("visits", city.locations, epsilon=4, zones="grid:3")
-    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SimulatedWords(1))
-    >>> table = nomadp.hotspots(nomadp.learn(visits, reports))
+    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SeededRandom(1))
+    >>> table = nomadp.hotspots(nomadp.fit(visits, reports))
     >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
     (7, '1.000', 100)
     """
@@ -72,7 +72,7 @@ def hotspots(
 
 
 def density(
-    learned: Learned,
+    learned: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
@@ -87,8 +87,8 @@ def density(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> nomadp.density(nomadp.learn(brr, reports), "grid:2").about["areas"]
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> nomadp.density(nomadp.fit(brr, reports), "grid:2").about["areas"]
     'grid:2'
     """
     asked = _Asked(areas_of(mechanism_of(learned), areas, GRID), at, level)
@@ -106,7 +106,7 @@ class _Asked(NamedTuple):
     level: float
 
 
-def _answered(kind: str, learned: Learned, asked: _Asked, terms: Terms) -> Table:
+def _answered(kind: str, learned: Model, asked: _Asked, terms: Terms) -> Table:
     areas, at, level = asked
     check_level(level)
     mechanism = learned.mechanism
@@ -114,17 +114,17 @@ def _answered(kind: str, learned: Learned, asked: _Asked, terms: Terms) -> Table
     if few is not None:
         return few
     shares, timed, withheld = visit_shares(learned, areas.zones, at), None, None
-    if not isinstance(mechanism, Question):
+    if not isinstance(mechanism, FrequencyOracle):
         withheld = withheld_for(visit_tally(learned, areas.zones, at)[0])
     elif mechanism.slots and areas.zones is not None:
-        timed = asked_hotspots(mechanism, learned.counts, areas.zones, at, timed=True)
+        timed = oracle_hotspots(mechanism, learned.counts, areas.zones, at, timed=True)
     estimates = Estimates(shares, timed, level, withheld)
     said = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
         "kept": shares.kept,
         **estimates.reliability,
-        "fakes": place_fakes(learned, areas, at, shares, timed=timed),
+        "fakes": place_poisoning(learned, areas, at, shares, timed=timed),
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
     columns = _columns(mechanism, areas, estimates)
@@ -135,10 +135,10 @@ def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[s
     lat, lng = areas.centres
     names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
     columns = {**names, **_ranked(estimates, estimates.shares)}
-    if isinstance(mechanism, Question) and estimates.timed is not None:
+    if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **_ranked(estimates, estimates.timed)}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "told_apart": estimates.told_apart}
+    return {**columns, "significant": estimates.significant}
 
 
 def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
@@ -147,8 +147,8 @@ def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
     return {**estimates.numbers(shares), "rank": rank}
 
 
-def place_fakes(
-    learned: Learned,
+def place_poisoning(
+    learned: Model,
     areas: Areas,
     at: str | None,
     shares: Shares,
@@ -157,25 +157,25 @@ def place_fakes(
 ) -> dict[str, Any]:
     """How far fakes move any share, of all times together and of each."""
     mechanism = learned.mechanism
-    if isinstance(mechanism, Question) and areas.zones is not None:
+    if isinstance(mechanism, FrequencyOracle) and areas.zones is not None:
         place = label_places(mechanism, areas.zones, at)
-        return asked_fakes(mechanism, place, shares, timed)
+        return oracle_poisoning(mechanism, place, shares, timed)
     asked = visit_tally(learned, areas.zones, at)
-    return survey_fakes(learned, asked, len(shares.values), shares.kept)
+    return fit_poisoning(learned, asked, len(shares.values), shares.kept)
 
 
-def asked_fakes(
-    question: Question, asked: Ints, shares: Shares, timed: Shares | None
+def oracle_poisoning(
+    question: FrequencyOracle, asked: Ints, shares: Shares, timed: Shares | None
 ) -> dict[str, Any]:
     """Of a direct question: ``asked`` is the share that each label belongs to."""
-    found = direct_fakes(question, asked, shares.values)
+    found = oracle_poisoning_of(question, asked, shares.values)
     if timed is None:
         return found
-    each = direct_fakes(question, timed_labels(question, asked), timed.values)
+    each = oracle_poisoning_of(question, timed_labels(question, asked), timed.values)
     return found | {side: max(found[side], each[side]) for side in ("up", "down")}
 
 
-def timed_labels(question: Question, asked: Ints) -> Ints:
+def timed_labels(question: FrequencyOracle, asked: Ints) -> Ints:
     """Which share of a place and a time each label belongs to."""
     slots = 1 if question.slots is None else len(question.slots.names)
     slot = np.arange(question.label_count) % slots
@@ -183,7 +183,7 @@ def timed_labels(question: Question, asked: Ints) -> Ints:
 
 
 def with_times(
-    question: Question, together: dict[str, Any], each: dict[str, Any]
+    question: FrequencyOracle, together: dict[str, Any], each: dict[str, Any]
 ) -> dict[str, Any]:
     """All times together, then each: rows of every area, slots last."""
     slots = () if question.slots is None else question.slots.names

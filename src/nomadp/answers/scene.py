@@ -12,7 +12,7 @@ from nomadp.answers.numbers import has_intervals
 from nomadp.answers.steps import HATCHED, Steps, steps_of
 from nomadp.geometry import Floats
 from nomadp.locations import LocationSet
-from nomadp.look import look
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
@@ -105,11 +105,11 @@ def _numbers(table: "Table", rows: Any) -> dict[str, Any]:
         "low": table.columns.get("low", table[value])[rows],
         "high": table.columns.get("high", table[value])[rows],
     }
-    apart = table.columns.get("told_apart")
+    apart = table.columns.get("significant")
     if apart is None or not has_intervals(table.columns):
-        found["told_apart"] = np.ones(len(rows), bool)  # then none is left out
+        found["significant"] = np.ones(len(rows), bool)  # then none is left out
     else:
-        found["told_apart"] = apart[rows]
+        found["significant"] = apart[rows]
     return found
 
 
@@ -135,7 +135,7 @@ def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
     rings = {k: [ring for polygon in each for ring in polygon] for k, each in drawn.items()}
     where = np.stack([table["lng"][rows], table["lat"][rows]], axis=-1)
     frame, places = _frame(locations, [r for each in rings.values() for r in each], where)
-    smallest, largest = look()["dot_px"]
+    smallest, largest = theme()["dot_px"]
     top = max(float(number["value"].max()), 1e-12)
     areas, dots = [], []
     for k, at, value, step in zip(
@@ -151,7 +151,7 @@ def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
     dots.sort(key=lambda dot: (dot.step != HATCHED, dot.radius))  # the greatest on top
     counts = {"rows": len(rows)}
     if steps.has_intervals:
-        counts["apart"] = int(np.count_nonzero(number["told_apart"]))
+        counts["apart"] = int(np.count_nonzero(number["significant"]))
         counts["hatched"] = steps.names.count(HATCHED)
     return Scene(
         frame, places, areas=areas, dots=dots, steps=steps, shown=order.tolist(), counts=counts
@@ -176,7 +176,7 @@ class Picked:
         Without intervals nothing is known to be less than flat, and the greatest are drawn.
         """
         number = _numbers(table, rows)
-        value, apart = number["value"], number["told_apart"]
+        value, apart = number["value"], number["significant"]
         flat = table.columns.get("flat", np.zeros(len(table)))[rows]
         less = (value < flat) & ~np.isnan(number["high"])
         order = np.argsort(-value, kind="stable")
@@ -184,7 +184,7 @@ class Picked:
         moves = np.array([table["origin"][k] != table["destination"][k] for k in rows])
         # What is more comes first where there are too many, and then the greatest.
         moving = sorted((k for k in order if enough[k] and moves[k]), key=lambda k: less[k])
-        drawn = sorted(moving[: look()["flows_most"]], key=lambda k: -value[k])
+        drawn = sorted(moving[: theme()["flows_most"]], key=lambda k: -value[k])
         staying = [k for k in order if enough[k] and not moves[k]]
         return cls(order, drawn, staying, less, number)
 
@@ -240,7 +240,7 @@ def _curve(
     start, end = spot[table["origin"][row]], spot[table["destination"][row]]
     along = end - start
     aside = np.array([-along[1], along[0]]) * BEND
-    thin, thick = look()["flow_px"]
+    thin, thick = theme()["flow_px"]
     bend = (start + end) / 2 + aside
     share, step, is_less = looks
     return Curve(
@@ -257,11 +257,11 @@ def _apart(curves: list[Curve]) -> list[Curve]:
     """All thinner by one factor where areas are so near that heads would hide the lines."""
     if not curves:
         return curves
-    thin, thick = look()["flow_px"]
+    thin, thick = theme()["flow_px"]
     shortest = min(float(np.hypot(*np.subtract(*each.ends))) for each in curves)
-    least, by_width = look()["flow_head"]
+    least, by_width = theme()["flow_head"]
     widest = (shortest / 2 - least) / by_width  # of a line, half at least is not its head
-    factor = min(1.0, max(widest, look()["flow_crowded_px"]) / thick)
+    factor = min(1.0, max(widest, theme()["flow_crowded_px"]) / thick)
     return [replace(each, width=max(thin, each.width * factor)) for each in curves]
 
 
@@ -272,7 +272,7 @@ def _tracks(table: "Table", locations: LocationSet | None) -> Scene:
     rows: dict[Any, list[int]] = {}
     for k, tid in enumerate(table["tid"]):
         rows.setdefault(tid, []).append(k)
-    most: int = look()["journeys_most"]
+    most: int = theme()["journeys_most"]
     lines = [_moves(spot[each]) for each in list(rows.values())[:most]]
     drawn = [_thinned(line) for line in lines]
     tracks = [Track(each[0], line) for each, line in zip(rows.values(), drawn, strict=False)]
@@ -294,7 +294,7 @@ def _moves(line: Floats) -> Floats:
 
 def _thinned(line: Floats) -> Floats:
     """Evenly chosen points of a long line, the first and the last among them."""
-    most: int = look()["track_points_most"]
+    most: int = theme()["track_points_most"]
     if len(line) <= most:
         return line
     found: Floats = line[np.linspace(0, len(line) - 1, most).round().astype(np.int64)]

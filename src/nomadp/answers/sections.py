@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from nomadp.answers.found import summary
 from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sentences import facts, filter_words, headline, is_withheld, row_name
 from nomadp.answers.steps import HATCHED
+from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
-from nomadp.look import look
 from nomadp.page import paragraphs
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from nomadp.answers.table import Table
@@ -75,7 +75,7 @@ def _map(table: "Table", scene: Scene, key: str) -> str:
 def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> dict[str, Any]:
     """The rows in words, the greatest first; the caption says how many are left out."""
     rows = list(range(len(table))) if scene is None else list(scene.shown)
-    limit: int = most or look()["rows_most"]
+    limit: int = most or theme()["rows_most"]
     step = {}
     if scene is not None and scene.steps is not None:
         step = dict(zip(sorted(rows), scene.steps.names, strict=True))
@@ -94,7 +94,7 @@ def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> d
 
 def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
     """The first rows; but what is told apart stays, however small, since it is a finding."""
-    apart = table.columns.get("told_apart")
+    apart = table.columns.get("significant")
     if apart is None or is_withheld(table):
         return list(rows[:limit])
     first = sorted(rows, key=lambda k: not apart[k])  # as they were, but for that
@@ -174,7 +174,7 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
     if step == HATCHED:
         return "too little to say"
     column = table.columns
-    if not column["told_apart"][row]:
+    if not column["significant"][row]:
         return "not told apart"
     flat = float(column["flat"][row])
     than = ">" if column[value_column(column)][row] > flat else "<"

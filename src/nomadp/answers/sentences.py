@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.numbers import PERCENT, has_intervals, percent
-from nomadp.look import look
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from nomadp.answers.scene import Scene
@@ -58,7 +58,7 @@ def from_flat(table: "Table", row: int) -> str:
     if is_withheld(table):
         return f"the baseline is {percent(flat, table.decimals)}"
     than = "more than" if value > flat else "less than"
-    if not column["told_apart"][row]:
+    if not column["significant"][row]:
         than = "not told apart from"
     return f"{than} a flat map, which has {percent(flat, table.decimals)}"
 
@@ -113,9 +113,9 @@ def _cell_words(table: "Table") -> str:
 def _drawn_flows(count: Mapping[str, Any]) -> str:
     words = (
         f"Drawn are {count['drawn']:,} of {count['rows']:,} flows: those told apart from flat "
-        f"that are more, or may be more than the average; at most {look()['flows_most']}. They "
-        f"hold {percent(count['held'])} of all trips; {count['stays']:,} more stay within one "
-        f"area ({percent(count['stay_share'])}) and have no line."
+        f"that are more, or may be more than the average; at most {theme()['flows_most']}. "
+        f"They hold {percent(count['held'])} of all trips; {count['stays']:,} more stay "
+        f"within one area ({percent(count['stay_share'])}) and have no line."
     )
     if count["less"]:
         words += f" {count['less']:,} of the lines {'is' if count['less'] == 1 else 'are'}"
@@ -136,7 +136,7 @@ def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
     kind = "synthetic journeys, which nobody made" if made_up else "journeys"
     words = f"Drawn are the first {count['drawn']:,} of {count['journeys']:,} {kind}."
     if count["thinned"]:
-        most = look()["track_points_most"]
+        most = theme()["track_points_most"]
         words += f" Of {count['thinned']:,} with more than {most} stops, {most} are drawn,"
         words += " evenly chosen; a file has all."
     if count["lines"] < count["drawn"] and not made_up:
@@ -167,8 +167,8 @@ def _reports(about: Mapping[str, Any]) -> Fact:
     said = f"{about['reports']:,}"
     if left:
         said += f"; {left:,} more were left out, since they cannot be read"
-    if about.get("impossible_excess"):
-        said += f"; at least {about['impossible_excess']:,} of them are fakes"
+    if about.get("invalid_reports_at_least"):
+        said += f"; at least {about['invalid_reports_at_least']:,} of them are fakes"
     return "Reports", said
 
 
@@ -199,9 +199,9 @@ def _flat(about: Mapping[str, Any]) -> Fact:
     flat = about.get("flat", about)
     if not isinstance(flat, dict) and flat is not about:
         return None
-    if "told_apart" not in flat:
+    if "significant" not in flat:
         return None
-    apart, rate = flat["told_apart"], flat.get("false_discovery_rate")
+    apart, rate = flat["significant"], flat.get("false_discovery_rate")
     said = f"{apart:,} row{' differs' if apart == 1 else 's differ'} from flat beyond chance"
     if apart and rate is not None:
         said += f"; of these, {percent(rate)} at most are by chance, on average"

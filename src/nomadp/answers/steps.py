@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nomadp.geometry import Floats
-from nomadp.look import look
+from nomadp.theme import theme
 
 __all__ = ["HATCHED", "UNKNOWN", "Steps", "steps_of"]
 
@@ -33,7 +33,7 @@ class Steps(NamedTuple):
 
 
 def steps_of(
-    value: Floats, low: Floats, high: Floats, told_apart: Any, top: float | None = None
+    value: Floats, low: Floats, high: Floats, significant: Any, top: float | None = None
 ) -> Steps:
     """Four steps where the interval is at most a step wide, fewer where it is wider.
 
@@ -42,18 +42,18 @@ def steps_of(
     """
     if top is None:
         top = float(value.max()) if len(value) else 0.0
-    nothing = not np.any(told_apart)
-    edges = np.array(look()["edges"]) * top
+    nothing = not np.any(significant)
+    edges = np.array(theme()["edges"]) * top
     # Where a share lies on the scale, in steps; one more, for intervals beyond the greatest.
     scale = np.array([0.0, *edges, top, 2 * top])
     at, start, end = (np.interp(each, scale, np.arange(6.0)) for each in (value, low, high))
     names: list[str] = []
     if np.isnan(low).any():
-        steps = look()["certainty"][UNKNOWN]["steps"]
+        steps = theme()["certainty"][UNKNOWN]["steps"]
         names = [f"{UNKNOWN}-{1 + min(int(place * steps / 4), steps - 1)}" for place in at]
         return Steps(tuple(names), edges, has_intervals=False)
-    for place, width, apart in zip(at, end - start, told_apart, strict=True):
-        rules = look()["certainty"].items()
+    for place, width, apart in zip(at, end - start, significant, strict=True):
+        rules = theme()["certainty"].items()
         word, rule = next(each for each in rules if width <= each[1]["widest"] + 1e-9)
         step = 1 + min(int(place * rule["steps"] / 4), rule["steps"] - 1)
         hidden = nothing or (not apart and word != CERTAIN)

@@ -9,7 +9,7 @@ from nomadp.answers.frame import WIDTH
 from nomadp.answers.scene import Curve, Scene
 from nomadp.answers.steps import HATCHED
 from nomadp.geometry import Floats
-from nomadp.look import look
+from nomadp.theme import theme
 
 __all__ = ["dashes", "hatch", "head", "svg"]
 
@@ -54,7 +54,7 @@ def svg(scene: Scene, label: str, name: Name, key: str, ground: str = "") -> str
 
 def hatch(key: str) -> str:
     """What fills a mark of which there is too little to say."""
-    apart, wide = look()["hatch_px"]
+    apart, wide = theme()["hatch_px"]
     return (
         f'<defs><pattern id="{key}-hatch" width="{apart}" height="{apart}" '
         'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -101,7 +101,7 @@ def _flow(curve: Curve, title: str) -> str:
 
 def dashes(width: float) -> str:
     """Of what is less than flat: on and off, by the width of the line."""
-    on, off = (f"{part * width:.1f}" for part in look()["flow_dashes"])
+    on, off = (f"{part * width:.1f}" for part in theme()["flow_dashes"])
     return f' stroke-dasharray="{on} {off}"'
 
 
@@ -110,7 +110,7 @@ def head(curve: Curve) -> Floats:
     tip = np.array(curve.ends[1])
     way = tip - np.array(curve.bend)
     way = way / max(float(np.hypot(*way)), 1e-9)
-    least, by_width = look()["flow_head"]
+    least, by_width = theme()["flow_head"]
     size = least + by_width * curve.width
     neck, side = tip - way * size, np.array([-way[1], way[0]]) * size * 0.5
     return np.array([tip, neck + side, neck - side])

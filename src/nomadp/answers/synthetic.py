@@ -8,17 +8,17 @@ from numpy.random import Generator
 
 from nomadp.answers.areas import LOCATIONS, areas_of
 from nomadp.answers.facts import Terms, about, missing
-from nomadp.answers.flow import flow_fakes
+from nomadp.answers.flow import flow_poisoning
 from nomadp.answers.journey import point_rows
-from nomadp.answers.place import place_fakes
+from nomadp.answers.place import place_poisoning
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
-from nomadp.inference.learned import Learned, mechanism_of
+from nomadp.inference.model import Model, mechanism_of
 from nomadp.inference.shares import believed
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.long import interpolated
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.sequences import Sequences, joined
 
 __all__ = ["MOST", "moment", "synthesize"]
@@ -32,7 +32,7 @@ YEARS = range(1970, 2200)
 
 
 def synthesize(
-    learned: Learned,
+    learned: Model,
     count: int = 1000,
     *,
     seed: int = 0,
@@ -51,8 +51,8 @@ def synthesize(
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
     >>> people = nomadp.TrajectorySet.from_lists([[0, 5], [3, 7]] * 20, size=50)
     >>> trips = nomadp.make_mechanism("trips", places, epsilon=8, zones="grid:2")
-    >>> reports = nomadp.perturb_set(trips, people, nomadp.SimulatedWords(1))
-    >>> table = nomadp.synthesize(nomadp.learn(trips, reports), 5)
+    >>> reports = nomadp.perturb_set(trips, people, nomadp.SeededRandom(1))
+    >>> table = nomadp.synthesize(nomadp.fit(trips, reports), 5)
     >>> len(table), table.about["synthetic"]
     (10, True)
     """
@@ -79,7 +79,7 @@ def _check_count(count: int) -> None:
 
 
 def _columns(
-    learned: Learned, count: int, rng: Generator, begin: datetime | None
+    learned: Model, count: int, rng: Generator, begin: datetime | None
 ) -> dict[str, Any]:
     """Drawn from what is public: nobody's journey is read."""
     draw = _trips if learned.mechanism.asks else _journeys
@@ -93,20 +93,20 @@ def _columns(
     return columns
 
 
-def _fakes(learned: Learned) -> dict[str, Any]:
+def _fakes(learned: Model) -> dict[str, Any]:
     """Of the shares that journeys are drawn with: of trips, or of visits at locations."""
     mechanism = learned.mechanism
-    if isinstance(mechanism, Question):
-        return flow_fakes(learned, mechanism.partition, flow_shares(learned))
+    if isinstance(mechanism, FrequencyOracle):
+        return flow_poisoning(learned, mechanism.partition, flow_shares(learned))
     areas = areas_of(mechanism, None, LOCATIONS)
-    return place_fakes(learned, areas, None, visit_shares(learned, None, None))
+    return place_poisoning(learned, areas, None, visit_shares(learned, None, None))
 
 
-def _trips(learned: Learned, count: int, rng: Generator) -> list[Ints]:
+def _trips(learned: Model, count: int, rng: Generator) -> list[Ints]:
     """Between two locations of the zones of a trip, any of a zone as likely."""
     question = learned.mechanism
     shares = flow_shares(learned).values  # refuses questions about single zones
-    if not isinstance(question, Question):
+    if not isinstance(question, FrequencyOracle):
         raise InvalidArgument("a direct question must have been asked", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
     order = np.argsort(question.partition.of, kind="stable")
@@ -116,7 +116,7 @@ def _trips(learned: Learned, count: int, rng: Generator) -> list[Ints]:
     return list(order[first[zones] + rng.integers(0, held[zones])])
 
 
-def _journeys(learned: Learned, count: int, rng: Generator) -> list[Ints]:
+def _journeys(learned: Model, count: int, rng: Generator) -> list[Ints]:
     """Of the lengths that were reported, by what all reports together say."""
     mechanism, survey = learned.mechanism, learned.survey
     found = learned.counts.lengths(mechanism)

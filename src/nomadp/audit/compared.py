@@ -16,7 +16,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Reported, report_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, cut_after, tables_up_to
 from nomadp.mechanisms.paths import fastest, perturb_many
-from nomadp.randomness import SimulatedWords, Words
+from nomadp.randomness import SeededRandom, Words
 from nomadp.trajectory import HOURS, TrajectorySet
 
 __all__ = ["Comparison", "compare"]
@@ -46,7 +46,7 @@ def compare(like: Mechanism, lengths: tuple[int, ...], reports: int, seed: int) 
     """At least so many reports of mechanisms like this one, in as many worlds as it takes."""
     key = [seed, *like.name.encode(), like.epsilon.numerator, like.epsilon.denominator]
     rng, found = np.random.default_rng(key), Comparison(0, 0)
-    words = SimulatedWords(seed)
+    words = SeededRandom(seed)
     for number in range(max(2, -(-reports // _EACH))):
         mechanism = _another(like, rng, is_large=number % _LARGE_EVERY == 1)
         is_cut = number % 2 == 0

@@ -25,10 +25,10 @@ from nomadp.drawing import Choose, Part
 from nomadp.geometry import Floats, bearing_rad
 from nomadp.laws import Exponential, Ints, RandomizedResponse, Secret
 from nomadp.mechanisms.base import Mechanism, Trajectory
+from nomadp.mechanisms.oracles import Starts
 from nomadp.mechanisms.pivot.published import PublishedPivotSampling
 from nomadp.mechanisms.pivot.tp import PivotSampling, Region, Shares
 from nomadp.mechanisms.points.exp import IndependentPoints
-from nomadp.mechanisms.questions import Starts
 
 __all__ = ["GALLERY", "Exhibit"]
 
@@ -120,7 +120,7 @@ class OverspentSplit(PivotSampling):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedWords(PivotSampling):
+class SharedRandomness(PivotSampling):
     """The pivots of both copies are drawn with the same random word (two locations only)."""
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
@@ -278,7 +278,7 @@ GALLERY: dict[str, Exhibit] = {
     ),
     "overspent-split": Exhibit(OverspentSplit, "the copies are given epsilon and epsilon / 2"),
     "shared-words": Exhibit(
-        SharedWords, "both copies draw their pivots with the same random word"
+        SharedRandomness, "both copies draw their pivots with the same random word"
     ),
     "stale-scale": Exhibit(StaleScale, "a scale cached for another length is used again", 3),
     "truth-always-held": Exhibit(

@@ -32,7 +32,7 @@ from nomadp.mechanisms.paths import (
     is_bit_for_bit,
     perturb_many,
 )
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
@@ -188,7 +188,7 @@ def _counts(mechanism: Mechanism, length: int, draws: int, seed: int) -> Ints:
     hours = true[length] if mechanism.timed else None
     offsets = np.arange(len(names) + 1) * length
     several = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
-    words = SimulatedWords(seed).bound_to(f"{mechanism.identity} {length}")
+    words = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
     drawn = perturb_many(mechanism, several, words, fastest(mechanism)).locations
     entries = drawn.reshape(len(names), -1).T
     shape = (mechanism.report_size,) * len(entries)

@@ -11,7 +11,7 @@ from nomadp.audit.maps import family_map
 from nomadp.budget import as_epsilon
 from nomadp.drawing import draw_many
 from nomadp.extras import require
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 __all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
 
@@ -77,7 +77,7 @@ def check_sampler(
     require("analysis")
     from scipy import stats  # slow to import, and few mechanisms' audits need it
 
-    stream = SimulatedWords(seed).bound_to(name).stream(0)
+    stream = SeededRandom(seed).bound_to(name).stream(0)
     place = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):

@@ -7,9 +7,9 @@ import click
 from nomadp.cli.addresses import insecure_option
 from nomadp.cli.evidence import (
     Evidence,
+    bundle_from,
     collected_from,
     evidence_from,
-    kit_from,
     reports_from,
 )
 from nomadp.cli.exit_codes import BadUsage
@@ -34,7 +34,7 @@ from nomadp.cli.output import (
 
 if TYPE_CHECKING:
     from nomadp.answers import Table
-    from nomadp.inference.learned import Learned
+    from nomadp.inference.model import Model
     from nomadp.locations import LocationSet
 
 __all__ = ["ask"]
@@ -151,14 +151,14 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.location_files import read_locations
 
     _check_outputs(options)
-    kind, kit = options["question"], kit_from(options)
-    world = read_locations(options["locations"]) if kit is None else kit.locations
+    kind, bundle = options["question"], bundle_from(options)
+    world = read_locations(options["locations"]) if bundle is None else bundle.locations
     question = _question(options, world)
     zones = question.get("areas")
-    if kit is None or options["collector"] is None:
-        found = evidence_from(world, options, None if zones == LOCATIONS else zones, kit)
+    if bundle is None or options["collector"] is None:
+        found = evidence_from(world, options, None if zones == LOCATIONS else zones, bundle)
     else:
-        found = collected_from(kit, options)
+        found = collected_from(bundle, options)
     whole = reports_from(world, options, found.mechanism) if kind == "journeys" else None
     learned = _learned(found, options)
     table = answered(
@@ -211,7 +211,7 @@ def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> Non
 def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     """What is asked, as data; refused if it is no question."""
     from nomadp.answers.areas import LOCATIONS
-    from nomadp.answers.asking import checked_question
+    from nomadp.answers.query import checked_question
 
     kind = options["question"]
     zones = options["zones"]
@@ -228,17 +228,17 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     return question
 
 
-def _learned(found: Evidence, options: dict[str, Any]) -> "Learned | None":
+def _learned(found: Evidence, options: dict[str, Any]) -> "Model | None":
     """What is known of these reports: kept from before, or learned now; of too few, nothing."""
-    from nomadp.inference.learned import Learned, learn
+    from nomadp.inference.model import Model, fit
 
     path = options["learned"]
     if found.counts.reports(found.mechanism) < found.terms.min_batch_size:
         return None
     if path is not None and path.exists():
-        return Learned.read(path, found.mechanism, found.counts)
+        return Model.read(path, found.mechanism, found.counts)
     with progress_bar("learning where people go") as bar:
-        learned = learn(found.mechanism, found.counts, progress=bar.advance)
+        learned = fit(found.mechanism, found.counts, progress=bar.advance)
     if path is not None:
         learned.write(path)
     return learned
@@ -283,17 +283,17 @@ def _print(summary: dict[str, Any]) -> None:
             f"{fakes['part']:.0%} of fake reports could move a share by {fakes['up']:.4f} up "
             f"or {fakes['down']:.4f} down ({fakes['bound']})"
         )
-    if summary["impossible_excess"]:
+    if summary["invalid_reports_at_least"]:
         say(
-            f"nomadp: {summary['impossible_excess']} reports or more are fakes: they came in "
-            "more often than honest people make them",
+            f"nomadp: {summary['invalid_reports_at_least']} reports or more are fakes: they "
+            "came in more often than honest people make them",
             err=True,
         )
     print_left_out(summary["refused"])
 
 
 def _print_flat(flat: dict[str, Any]) -> None:
-    apart, rate = flat["told_apart"], flat["false_discovery_rate"]
+    apart, rate = flat["significant"], flat["false_discovery_rate"]
     said = f"of these, {rate:.0%} at most by chance, on average"
     say(
         f"{apart or 'no'} row{'' if apart == 1 else 's'} told apart from what somebody without "

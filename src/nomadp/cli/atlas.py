@@ -10,7 +10,7 @@ from nomadp.cli.options import EXISTING, ManyNumbers, Whole, file_option, locati
 from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
-    from nomadp.mechanisms.atlas import PinnedAtlases
+    from nomadp.mechanisms.atlas import PinnedCodebooks
 
 __all__ = ["atlas"]
 
@@ -132,7 +132,7 @@ def show(*, file: Path, locations: Path | None) -> Answer:
     )
 
 
-def _print(pinned: "PinnedAtlases", verdict: str) -> None:
+def _print(pinned: "PinnedCodebooks", verdict: str) -> None:
     say(f"sha256        {pinned.sha256}")
     say(f"location set  {pinned.location_set_sha256}")
     say(f"epsilon       {pinned.epsilon}")

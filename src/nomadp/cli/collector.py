@@ -42,7 +42,7 @@ def opened_store(named: str, *, new: bool = False) -> "Store":
     from nomadp.extras import require
 
     require("collector")
-    from nomadp.collector.opened import opened
+    from nomadp.collector.connections import opened
 
     return opened(named, new=new)
 

@@ -53,7 +53,7 @@ def _found(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
     if url is not None:
         told: dict[str, Any] = operator_at(url, insecure=insecure).tasks()
         return told
-    from nomadp.collector.held import read_task, task_rows
+    from nomadp.collector.loaded_task import read_task, task_rows
     from nomadp.collector.overview import overview
 
     with closing(opened_store(store).connect()) as connection:

@@ -133,7 +133,7 @@ def _estimated(
         reports = _some_of(reports, possible(mechanism, reports))
     if options["prior"] == "learned":
         with progress_bar("learning where people go") as bar:
-            prior = inference.learn_prior(mechanism, reports, progress=bar.advance)
+            prior = inference.fit_prior(mechanism, reports, progress=bar.advance)
     with progress_bar("estimating", len(reports)) as bar:
         if whole:
             told = bar.advance

@@ -66,9 +66,9 @@ def _mechanisms() -> str:
 
 def _randomness() -> str:
     try:
-        from nomadp.randomness import SystemWords
+        from nomadp.randomness import SystemRandom
 
-        stream = SystemWords().stream(0)
+        stream = SystemRandom().stream(0)
         return "works" if stream.next() != stream.next() else "repeats itself"
     except Exception as error:  # a diagnosis reports every failure instead of stopping at it
         return f"fails ({type(error).__name__})"

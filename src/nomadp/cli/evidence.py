@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from nomadp.answers import Terms
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism
-    from nomadp.protocol import Kit
+    from nomadp.protocol import TaskBundle
     from nomadp.protocol.address import Address
     from nomadp.reports import AnyReports, Counts
     from nomadp.zones import Zones
 
-__all__ = ["Evidence", "collected_from", "evidence_from", "kit_from", "reports_from"]
+__all__ = ["Evidence", "collected_from", "evidence_from", "bundle_from", "reports_from"]
 
 TOKEN = "NOMADP_ANALYST_TOKEN"
 
@@ -41,7 +41,7 @@ def evidence_from(
     world: "LocationSet",
     options: dict[str, Any],
     zones: "Zones | None",
-    kit: "Kit | None" = None,
+    bundle: "TaskBundle | None" = None,
 ) -> Evidence:
     """The counts of all files that were named, and the mechanism that they say made them.
 
@@ -51,10 +51,10 @@ def evidence_from(
     from nomadp.reports.files import is_read_whole
 
     paths, terms = paths_in(options), Terms()
-    if kit is None:
+    if bundle is None:
         mechanism = _mechanism(world, options, zones, paths[0])
     else:
-        mechanism, terms = kit.mechanism, Terms(kit.task.min_batch_size, kit.task.id)
+        mechanism, terms = bundle.mechanism, Terms(bundle.task.min_batch_size, bundle.task.id)
     if len(paths) == 1 and is_read_whole(paths[0]):  # then Arrow is not needed
         from nomadp.reports.counts import Counts
 
@@ -67,9 +67,9 @@ def evidence_from(
     return Evidence(mechanism, found.counts, found.refused, terms)
 
 
-def kit_from(options: Mapping[str, Any]) -> "Kit | None":
+def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
     """The task that a collector, or files beside its folder, are asked about, if any."""
-    from nomadp.client.kits import fetched
+    from nomadp.client.bundles import fetched
     from nomadp.protocol.fetch import with_fetched_outlines
     from nomadp.protocol.folder import read_task_folder
     from nomadp.protocol.outlines import read_outlines
@@ -102,7 +102,7 @@ def kit_from(options: Mapping[str, Any]) -> "Kit | None":
     return with_fetched_outlines(address, fetched(address, address.task(task_id)))
 
 
-def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
+def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
     """The counts that a running collector gives an analyst."""
     from nomadp.answers import Terms
     from nomadp.errors import DomainError, SchemaError
@@ -114,7 +114,7 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
         raise BadUsage(
             f"a collector must be shown the analyst's token; set {TOKEN}", code="token_missing"
         )
-    task, law = kit.task, kit.mechanism.identity
+    task, law = bundle.task, bundle.mechanism.identity
     told = fetch_counts(_address(options), task.id, token)
     if isinstance(told, dict) and isinstance(told.get("missing"), int):
         raise DomainError(
@@ -134,7 +134,7 @@ def collected_from(kit: "Kit", options: Mapping[str, Any]) -> Evidence:
             "a collector must give counts of its task's own law, and does not",
             code="counts_malformed",
         )
-    return Evidence(kit.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
+    return Evidence(bundle.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
 
 
 def _address(options: Mapping[str, Any]) -> "Address":

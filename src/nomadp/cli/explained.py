@@ -3,17 +3,17 @@
 from fractions import Fraction
 from typing import Any
 
-from nomadp.analysis.promise import Explanation, explain
-from nomadp.analysis.worth import (
+from nomadp.analysis.guarantee import Explanation, explain
+from nomadp.analysis.utility import (
     ROUNDS,
     STEP,
     WALKS,
-    Calibration,
     Goal,
     Needed,
-    calibrate,
+    Utility,
     default_radii_km,
     needed_epsilon,
+    simulate_utility,
 )
 from nomadp.budget import MAX_EPSILON, Split, format_epsilon
 from nomadp.cli.exit_codes import BadUsage
@@ -75,7 +75,7 @@ def _explain_on_a_map(options: dict[str, Any]) -> Answer:
     length = options["length"]
     radii_km = options["within_km"] or default_radii_km(subject.locations)
     with progress_bar("walking", WALKS) as bar:
-        found = calibrate(subject, length, radii_km, progress=bar.advance)
+        found = simulate_utility(subject, length, radii_km, progress=bar.advance)
     told = explain(subject, length)
 
     def show() -> None:
@@ -110,8 +110,8 @@ def _print(told: Explanation) -> None:
     )
     _print_steps(told.split)
     say(f"\nPromise: {told.promise}.")
-    if told.suspicions is not None:
-        say(f"{_suspicion(told.suspicions)}.")
+    if told.posterior_bounds is not None:
+        say(f"{_suspicion(told.posterior_bounds)}.")
     say("Not covered:")
     for item in told.not_covered:
         say(f"  - {item}")
@@ -148,8 +148,8 @@ def _print_steps(split: Split) -> None:
     )
 
 
-def _suspicion(suspicions: dict[str, str]) -> str:
-    before, after = zip(*suspicions.items(), strict=True)
+def _suspicion(posterior_bounds: dict[str, str]) -> str:
+    before, after = zip(*posterior_bounds.items(), strict=True)
     return (
         "Whatever somebody knew before, no report can change their odds between two such "
         f"trajectories by more than this factor: a suspicion of {' %, '.join(before)} % can "
@@ -157,7 +157,7 @@ def _suspicion(suspicions: dict[str, str]) -> str:
     )
 
 
-def _print_worth(found: Calibration, epsilon: Fraction | int) -> None:
+def _print_worth(found: Utility, epsilon: Fraction | int) -> None:
     """One row per answer: its error, and how many of its points are nearly right."""
     say(
         f"What epsilon {float(epsilon):g} buys on this map, whose largest distance is "
@@ -179,7 +179,7 @@ def _print_worth(found: Calibration, epsilon: Fraction | int) -> None:
     say(_said_of_walks(found))
 
 
-def _said_of_walks(found: Calibration) -> str:
+def _said_of_walks(found: Utility) -> str:
     """What such numbers are, and what they are not."""
     words = (
         "Public walks are not people: what real reports are worth depends on where people go. "

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nomadp.analysis.wishes import REACHED, Advice, advise
+from nomadp.analysis.planning import REACHED, Advice, advise
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar, say
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.location_files import read_locations
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 
 __all__ = ["explained_wish"]
 
@@ -44,7 +44,7 @@ def explained_wish(options: dict[str, Any]) -> Answer:
         read_locations(source) if source else synthetic_city(places=1000, trips=1).locations
     )
     zones: Any = chosen_options({"zones": options["zones"]}, places).get("zones")
-    atlas = WholeJourney(locations=places, epsilon=epsilon)
+    atlas = Atlas(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
         found = advise(wish, atlas, people, zones, bar.advance)
     run = _commands(found, options)

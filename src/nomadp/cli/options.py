@@ -263,9 +263,9 @@ def chosen_options(
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
     if "pinned" in chosen:
-        from nomadp.protocol.folder import read_book
+        from nomadp.protocol.folder import read_codebook
 
-        chosen["pinned"] = read_book(chosen["pinned"])
+        chosen["pinned"] = read_codebook(chosen["pinned"])
     if world is not None and "zones" in chosen:
         from nomadp.formats.zone_files import zones_by
 

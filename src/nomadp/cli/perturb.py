@@ -181,12 +181,12 @@ def _is_streamed(options: dict[str, Any]) -> bool:
 def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     """Read, perturb, write."""
     from nomadp.engine import perturb_set
-    from nomadp.randomness import SimulatedWords
+    from nomadp.randomness import SeededRandom
     from nomadp.reports import write_reports, write_simulated
 
     true, read = read_all(options, mechanism.locations)
     check_lengths(mechanism, int((true.lengths == 1).sum()), len(true), options)
-    words = None if options["seed"] is None else SimulatedWords(options["seed"])
+    words = None if options["seed"] is None else SeededRandom(options["seed"])
     jobs = options["jobs"] or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
     asked = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
     with progress_bar("perturbing", len(true)) as bar:

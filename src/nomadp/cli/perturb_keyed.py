@@ -14,7 +14,7 @@ from nomadp.formats.nested_files import NestedFile
 from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, SimulatedWords, new_key
+from nomadp.randomness import KeyedRandom, SeededRandom, new_key
 from nomadp.reports.files import ABOUT
 from nomadp.reports.header import Header
 
@@ -80,7 +80,7 @@ def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dic
         frame = spark.read.parquet(str(options["trajectories"][0].resolve()))
         found, people = cluster.survey(frame), _people(frame)
         check_lengths(mechanism, found.single, found.trajectories, options)
-        words = own or KeyedWords(new_key())
+        words = own or KeyedRandom(new_key())
         cluster.perturb(frame, mechanism, words, keep_tids=linked).write.parquet(
             str(out.resolve())
         )
@@ -126,8 +126,8 @@ def _check(options: dict[str, Any]) -> None:
         )
 
 
-def _words(options: dict[str, Any]) -> KeyedWords | None:
+def _words(options: dict[str, Any]) -> KeyedRandom | None:
     """Those that were asked for by name, if any were."""
     if options["seed"] is not None:
-        return SimulatedWords(options["seed"])
+        return SeededRandom(options["seed"])
     return None if options["key_file"] is None else words_of(options["key_file"])

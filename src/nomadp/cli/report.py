@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
     from nomadp.client.journey import Steps
     from nomadp.formats.points import Points
-    from nomadp.protocol import Kit
+    from nomadp.protocol import TaskBundle
 
 __all__ = ["report"]
 
@@ -76,13 +76,13 @@ def report(**options: Any) -> Answer:
     with reading_notes() as notes:
         chosen = _chosen(options, notes)
     with Client(options["home"], options["lifetime"]) as client:
-        kit = _joined(client, options)
-        client.check(kit.task.id, count=len(chosen))
+        bundle = _joined(client, options)
+        client.check(bundle.task.id, count=len(chosen))
         if not options["yes"]:
-            _confirm(client, kit, chosen, notes)
-        receipts = _reported(client, kit, chosen, options)
+            _confirm(client, bundle, chosen, notes)
+        receipts = _reported(client, bundle, chosen, options)
         spending = client.spending()
-    said = {"purpose": kit.task.purpose, "reports": [asdict(each) for each in receipts]}
+    said = {"purpose": bundle.task.purpose, "reports": [asdict(each) for each in receipts]}
     lines = [receipt_sentence(each) for each in receipts]
     lines.append(f"epsilon {spending.left} of {spending.lifetime} are left for all your life")
     ok = all_settled(receipts)
@@ -90,9 +90,9 @@ def report(**options: Any) -> Answer:
 
 
 def _reported(
-    client: "Client", kit: "Kit", chosen: list[Chosen], options: dict[str, Any]
+    client: "Client", bundle: "TaskBundle", chosen: list[Chosen], options: dict[str, Any]
 ) -> "list[Receipt]":
-    how = {"task_id": kit.task.id, "now": options["now"], "queue": options["queue"]}
+    how = {"task_id": bundle.task.id, "now": options["now"], "queue": options["queue"]}
     try:
         return [client.report(each.steps, hour=each.hour, **how) for each in chosen]
     except Stopped as stop:
@@ -100,16 +100,16 @@ def _reported(
         raise
 
 
-def _joined(client: "Client", options: dict[str, Any]) -> "Kit":
+def _joined(client: "Client", options: dict[str, Any]) -> "TaskBundle":
     if options["source"] is None:
         if options["task_id"] is None:
             raise BadUsage(
                 "--task, or the --id of a task joined before, must be given",
                 code="option_missing",
             )
-        return client.kit(options["task_id"])
+        return client.bundle(options["task_id"])
     task = client.join(options["source"], options["task_id"], send_to=options["send_to"])
-    return client.kit(task.id)
+    return client.bundle(task.id)
 
 
 def _chosen(options: dict[str, Any], notes: list[str]) -> list[Chosen]:
@@ -151,7 +151,9 @@ def _journey(points: "Points | None", k: int) -> Chosen:
     return Chosen(steps, points.hour(k))
 
 
-def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str]) -> None:
+def _confirm(
+    client: "Client", bundle: "TaskBundle", chosen: list[Chosen], notes: list[str]
+) -> None:
     """Ask the person; what depends on the journey is said on their own terminal only."""
     if not sys.stdin.isatty():
         raise BadUsage(
@@ -161,7 +163,7 @@ def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str
 
     for note in notes:
         say(f"nomadp: {note}", err=True)
-    task, spending = kit.task, client.spending()
+    task, spending = bundle.task, client.spending()
     cost = task.epsilon * len(chosen)
     say(f"task {task.id}\n{task.purpose}", err=True)
     say(
@@ -170,13 +172,13 @@ def _confirm(client: "Client", kit: "Kit", chosen: list[Chosen], notes: list[str
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )
-    if any(farthest_km(each.steps, kit) > FAR_KM for each in chosen):
+    if any(farthest_km(each.steps, bundle) > FAR_KM for each in chosen):
         say(
             f"Some points are more than {FAR_KM:g} km from every location of this task, and "
             "would be reported as if they were at the nearest.",
             err=True,
         )
-    if kit.mechanism.timed and any(each.hour is None for each in chosen):
+    if bundle.mechanism.timed and any(each.hour is None for each in chosen):
         say(
             "This task asks when, and the files do not say: Monday from 0 to 1 h would be "
             "perturbed instead.",

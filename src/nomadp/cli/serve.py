@@ -57,7 +57,7 @@ def serve(**options: Any) -> None:
     """
     require("collector")
     from nomadp.collector.basemap import checked_basemap
-    from nomadp.collector.space import kept_free
+    from nomadp.collector.disk_space import kept_free
 
     kept_free()  # before anything is opened or made
     basemap = options["basemap"] and checked_basemap(options["basemap"])
@@ -84,14 +84,14 @@ def serve(**options: Any) -> None:
 def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
     """Its tasks, and the tokens that were made."""
     from nomadp.collector.copying import check_whole
-    from nomadp.collector.held import add_task, task_rows
+    from nomadp.collector.loaded_task import add_task, task_rows
     from nomadp.collector.tokens import first_tokens
     from nomadp.protocol.folder import read_task_folder
     from nomadp.protocol.outlines import read_outlines
 
     check_whole(connection)
-    for kit in [read_outlines(folder, read_task_folder(folder)) for folder in folders]:
-        add_task(connection, kit)
+    for bundle in [read_outlines(folder, read_task_folder(folder)) for folder in folders]:
+        add_task(connection, bundle)
     made = first_tokens(connection)
     tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]
     return {"tokens": made, "tasks": tasks}

@@ -12,10 +12,10 @@ from nomadp.cli.group import CommandModules
 from nomadp.cli.output import Answer, json_option, print_table
 
 if TYPE_CHECKING:
+    from nomadp.protocol.bundle import TaskBundle
     from nomadp.protocol.fetch import Operator
-    from nomadp.protocol.kit import Kit
 
-__all__ = ["TOKEN", "collector_option", "kit_of", "operator_at", "task", "told"]
+__all__ = ["TOKEN", "collector_option", "bundle_of", "operator_at", "task", "told"]
 
 TOKEN = "NOMADP_OPERATOR_TOKEN"
 
@@ -64,9 +64,9 @@ def show(*, source: str, insecure: bool) -> Answer:
     Example:
       nomadp task show task
     """
-    kit = kit_of(source, insecure=insecure)
-    rows = [[name, str(value)] for name, value in sorted(_flat(kit).items())]
-    return Answer(told(kit), lambda: print_table(["", kit.task.id], rows))
+    bundle = bundle_of(source, insecure=insecure)
+    rows = [[name, str(value)] for name, value in sorted(_flat(bundle).items())]
+    return Answer(told(bundle), lambda: print_table(["", bundle.task.id], rows))
 
 
 @task.command(name="list")
@@ -91,13 +91,13 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
         return Answer(
             {"tasks": listed}, lambda: print_table(["task", "state", "reports"], rows)
         )
-    kits = [kit_of(str(folder)) for folder in folders]
+    bundles = [bundle_of(str(folder)) for folder in folders]
     lines = [
-        [kit.task.id, kit.task.mechanism, str(kit.task.epsilon), kit.task.purpose]
-        for kit in kits
+        [bundle.task.id, bundle.task.mechanism, str(bundle.task.epsilon), bundle.task.purpose]
+        for bundle in bundles
     ]
     return Answer(
-        {"tasks": [told(kit) for kit in kits]},
+        {"tasks": [told(bundle) for bundle in bundles]},
         lambda: print_table(["task", "asks", "epsilon", "purpose"], lines),
     )
 
@@ -116,11 +116,11 @@ def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
     """
     from nomadp.protocol.outlines import read_outlines
 
-    kit = read_outlines(folder, kit_of(str(folder)))
-    operator_at(collector, insecure=insecure).publish(kit)
+    bundle = read_outlines(folder, bundle_of(str(folder)))
+    operator_at(collector, insecure=insecure).publish(bundle)
     return Answer(
-        {"task_id": kit.task.id, "published": True},
-        f"the collector has the task {kit.task.id}",
+        {"task_id": bundle.task.id, "published": True},
+        f"the collector has the task {bundle.task.id}",
     )
 
 
@@ -141,14 +141,16 @@ def close(*, source: str, collector: str, insecure: bool) -> Answer:
     """
     from nomadp.protocol.task import is_task_id
 
-    task_id = source if is_task_id(source) else kit_of(source).task.id
+    task_id = source if is_task_id(source) else bundle_of(source).task.id
     operator_at(collector, insecure=insecure).close(task_id)
     return Answer({"task_id": task_id, "closed": True}, f"closed: {task_id}")
 
 
-def kit_of(source: str, expected_id: str | None = None, *, insecure: bool = False) -> "Kit":
+def bundle_of(
+    source: str, expected_id: str | None = None, *, insecure: bool = False
+) -> "TaskBundle":
     """From a folder or an address."""
-    from nomadp.client.kits import fetched, is_address
+    from nomadp.client.bundles import fetched, is_address
     from nomadp.protocol.folder import read_task_folder
 
     if is_address(source):
@@ -157,18 +159,18 @@ def kit_of(source: str, expected_id: str | None = None, *, insecure: bool = Fals
     return read_task_folder(Path(source), expected_id)
 
 
-def told(kit: "Kit") -> dict[str, Any]:
+def told(bundle: "TaskBundle") -> dict[str, Any]:
     """A task for --json: its fields, and what follows from them."""
     return {
-        "task_id": kit.task.id,
-        **kit.task.as_dict(),
-        "locations": len(kit.locations),
-        "value_characters": kit.code.characters,
+        "task_id": bundle.task.id,
+        **bundle.task.as_dict(),
+        "locations": len(bundle.locations),
+        "value_characters": bundle.code.characters,
     }
 
 
-def _flat(kit: "Kit") -> dict[str, Any]:
-    said = told(kit)
+def _flat(bundle: "TaskBundle") -> dict[str, Any]:
+    said = told(bundle)
     del said["task_id"]
     law = said.pop("mechanism")
     params = {f"mechanism {name}": value for name, value in law["params"].items()}

@@ -116,7 +116,7 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     from nomadp.formats.zone_files import zones_by
     from nomadp.protocol.create import create_task
     from nomadp.protocol.folder import write_task_folder
-    from nomadp.protocol.promise import Promise
+    from nomadp.protocol.guarantee import Guarantee
     from nomadp.protocol.registry import Curator, registry_yaml
 
     if registry is not None:
@@ -127,12 +127,12 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     asked = {name: value for name, value in options.items() if value is not None}
     if "zones" in asked:
         asked["zones"] = zones_by(asked["zones"], world)
-    kit = create_task(world, **asked)
-    write_task_folder(out, kit)
+    bundle = create_task(world, **asked)
+    write_task_folder(out, bundle)
     if registry is not None:
         curator = Curator(**{name: value for name, value in about.items() if value})
-        write_whole(registry, registry_yaml(kit, curator).encode())
-    promise = Promise(kit)
+        write_whole(registry, registry_yaml(bundle, curator).encode())
+    promise = Guarantee(bundle)
     written = {"out": str(out), "registry": None if registry is None else str(registry)}
-    lines = [f"task {kit.task.id}", f"in {out}", "", *promise.lines()]
-    return Answer({**told(kit), "promise": promise.as_dict(), **written}, "\n".join(lines))
+    lines = [f"task {bundle.task.id}", f"in {out}", "", *promise.lines()]
+    return Answer({**told(bundle), "promise": promise.as_dict(), **written}, "\n".join(lines))

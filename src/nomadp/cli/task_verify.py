@@ -4,7 +4,7 @@ import click
 
 from nomadp.cli.addresses import insecure_option
 from nomadp.cli.output import Answer, json_option
-from nomadp.cli.task import kit_of, told
+from nomadp.cli.task import bundle_of, told
 
 __all__ = ["verify"]
 
@@ -28,11 +28,11 @@ def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     from nomadp.protocol.verify import Verified
 
     try:
-        checked = Verified(kit_of(source, expected_id, insecure=insecure))
+        checked = Verified(bundle_of(source, expected_id, insecure=insecure))
     except TaskRefused as refusal:
         said = {"ok": False, "refused": str(refusal), "code": refusal.code}
         return Answer(said, f"refused: {refusal}", ok=False)
-    kit, promise = checked.kit, checked.promise
-    content = checked.as_dict() | {"task": told(kit), "promise": promise.as_dict()}
-    heading = [f'"{kit.task.purpose}"', "", *checked.lines(), ""]
+    bundle, promise = checked.bundle, checked.promise
+    content = checked.as_dict() | {"task": told(bundle), "promise": promise.as_dict()}
+    heading = [f'"{bundle.task.purpose}"', "", *checked.lines(), ""]
     return Answer(content, "\n".join([*heading, *promise.lines()]), checked.ok)

@@ -1,19 +1,21 @@
 """What leaves a device: one report, drawn now, as the bytes that travel."""
 
-from nomadp.client.journey import PrivateJourney
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.errors import RandomnessUnavailable, ReportRefused
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.upload import SentReport, upload_bytes
 
 __all__ = ["upload_body"]
 
 
-def upload_body(kit: Kit, private: PrivateJourney, report_id: str, time: int) -> bytes:
+def upload_body(
+    bundle: TaskBundle, private: PrivateTrajectory, report_id: str, time: int
+) -> bytes:
     """Of one size for every journey; it must have been paid for already."""
     failure: Exception | None = None
     try:
-        report = kit.mechanism.report(private.locations, private.hour)
-        value = kit.code.text(kit.code.released(report))
+        report = bundle.mechanism.report(private.locations, private.hour)
+        value = bundle.code.text(bundle.code.released(report))
     except (RandomnessUnavailable, ReportRefused):
         raise
     except Exception:

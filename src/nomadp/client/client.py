@@ -11,14 +11,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from nomadp.client.body import upload_body
-from nomadp.client.journey import PrivateJourney
-from nomadp.client.kits import fetched, is_address, is_closed
+from nomadp.client.bundles import fetched, is_address, is_closed
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger import Ledger, Spending
 from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
 from nomadp.client.sending import send_waiting
 from nomadp.errors import ReportRefused, TaskRefused
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.address import Address
 from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX
 from nomadp.protocol.folder import TASK_FILE, read_task_folder, write_task_folder
@@ -56,7 +56,7 @@ class Client:
         cap = None if lifetime is None else as_lifetime(lifetime)
         self._file = LedgerFile(self.home, cap)
         self._ledger, self._outbox = Ledger(self._file), Outbox(self._file)
-        self._kits: dict[str, Kit] = {}
+        self._bundle: dict[str, TaskBundle] = {}
         self._last: str | None = None
 
     def __enter__(self) -> Self:
@@ -92,29 +92,29 @@ class Client:
         address: Address | None = None
         if isinstance(source, str) and is_address(source):
             address = Address.parse(source)
-            kit = self._joined_at(address, address.task(task_id))
+            bundle = self._joined_at(address, address.task(task_id))
         else:
-            kit = read_task_folder(Path(source), task_id)
+            bundle = read_task_folder(Path(source), task_id)
             if send_to is not None:
                 address = Address.parse(send_to)
-        _check_size(kit)
-        task = kit.task
+        _check_size(bundle)
+        task = bundle.task
         if not self._is_kept(task.id):
-            write_task_folder(self._folder(task.id), kit)
+            write_task_folder(self._folder(task.id), bundle)
         self._ledger.enter(task, None if address is None else str(address))
-        self._kits[task.id], self._last = kit, task.id
+        self._bundle[task.id], self._last = bundle, task.id
         return task
 
-    def kit(self, task_id: str | None = None) -> Kit:
+    def bundle(self, task_id: str | None = None) -> TaskBundle:
         """The task that was joined last, or this one, and its public files."""
         wanted = task_id or self._last
         if wanted is None or not is_task_id(wanted):
             raise TaskRefused(
                 "a task must be joined before anything is reported to it", code="no_task_joined"
             )
-        if wanted not in self._kits:
-            self._kits[wanted] = read_task_folder(self._folder(wanted), wanted)
-        return self._kits[wanted]
+        if wanted not in self._bundle:
+            self._bundle[wanted] = read_task_folder(self._folder(wanted), wanted)
+        return self._bundle[wanted]
 
     def report(
         self,
@@ -134,15 +134,15 @@ class Client:
         at a random time that the task bounds, or ``now``; what is not due yet, or is to
         be kept (``queue``), is sent by a later `send`. Look at the receipt's ``state``.
         """
-        kit = self.kit(task_id)
-        private = PrivateJourney.of(journey, kit, hour)
+        bundle = self.bundle(task_id)
+        private = PrivateTrajectory.of(journey, bundle, hour)
         moment = time.time()
-        delay_s = 0 if now else _delay_s(kit.task, moment)
-        epoch = _current(kit.task, moment)
+        delay_s = 0 if now else _delay_s(bundle.task, moment)
+        epoch = _current(bundle.task, moment)
         if not queue and delay_s == 0:
-            self._check_open(kit.task)
-        charge = self._ledger.charge(kit.task, epoch)
-        body = upload_body(kit, private, charge.report_id, charge.time)
+            self._check_open(bundle.task)
+        charge = self._ledger.charge(bundle.task, epoch)
+        body = upload_body(bundle, private, charge.report_id, charge.time)
         self._outbox.store(charge, body, int(moment) + delay_s)
         if not queue:
             self._send(charge.report_id)
@@ -162,7 +162,7 @@ class Client:
 
     def check(self, task_id: str | None = None, *, count: int = 1) -> None:
         """Refuse what so many `report` would refuse for any journeys; spends nothing."""
-        task = self.kit(task_id).task
+        task = self.bundle(task_id).task
         _current(task, time.time())
         self._ledger.check(task, count)
 
@@ -192,7 +192,7 @@ class Client:
         due = [w for w in self._outbox.waiting(int(time.time())) if w.report_id == report_id]
         send_waiting(self._outbox, due, PATIENCE_S)
 
-    def _joined_at(self, address: Address, task_id: str) -> Kit:
+    def _joined_at(self, address: Address, task_id: str) -> TaskBundle:
         if self._is_kept(task_id):
             return read_task_folder(self._folder(task_id), task_id)
         return fetched(address, task_id)
@@ -204,9 +204,9 @@ class Client:
         return (self._folder(task_id) / TASK_FILE).exists()
 
 
-def _check_size(kit: Kit) -> None:
+def _check_size(bundle: TaskBundle) -> None:
     """Refused before anything is charged, if its reports would be too large to be sent."""
-    if kit.code.characters > UPLOAD_BYTES_MAX - _AROUND_VALUE:
+    if bundle.code.characters > UPLOAD_BYTES_MAX - _AROUND_VALUE:
         raise TaskRefused(
             f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, and those of this "
             "task would not; it takes larger zones",

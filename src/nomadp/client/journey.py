@@ -17,10 +17,17 @@ from nomadp.errors import DomainError
 from nomadp.geometry import Floats, distance_km, places, usable_degrees
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.protocol import Kit, brought_to_length
+from nomadp.protocol import TaskBundle, brought_to_length
 from nomadp.trajectory import HOURS, PUBLIC_HOUR
 
-__all__ = ["FAR_KM", "POINTS_MAX", "PUBLIC_LOCATION", "PrivateJourney", "Steps", "farthest_km"]
+__all__ = [
+    "FAR_KM",
+    "POINTS_MAX",
+    "PUBLIC_LOCATION",
+    "PrivateTrajectory",
+    "Steps",
+    "farthest_km",
+]
 
 POINTS_MAX = 4096
 """A query of visits reads at most so many points of a journey, evenly spaced if it has more."""
@@ -98,44 +105,44 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateJourney:
+class PrivateTrajectory:
     """Location indices of the task, and the hour of the week if it asks when."""
 
     locations: Ints
     hour: int | None
 
     @classmethod
-    def of(cls, journey: Any, kit: Kit, hour: int | None) -> "PrivateJourney":
+    def of(cls, journey: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
         """From `Steps`, or from what they are made of."""
-        steps, rows = _read(Steps.of(journey), kit)
-        is_free = len(rows) == POINTS_MAX and kit.task.length is None
+        steps, rows = _read(Steps.of(journey), bundle)
+        is_free = len(rows) == POINTS_MAX and bundle.task.length is None
         count = min(len(steps), len(rows)) if is_free else len(rows)
-        found = steps.at(rows, kit.locations)[:count]
-        return cls(found, _hour(hour, is_asked=kit.mechanism.timed))
+        found = steps.at(rows, bundle.locations)[:count]
+        return cls(found, _hour(hour, is_asked=bundle.mechanism.timed))
 
     def __repr__(self) -> str:
-        return "PrivateJourney(withheld)"
+        return "PrivateTrajectory(withheld)"
 
 
-def _points_read(kit: Kit) -> int:
-    if kit.task.length is not None:
-        return kit.task.length
-    return POINTS_MAX if kit.task.mechanism == "visits" else ENDS
+def _points_read(bundle: TaskBundle) -> int:
+    if bundle.task.length is not None:
+        return bundle.task.length
+    return POINTS_MAX if bundle.task.mechanism == "visits" else ENDS
 
 
-def _read(steps: Steps, kit: Kit) -> tuple[Steps, list[int]]:
+def _read(steps: Steps, bundle: TaskBundle) -> tuple[Steps, list[int]]:
     """What is read of a journey, in as many rows for every journey."""
     if not len(steps):
         nowhere = np.full(1, np.nan)
         steps = Steps(nowhere, nowhere)
-    return steps, brought_to_length(range(len(steps)), _points_read(kit))
+    return steps, brought_to_length(range(len(steps)), _points_read(bundle))
 
 
-def farthest_km(steps: Steps, kit: Kit) -> float:
+def farthest_km(steps: Steps, bundle: TaskBundle) -> float:
     """From every location, of the points that are read: private, for its owner's eyes."""
-    steps, rows = _read(steps, kit)
-    degrees = steps.degrees(rows, kit.locations)
-    return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, kit.locations))
+    steps, rows = _read(steps, bundle)
+    degrees = steps.degrees(rows, bundle.locations)
+    return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, bundle.locations))
 
 
 def _numbers(journey: Any) -> Any:

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from nomadp.collector.held import HeldTask, counts_of, totals_of
+from nomadp.collector.loaded_task import LoadedTask, counts_of, totals_of
 from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
@@ -100,7 +100,7 @@ async def _counts(service: "Service", request: Request) -> Response:
     low, high = _span(held, request)
     totals = await service.reading(totals_of, held)
     total = sum(n for epoch, n in totals.items() if low <= epoch < high)
-    task = held.kit.task
+    task = held.bundle.task
     about = {"task_id": held.id, "start": low, "end": high}
     if total < task.min_batch_size:
         return json_reply({**about, "missing": task.min_batch_size - total})
@@ -108,7 +108,7 @@ async def _counts(service: "Service", request: Request) -> Response:
     if ARROW in request.headers.get("accept", ""):
         return Response(_arrow(found.to_arrow()), media_type=ARROW)
     rows = [[length, value, n] for (_, length, value), n in found.cells.items()]
-    law = held.kit.mechanism.identity
+    law = held.bundle.mechanism.identity
     facts = {"reports": total, "law": law, "columns": ["length", "value", "count"]}
     return json_reply({**about, **facts, "cells": rows})
 
@@ -123,7 +123,7 @@ def _arrow(batch: Any) -> bytes:
     return content
 
 
-def _span(held: HeldTask, request: Request) -> tuple[int, int]:
+def _span(held: LoadedTask, request: Request) -> tuple[int, int]:
     """The epochs that are asked about, in the query; by default all."""
     found = []
     for name, default in zip(("start", "end"), held.span[:2], strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from nomadp.collector.answers import Asking
 from nomadp.errors import InvalidArgument, NomadpError, OutOfRange, WrongType
-from nomadp.protocol.kit import Kit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.outlines import OUTLINES, with_outlines
 from nomadp.protocol.task import Task
 from nomadp.reports.counts import Counts
@@ -22,11 +22,11 @@ DONE, REFUSED = "done", "refused"
 def worked_out(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What is found for each question; a refusal is an answer, too."""
     files = {name: base64.b64decode(text) for name, text in request["files"].items()}
-    kit = Kit.from_files(Task.from_bytes(files.pop("task")), files)
+    bundle = TaskBundle.from_files(Task.from_bytes(files.pop("task")), files)
     if OUTLINES in files:
-        kit = with_outlines(kit, files[OUTLINES])
+        bundle = with_outlines(bundle, files[OUTLINES])
     counts = Counts({(law, length, value): n for law, length, value, n in request["cells"]})
-    asking = Asking(kit, counts)
+    asking = Asking(bundle, counts)
     return [_answered(asking, question) for question in request["questions"]]
 
 

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 from nomadp.answers import ask
-from nomadp.answers.asking import checked_question
 from nomadp.answers.columns import plain
 from nomadp.answers.drawing import drawing_of
-from nomadp.inference.learned import Learned, learn
-from nomadp.protocol.kit import Kit
+from nomadp.answers.query import checked_question
+from nomadp.inference.model import Model, fit
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.reports.counts import Counts
 
 __all__ = ["Asking"]
@@ -20,20 +20,20 @@ __all__ = ["Asking"]
 class Asking:
     """Of one task and its counts in some epochs: what they tell is learned once."""
 
-    kit: Kit
+    bundle: TaskBundle
     counts: Counts
 
     def answered(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """A table of columns, what is to be known about it, and how it is drawn."""
         checked_question(question)  # before anything is learned for it
-        mechanism, task = self.kit.mechanism, self.kit.task
+        mechanism, task = self.bundle.mechanism, self.bundle.task
         terms = {"min_batch_size": task.min_batch_size, "task": task.id}
         found = ask(mechanism, self.counts, question, learned=self.learned, **terms).ranked()
         columns = {name: plain(column) for name, column in found.columns.items()}
-        drawn = drawing_of(found, self.kit.locations)
+        drawn = drawing_of(found, self.bundle.locations)
         about = dict(found.about)
         return {"kind": found.kind, "columns": columns, "about": about, "drawn": drawn}
 
     @cached_property
-    def learned(self) -> Learned:
-        return learn(self.kit.mechanism, self.counts)
+    def learned(self) -> Model:
+        return fit(self.bundle.mechanism, self.counts)

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomadp.collector.held import HeldTask, read_task, task_rows
+from nomadp.collector.loaded_task import LoadedTask, read_task, task_rows
 from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, cells_of
 from nomadp.errors import NomadpError
 
@@ -101,7 +101,7 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
 class _Recount:
     """The counts of one task, from its reports."""
 
-    def __init__(self, held: HeldTask) -> None:
+    def __init__(self, held: LoadedTask) -> None:
         self._held = held
         self._reports: Counter[int] = Counter()
         self._values: Counter[int] = Counter()
@@ -148,7 +148,7 @@ class _Recount:
         # so, as those of every task did in a store of layout 1.
         if total == 0:
             return self._values[epoch] == 0
-        least = self._values[epoch] if self._held.kit.task.delete_counts else reports
+        least = self._values[epoch] if self._held.bundle.task.delete_counts else reports
         return least * entries <= total <= reports * entries and all(
             n <= stored.get(key, 0) for key, n in self._cells.items() if key[0] == epoch
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nomadp.collector.held import HeldTask
+from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.messages import AGAIN, INVALID_MESSAGE, REPLAYED, REPORT_DROPPED, TAKEN
 from nomadp.collector.store import Arrivals, Kept, Written
 
@@ -18,7 +18,7 @@ __all__ = ["Group", "Pending", "grouped"]
 class Pending:
     """Reports of one request, on their way to disk."""
 
-    held: HeldTask
+    held: LoadedTask
     ids: list[bytes]
     epochs: list[int]
     values: list[bytes]
@@ -31,7 +31,7 @@ class Pending:
 class Group:
     """The requests of one task in one commit."""
 
-    def __init__(self, held: HeldTask, requests: list[Pending]) -> None:
+    def __init__(self, held: LoadedTask, requests: list[Pending]) -> None:
         self._held, self._requests = held, requests
         values = [value for each in requests for value in each.values]
         numbers, self._good = held.code.numbers(values)
@@ -77,7 +77,7 @@ class Group:
 
 
 def grouped(requests: Iterable[Pending]) -> list[Group]:
-    by_task: dict[HeldTask, list[Pending]] = {}
+    by_task: dict[LoadedTask, list[Pending]] = {}
     for each in requests:
         by_task.setdefault(each.held, []).append(each)
     return [Group(held, those) for held, those in by_task.items()]

@@ -1,8 +1,8 @@
 """Whether reports can be taken now, and if not, why not."""
 
 from nomadp.collector.clock import Clock
+from nomadp.collector.disk_space import Space
 from nomadp.collector.logs import log
-from nomadp.collector.space import Space
 from nomadp.collector.store import StoreCorrupt
 
 __all__ = ["Condition"]

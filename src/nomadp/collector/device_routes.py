@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from nomadp.collector.held import is_closed
+from nomadp.collector.loaded_task import is_closed
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import json_reply, task_of
+from nomadp.protocol.guarantee import Guarantee
 from nomadp.protocol.outlines import OUTLINES
-from nomadp.protocol.promise import Promise
 
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
@@ -53,7 +53,7 @@ def _promise(service: "Service") -> Route:
     async def promise(request: Request) -> Response:
         held = await task_of(service, request)
         if held.id not in told:
-            told[held.id] = await asyncio.to_thread(Promise(held.kit).as_dict)
+            told[held.id] = await asyncio.to_thread(Guarantee(held.bundle).as_dict)
         return json_reply({"task_id": held.id, **told[held.id]}, cache_control=FOREVER)
 
     told: dict[str, Any] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.collector.held import HeldTask, read_task
+from nomadp.collector.loaded_task import LoadedTask, read_task
 from nomadp.collector.messages import report_id_text
 from nomadp.collector.store import Connection, Store
 from nomadp.errors import TaskRefused
@@ -41,10 +41,10 @@ def exported(store: Store, task_id: str, out: Path) -> int:
         connection.close()
 
 
-def _write(connection: Connection, held: HeldTask, part: Path) -> int:
+def _write(connection: Connection, held: LoadedTask, part: Path) -> int:
     import pyarrow.parquet as pq  # slow to import
 
-    about = {b"nomadp": Header.of(held.kit.mechanism, None).to_json()}
+    about = {b"nomadp": Header.of(held.bundle.mechanism, None).to_json()}
     about[b"nomadp_task"] = held.id.encode()
     count, writer = 0, None
     for rows in _pieces(connection, held.number):
@@ -78,23 +78,23 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
             yield kept
 
 
-def _batch(held: HeldTask, rows: list[tuple[Any, ...]]) -> Any:
+def _batch(held: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:
     import pyarrow as pa
 
     from nomadp.reports.batches import batch_of
 
-    kit = held.kit
+    bundle = held.bundle
     names = tuple(report_id_text(bytes(name)) for name, _, _ in rows)
     numbers, _ = held.code.numbers([bytes(value) for _, _, value in rows])
-    if kit.task.asks:
+    if bundle.task.asks:
         entries = numbers
     else:
-        law: Any = kit.mechanism.report_law(kit.report_length)
+        law: Any = bundle.mechanism.report_law(bundle.report_length)
         entries = law.channel.atlas.journeys[numbers[:, 0]]
     offsets = np.arange(len(rows) + 1) * entries.shape[1]
     sequences = Sequences(offsets, entries.reshape(-1).astype(np.int64), names)
-    if kit.task.asks:
+    if bundle.task.asks:
         batch = batch_of(sequences, None)
     else:
-        batch = batch_of(sequences, kit.locations, numbers[:, 0])
+        batch = batch_of(sequences, bundle.locations, numbers[:, 0])
     return batch.append_column("time", pa.array([row[1] for row in rows], pa.int64()))

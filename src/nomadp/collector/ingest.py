@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from nomadp.collector.held import HeldTask
+from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.logs import log_failure
 from nomadp.collector.messages import (
     AGAIN,
@@ -65,7 +65,7 @@ class Ingest:
         ):
             await self._others(scope, receive, send)
             return
-        held: HeldTask | None = None
+        held: LoadedTask | None = None
         headers, body, started_s = _EMPTY, b"", 0.0
         try:
             held = await self._task(path[7:-8])
@@ -89,7 +89,7 @@ class Ingest:
         await send({"type": "http.response.body", "body": body})
 
     def _refused(
-        self, problem: Problem, held: HeldTask | None
+        self, problem: Problem, held: LoadedTask | None
     ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         problem.task_id = held.id if held else None
         number = held.number if held else EVERY_TASK
@@ -98,7 +98,7 @@ class Ingest:
         size = (b"content-length", str(len(body)).encode())
         return problem.status, [*problem.headers, size], body
 
-    async def _task(self, task_id: str) -> HeldTask:
+    async def _task(self, task_id: str) -> LoadedTask:
         held = self._service.registry.get(task_id)
         if held is None:
             try:
@@ -136,7 +136,7 @@ class Ingest:
             if not message.get("more_body", False):
                 return body
 
-    async def _answer(self, held: HeldTask, message: bytes) -> bytes:
+    async def _answer(self, held: LoadedTask, message: bytes) -> bytes:
         """Empty if all were taken, else what became of the others."""
         try:
             upload = parse_upload(message)
@@ -155,7 +155,7 @@ class Ingest:
         self._service.metrics.reports += len(fates) - len(failed)
         return failures_body(failed) if failed else b""
 
-    async def _fates(self, held: HeldTask, upload: Upload) -> list[str]:
+    async def _fates(self, held: LoadedTask, upload: Upload) -> list[str]:
         now_s, parse = self._service.clock(), held.code.parse_text
         fates: list[str] = []
         ids, epochs, values = [], [], []
@@ -182,7 +182,7 @@ class Ingest:
         return [fate or next(written) for fate in fates]
 
     async def _written(
-        self, held: HeldTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+        self, held: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
     ) -> list[str]:
         try:
             return await self._service.writer.submit(held, ids, epochs, values)
@@ -197,7 +197,7 @@ class Ingest:
             raise Problem("unavailable") from None
 
 
-def time_fate(held: HeldTask, time_: int, now_s: float) -> str:
+def time_fate(held: LoadedTask, time_: int, now_s: float) -> str:
     """Why a report of this time cannot be taken now; empty if it can."""
     start, end, retention, precision = held.span
     now = int(now_s // precision)

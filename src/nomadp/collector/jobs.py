@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from nomadp.collector.held import HeldTask, counts_of, totals_of
+from nomadp.collector.loaded_task import LoadedTask, counts_of, totals_of
 from nomadp.collector.logs import log
 from nomadp.collector.registry import Reading
 from nomadp.collector.store import Connection
@@ -40,15 +40,15 @@ TOO_FEW = "too_few"
 _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 
-def job_id(held: HeldTask, asked: Mapping[str, Any]) -> str:
+def job_id(held: LoadedTask, asked: Mapping[str, Any]) -> str:
     """Of what is asked, not of how it is written: a default is the same where it is said.
 
     Raises `SchemaError` for what is no question.
     """
-    from nomadp.answers.asking import check_sent, shortest_question  # slow to import
+    from nomadp.answers.query import check_sent, shortest_question  # slow to import
 
-    check_sent(held.kit.mechanism, asked["question"])
-    question = shortest_question(held.kit.mechanism, asked["question"])
+    check_sent(held.bundle.mechanism, asked["question"])
+    question = shortest_question(held.bundle.mechanism, asked["question"])
     span = zip(("start", "end"), held.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
     content = json.dumps(
@@ -61,11 +61,11 @@ class Jobs:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._waiting: dict[str, tuple[HeldTask, Mapping[str, Any]]] = {}
-        self._fresh: dict[str, tuple[HeldTask, Mapping[str, Any]]] = {}
+        self._waiting: dict[str, tuple[LoadedTask, Mapping[str, Any]]] = {}
+        self._fresh: dict[str, tuple[LoadedTask, Mapping[str, Any]]] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, held: HeldTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
+    async def ask(self, held: LoadedTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
         """The job of a question, and whether there was room for it."""
         name = await asyncio.to_thread(job_id, held, asked)
         content = json.dumps(asked, sort_keys=True).encode()
@@ -76,7 +76,7 @@ class Jobs:
             del self._fresh[next(iter(self._fresh))]
         return name, True
 
-    async def result(self, held: HeldTask, name: str) -> dict[str, Any] | bool | None:
+    async def result(self, held: LoadedTask, name: str) -> dict[str, Any] | bool | None:
         """What it found; None while it works; False if there is no such job."""
         if not _NAME.fullmatch(name):
             return False
@@ -98,7 +98,7 @@ class Jobs:
         ((_, answer),) = await self._reading(_row, name, held.number) or [(None, None)]
         return None if answer is None else json.loads(bytes(answer))
 
-    async def delete(self, held: HeldTask, name: str) -> bool:
+    async def delete(self, held: LoadedTask, name: str) -> bool:
         if not _NAME.fullmatch(name):
             return False
         self._fresh.pop(name, None)
@@ -114,13 +114,13 @@ class Jobs:
             work.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _missing(self, held: HeldTask, asked: Mapping[str, Any]) -> int:
+    async def _missing(self, held: LoadedTask, asked: Mapping[str, Any]) -> int:
         totals = await self._reading(totals_of, held)
         low, high = span_of(held, asked)
         count = sum(n for epoch, n in totals.items() if low <= epoch < high)
-        return max(0, held.kit.task.min_batch_size - count)
+        return max(0, held.bundle.task.min_batch_size - count)
 
-    async def _work(self, held: HeldTask, name: str, asked: Mapping[str, Any]) -> None:
+    async def _work(self, held: LoadedTask, name: str, asked: Mapping[str, Any]) -> None:
         self._waiting[name] = held, asked
         try:
             await asyncio.sleep(TOGETHER_S)
@@ -130,7 +130,7 @@ class Jobs:
         finally:
             self._waiting.pop(name, None)
 
-    async def _alike(self, held: HeldTask, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def _alike(self, held: LoadedTask, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Takes the questions that wait and are of the same counts: learning is for all.
 
         Those that were just asked are among them: a browser asks after few at a time.
@@ -152,7 +152,7 @@ class Jobs:
         questions = {name: found[name] for name in found if name not in answered}
         return {"span": span, "questions": questions}
 
-    async def _work_out(self, held: HeldTask, alike: Mapping[str, Any]) -> None:
+    async def _work_out(self, held: LoadedTask, alike: Mapping[str, Any]) -> None:
         if not alike["questions"]:  # another process was faster
             return
         counts: Counts = await self._reading(counts_of, held, alike["span"])
@@ -190,7 +190,7 @@ async def _worked_out(request: bytes) -> bytes | None:
     return found if worker.returncode == 0 else None
 
 
-def span_of(held: HeldTask, asked: Mapping[str, Any]) -> tuple[int, int]:
+def span_of(held: LoadedTask, asked: Mapping[str, Any]) -> tuple[int, int]:
     """The epochs that are asked about: by default all."""
     return asked.get("start", held.span[0]), asked.get("end", held.span[1])
 

@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from nomadp.collector.held import add_task, close_task
+from nomadp.collector.loaded_task import add_task, close_task
 from nomadp.collector.logs import log
 from nomadp.collector.overview import overview
 from nomadp.collector.problems import Problem
 from nomadp.collector.replies import Handle, guarded, json_reply, read_json, task_of
 from nomadp.collector.tokens import OPERATOR
 from nomadp.errors import NomadpError
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.files import FILE_BYTES_MAX
-from nomadp.protocol.kit import Kit
 from nomadp.protocol.outlines import OUTLINES, with_outlines
 from nomadp.protocol.task import Task
 
@@ -54,11 +54,11 @@ async def _show(service: "Service", request: Request) -> Response:
 
 
 async def _add(service: "Service", request: Request) -> Response:
-    kit = _kit(await read_json(request, TASK_MESSAGE_BYTES))
-    await service.reading(add_task, kit)
+    bundle = _bundle(await read_json(request, TASK_MESSAGE_BYTES))
+    await service.reading(add_task, bundle)
     await service.registry.look()
-    log("task_added", "a task was added", task=kit.task.id)
-    return json_reply({"task_id": kit.task.id}, 201, location=f"/tasks/{kit.task.id}")
+    log("task_added", "a task was added", task=bundle.task.id)
+    return json_reply({"task_id": bundle.task.id}, 201, location=f"/tasks/{bundle.task.id}")
 
 
 async def _close(service: "Service", request: Request) -> Response:
@@ -93,15 +93,15 @@ async def _metrics(service: "Service", request: Request) -> Response:
     return PlainTextResponse(service.metrics.rendered(gauges), media_type=PROMETHEUS)
 
 
-def _kit(said: dict[str, Any]) -> Kit:
+def _bundle(said: dict[str, Any]) -> TaskBundle:
     task, files = said.get("task"), said.get("files")
     if set(said) != {"task", "files"} or not isinstance(files, dict) or set(files) - FILES:
         raise Problem("invalid_message")
     content = _bytes(task)
     parts = {name: _bytes(text) for name, text in files.items()}
     try:
-        kit = Kit.from_files(Task.from_bytes(content), parts)
-        return with_outlines(kit, parts[OUTLINES]) if OUTLINES in parts else kit
+        bundle = TaskBundle.from_files(Task.from_bytes(content), parts)
+        return with_outlines(bundle, parts[OUTLINES]) if OUTLINES in parts else bundle
     except NomadpError:
         raise Problem("invalid_task") from None
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nomadp.collector.held import (
-    HeldTask,
+from nomadp.collector.loaded_task import (
+    LoadedTask,
     counters_of,
     read_task,
     swept_through,
@@ -17,7 +17,7 @@ from nomadp.collector.store import EVERY_TASK, Connection
 __all__ = ["overview", "would_delete"]
 
 
-def overview(connection: Connection, tasks: Sequence[HeldTask]) -> dict[str, Any]:
+def overview(connection: Connection, tasks: Sequence[LoadedTask]) -> dict[str, Any]:
     counters = counters_of(connection)
     closed = {row.number for row in task_rows(connection) if row.closed}
     shown = [_shown(connection, held, counters, closed) for held in tasks]
@@ -26,11 +26,11 @@ def overview(connection: Connection, tasks: Sequence[HeldTask]) -> dict[str, Any
 
 def _shown(
     connection: Connection,
-    held: HeldTask,
+    held: LoadedTask,
     counters: dict[int, dict[str, int]],
     closed: set[int],
 ) -> dict[str, Any]:
-    task = held.kit.task
+    task = held.bundle.task
     totals = totals_of(connection, held)
     return {
         "task_id": held.id,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from nomadp.collector.held import HeldTask, read_task, task_rows
+from nomadp.collector.loaded_task import LoadedTask, read_task, task_rows
 from nomadp.collector.store import Connection, StoreRefused, StoreUnavailable
 from nomadp.protocol.task import is_task_id
 
@@ -64,14 +64,14 @@ class Registry:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._ready: dict[str, HeldTask] = {}
+        self._ready: dict[str, LoadedTask] = {}
         self._ids: frozenset[str] = frozenset()
         self._looked_s = -LOOK_AGAIN_S
         self._making = asyncio.Lock()
         self.get = self._ready.get
         """A task that is ready, or None."""
 
-    async def find(self, task_id: str) -> HeldTask | None:
+    async def find(self, task_id: str) -> LoadedTask | None:
         """The same, looking for it in the store."""
         if (held := self._ready.get(task_id)) is not None or not is_task_id(task_id):
             return held
@@ -95,7 +95,7 @@ class Registry:
         """At once: a task was added here."""
         await self._look(now=True)
 
-    async def every(self) -> list[HeldTask]:
+    async def every(self) -> list[LoadedTask]:
         """All of them, made ready."""
         await self.look()
         found = [await self.find(task_id) for task_id in sorted(self._ids)]

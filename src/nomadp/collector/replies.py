@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from nomadp.collector.held import HeldTask
+from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.problems import Problem
 from nomadp.collector.tokens import is_token
 from nomadp.protocol.canonical import unique_object
@@ -32,7 +32,7 @@ def problem_reply(problem: Problem) -> Response:
     return Response(problem.body, problem.status, headers)
 
 
-async def task_of(service: "Service", request: Request) -> HeldTask:
+async def task_of(service: "Service", request: Request) -> LoadedTask:
     held = await service.registry.find(request.path_params["task"])
     if held is None:
         raise Problem("unrecognized_task")

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import closing
 
 from nomadp.collector.clock import Clock, utc
-from nomadp.collector.held import HeldTask, swept_through
+from nomadp.collector.loaded_task import LoadedTask, swept_through
 from nomadp.collector.logs import log
 from nomadp.collector.store import Connection, Store
 
@@ -30,7 +30,7 @@ class Retention:
         self.deleted = 0
         """Values that this process deleted."""
 
-    def sweep(self, held: HeldTask) -> None:
+    def sweep(self, held: LoadedTask) -> None:
         """One task's, until all is done or somebody says that it must not go on."""
         now_s = self._clock()  # before it is judged: it may jump in between
         if not self._may_go_on():
@@ -57,14 +57,14 @@ class Retention:
         self._is_over.set()
 
 
-def last_epoch(held: HeldTask, now_s: float) -> int:
+def last_epoch(held: LoadedTask, now_s: float) -> int:
     """The last epoch whose retention has passed; before the task's first if none has."""
     start, end, retention, precision = held.span
     passed = int((now_s - GRACE_S) // precision) - retention
     return max(start - 1, min(passed, end - 1))
 
 
-def deletions(store: Store, held: HeldTask, now_s: float) -> Generator[int, None, None]:
+def deletions(store: Store, held: LoadedTask, now_s: float) -> Generator[int, None, None]:
     """Delete the values of all epochs whose retention has passed; yields how many at each step.
 
     Counts go last, and only if the task wants it.
@@ -82,7 +82,7 @@ def deletions(store: Store, held: HeldTask, now_s: float) -> Generator[int, None
 
 
 def _without_values(
-    connection: Connection, held: HeldTask, last: int
+    connection: Connection, held: LoadedTask, last: int
 ) -> Generator[int, None, None]:
     after = b""
     while True:
@@ -107,9 +107,9 @@ def _without_values(
         yield count
 
 
-def _end(connection: Connection, held: HeldTask, last: int) -> None:
+def _end(connection: Connection, held: LoadedTask, last: int) -> None:
     with connection.transaction():
-        if held.kit.task.delete_counts:
+        if held.bundle.task.delete_counts:
             connection.run("DELETE FROM cell WHERE task = ? AND epoch <= ?", held.number, last)
         connection.run(
             "UPDATE task SET swept = ? WHERE number = ? AND swept < ?", last, held.number, last

@@ -12,9 +12,9 @@ import uvicorn
 
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.basemap import Basemap
-from nomadp.collector.guard import NOSNIFF, GuardedProtocol
+from nomadp.collector.connections import opened
+from nomadp.collector.limits import NOSNIFF, GuardedProtocol
 from nomadp.collector.logs import log
-from nomadp.collector.opened import opened
 from nomadp.collector.service import Service
 from nomadp.collector.store import Store, StoreRefused
 

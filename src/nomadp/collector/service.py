@@ -8,12 +8,12 @@ from contextlib import closing, suppress
 from nomadp.collector.basemap import Basemap
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
+from nomadp.collector.disk_space import Space
 from nomadp.collector.jobs import Jobs
 from nomadp.collector.logs import log, log_failure
 from nomadp.collector.metrics import Metrics
 from nomadp.collector.registry import Reading, Registry
 from nomadp.collector.retention import Retention
-from nomadp.collector.space import Space
 from nomadp.collector.store import Connection, Store, StoreCorrupt, StoreRefused
 from nomadp.collector.tokens import WrongTokens
 from nomadp.collector.writer import Writer

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from nomadp.collector.commits import Group, Pending, grouped
 from nomadp.collector.condition import Condition
-from nomadp.collector.held import HeldTask
+from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.logs import log, log_failure
 from nomadp.collector.store import (
     Connection,
@@ -63,7 +63,7 @@ class Writer:
         return self._thread.is_alive() and self._connection is not None
 
     def submit(
-        self, held: HeldTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+        self, held: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
     ) -> "asyncio.Future[list[str]]":
         """What becomes of each report, once it is on disk; `Overloaded` if there is no room."""
         if self._is_stopping or self.waiting + len(ids) > QUEUE_REPORTS:

@@ -16,15 +16,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from nomadp.answers import ask
-from nomadp.answers.found import summary
 from nomadp.answers.scene import scene_of
+from nomadp.answers.summary import summary
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst
 from nomadp.demo.collector import Running, running_collector
-from nomadp.demo.devices import Crowd, report_all
-from nomadp.inference.learned import learn
-from nomadp.protocol import Kit
+from nomadp.demo.devices import Population, report_all
+from nomadp.inference.model import fit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.folder import write_task_folder
 from nomadp.zones import Zones
@@ -34,16 +34,18 @@ __all__ = ["FULL", "QUICK", "CollectionPlan", "Finding", "Held", "held_collectio
 Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Begins a stage of so many pieces; what it yields is told how many more were finished."""
 
-Question = Mapping[str, Any]
+FrequencyOracle = Mapping[str, Any]
 MARK = ": a demonstration in a simulated city, no person's data"
 """Ends every purpose: what a list of tasks has room for is how they begin."""
-DIRECTLY: tuple[tuple[str, Question], ...] = (
+DIRECTLY: tuple[tuple[str, FrequencyOracle], ...] = (
     ("where trips end", {"ask": "hotspots", "at": "ends"}),
     ("from where to where", {"ask": "flows"}),
     ("where trips begin", {"ask": "hotspots", "at": "starts"}),
 )
 """What the dashboard asks of trips, so that it opens on answers."""
-BY_JOURNEYS: tuple[tuple[str, Question], ...] = (("from where to where", {"ask": "flows"}),)
+BY_JOURNEYS: tuple[tuple[str, FrequencyOracle], ...] = (
+    ("from where to where", {"ask": "flows"}),
+)
 """What ATLAS can tell of so few reports, in areas that the dashboard has no rule for."""
 DAYS = 30
 
@@ -100,28 +102,30 @@ def held_collection(
             city = synthetic_city(plan.seed, places=plan.places, trips=plan.devices)
             advance(1)
             districts = city_districts(city.locations, plan.seed)
-            kits = _kits(plan, districts, advance)
-            folders = [folder / kit.task.mechanism for kit in kits]
-            for kit, where in zip(kits, folders, strict=True):
-                write_task_folder(where, kit)
+            bundles = _bundle(plan, districts, advance)
+            folders = [folder / bundle.task.mechanism for bundle in bundles]
+            for bundle, where in zip(bundles, folders, strict=True):
+                write_task_folder(where, bundle)
         with stage("starting a collector", 1) as advance:
             running = stack.enter_context(running_collector(folders, folder, port=port))
             advance(1)
         devices = len(city.trajectories)
         with stage(f"{devices:,} devices report", devices) as advance:
-            ids = tuple(kit.task.id for kit in kits)
-            crowd = Crowd(running.address, ids, city.trajectories)
+            ids = tuple(bundle.task.id for bundle in bundles)
+            crowd = Population(running.address, ids, city.trajectories)
             reports = report_all(crowd, jobs, advance)
         running.check()
         with stage("asking the collector", len(DIRECTLY) + len(BY_JOURNEYS)) as advance:
             analyst = Analyst(running.address, running.token)
-            findings = *_asked(analyst, kits[0], advance), *_told(analyst, kits, advance)
+            findings = *_asked(analyst, bundles[0], advance), *_told(analyst, bundles, advance)
         yield Held(running, reports, findings, analyst.has_pages())
 
 
-def _asked(analyst: Analyst, kit: Kit, advance: Callable[[int], None]) -> Iterator[Finding]:
+def _asked(
+    analyst: Analyst, bundle: TaskBundle, advance: Callable[[int], None]
+) -> Iterator[Finding]:
     """Worked out by the collector."""
-    asked = analyst.ask(kit.task.id, [question for _, question in DIRECTLY])
+    asked = analyst.ask(bundle.task.id, [question for _, question in DIRECTLY])
     # Together: what waits for the same counts is worked out at once.
     threads = ThreadPoolExecutor(len(asked))
     try:
@@ -134,12 +138,12 @@ def _asked(analyst: Analyst, kit: Kit, advance: Callable[[int], None]) -> Iterat
 
 
 def _told(
-    analyst: Analyst, kits: Sequence[Kit], advance: Callable[[int], None]
+    analyst: Analyst, bundles: Sequence[TaskBundle], advance: Callable[[int], None]
 ) -> Iterator[Finding]:
     """Worked out here of the collector's counts, as whoever has areas of their own does."""
-    trips, atlas = kits
+    trips, atlas = bundles
     counts = analyst.counts(atlas.task.id)
-    learned = learn(atlas.mechanism, counts)
+    learned = fit(atlas.mechanism, counts)
     terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, question in BY_JOURNEYS:
         asked = {**question, "areas": trips.book}
@@ -149,7 +153,9 @@ def _told(
         advance(1)
 
 
-def _kits(plan: CollectionPlan, districts: Zones, advance: Callable[[int], None]) -> list[Kit]:
+def _bundle(
+    plan: CollectionPlan, districts: Zones, advance: Callable[[int], None]
+) -> list[TaskBundle]:
     """Trips asked directly, on which the dashboard opens; and where people go, by journeys."""
     ends = datetime.now(UTC).date() + timedelta(days=DAYS)
     # No delay: people who wait for a demonstration do not want to wait for an hour.

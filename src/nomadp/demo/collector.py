@@ -47,7 +47,7 @@ def running_collector(
     """Serves the tasks in these folders from a store in ``folder``; ends when left."""
     store, log = folder / "collector.sqlite", folder / "collector.log"
     where = ["--store", str(store), "--port", str(port), "--operator-port", "0", "--json"]
-    command = [sys.executable, "-m", "nomadp.demo.attended", "serve", *where, *map(str, tasks)]
+    command = [sys.executable, "-m", "nomadp.demo.signals", "serve", *where, *map(str, tasks)]
     with log.open("w", encoding="utf-8") as said:
         process = subprocess.Popen(
             command,

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from nomadp.client.body import upload_body
-from nomadp.client.journey import PrivateJourney
-from nomadp.client.kits import fetched
+from nomadp.client.bundles import fetched
+from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger_file import fresh_id
 from nomadp.client.sending import Outcome, pause_s, tried_once
 from nomadp.engine.workers import run_all
 from nomadp.errors import UploadFailed
-from nomadp.protocol import Kit
+from nomadp.protocol import TaskBundle
 from nomadp.protocol.address import Address
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["Crowd", "report_all"]
+__all__ = ["Population", "report_all"]
 
 AT_ONCE = 100
 """Devices that report before progress is told."""
@@ -34,7 +34,7 @@ PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True, repr=False)
-class Crowd:
+class Population:
     """Everybody who takes part: a journey each, and the tasks of one collector."""
 
     address: str
@@ -42,10 +42,10 @@ class Crowd:
     journeys: TrajectorySet
 
     def __repr__(self) -> str:
-        return f"Crowd({len(self.journeys)} devices)"
+        return f"Population({len(self.journeys)} devices)"
 
 
-def report_all(crowd: Crowd, jobs: int, progress: Callable[[int], None]) -> int:
+def report_all(crowd: Population, jobs: int, progress: Callable[[int], None]) -> int:
     """How many reports the collector acknowledged: one of every device to every task."""
     parts = [
         range(first, min(first + AT_ONCE, len(crowd.journeys)))
@@ -59,7 +59,7 @@ def report_all(crowd: Crowd, jobs: int, progress: Callable[[int], None]) -> int:
     return acknowledged
 
 
-def _report_some(part: range, crowd: Crowd) -> int:
+def _report_some(part: range, crowd: Population) -> int:
     with ThreadPoolExecutor(CONNECTIONS) as threads:
         for outcome in threads.map(partial(_report, crowd), part):
             if outcome.state != "accepted":
@@ -72,7 +72,7 @@ def _report_some(part: range, crowd: Crowd) -> int:
     return len(part) * len(crowd.task_ids)
 
 
-def _report(crowd: Crowd, k: int) -> Outcome:
+def _report(crowd: Population, k: int) -> Outcome:
     """One device, one report to each task; the first that is not taken ends it."""
     outcome = Outcome("accepted")
     for task_id in crowd.task_ids:
@@ -82,19 +82,19 @@ def _report(crowd: Crowd, k: int) -> Outcome:
 
 
 @lru_cache(maxsize=8)
-def _joined(address: str, task_id: str) -> Kit:
+def _joined(address: str, task_id: str) -> TaskBundle:
     """Fetched by each process once: a device does so once, too."""
     return fetched(Address.parse(address), task_id)
 
 
-def _reported(kit: Kit, crowd: Crowd, k: int) -> Outcome:
+def _reported(bundle: TaskBundle, crowd: Population, k: int) -> Outcome:
     address = Address.parse(crowd.address)
-    private = PrivateJourney.of(crowd.journeys[k], kit, None)
+    private = PrivateTrajectory.of(crowd.journeys[k], bundle, None)
     name = fresh_id()
-    body = upload_body(kit, private, name, kit.task.epoch(time.time()))
+    body = upload_body(bundle, private, name, bundle.task.epoch(time.time()))
     deadline_s, attempts = time.monotonic() + PATIENCE_S, 0
     while True:
-        outcome = tried_once(address, kit.task.id, name, body)
+        outcome = tried_once(address, bundle.task.id, name, body)
         if outcome.state != "waiting" or time.monotonic() > deadline_s:
             return outcome
         time.sleep(pause_s(attempts, outcome.retry_after_s))

@@ -13,13 +13,13 @@ from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
-from nomadp.demo.gathered import Gathering
+from nomadp.demo.results import Gathering
 from nomadp.demo.views import View, seen
 from nomadp.engine.local import perturb_set
 from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -199,7 +199,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     name, epsilon = setting
     plan, locations = study.plan, study.city.locations
     mechanism = make_mechanism(name, locations, epsilon)
-    words = SimulatedWords(plan.seed).bound_to(mechanism.identity)
+    words = SeededRandom(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.

@@ -13,7 +13,7 @@ from nomadp.datasets.city import City
 from nomadp.datasets.city_ground import city_ground
 from nomadp.datasets.city_layout import BLOCK_KM
 from nomadp.demo.experiment import Findings, Run
-from nomadp.demo.flat import Flat
+from nomadp.demo.projection import Flat
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
 

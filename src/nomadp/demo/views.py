@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from html import escape
 
-from nomadp.answers.found import summary
 from nomadp.answers.frame import Frame
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
 from nomadp.answers.sections import listing
 from nomadp.answers.sentences import filter_words, row_name
+from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
 from nomadp.answers.table import Table
 from nomadp.datasets.city import synthetic_city
-from nomadp.demo.flat import Flat
-from nomadp.demo.gathered import Gathering, Pair, gathered
+from nomadp.demo.projection import Flat
+from nomadp.demo.results import Gathering, Pair, gathered
 from nomadp.locations import LocationSet
 
 __all__ = ["View", "seen"]
@@ -56,7 +56,7 @@ def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
         f'<p class="summary">{escape(f"{pair.nearness} {told}".strip())}</p>'
         '<div class="maps">'
         f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
-        f"{_figure(pair.learned, locations, pair.name, 'Learned', _source(by, how))}"
+        f"{_figure(pair.learned, locations, pair.name, 'Model', _source(by, how))}"
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
         f'<div class="filter"><p>{escape(words)}</p></div>'
         "<details><summary>The rows behind the map</summary>"

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from nomadp.errors import SchemaError
-from nomadp.randomness import KeyedWords, Words, new_key
+from nomadp.randomness import KeyedRandom, Words, new_key
 
 __all__ = ["create_key", "fingerprint", "only_mine", "read_key", "words_of"]
 
@@ -68,9 +68,9 @@ def only_mine(path: Path) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & others
 
 
-def words_of(path: str | PathLike[str]) -> KeyedWords:
+def words_of(path: str | PathLike[str]) -> KeyedRandom:
     """The words of the key in a file."""
-    return KeyedWords(read_key(path))
+    return KeyedRandom(read_key(path))
 
 
 def _decoded(content: bytes) -> bytes | None:

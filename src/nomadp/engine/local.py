@@ -18,7 +18,7 @@ from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
-from nomadp.randomness import SystemWords, Words, check_names
+from nomadp.randomness import SystemRandom, Words, check_names
 from nomadp.reports.header import Header
 from nomadp.reports.table import AnyReports, report_ids, reports_as, shuffled
 from nomadp.sequences import Sequences
@@ -76,7 +76,7 @@ def perturb_set(
     """Every trajectory perturbed once, all of them or an exception: `Reports` for people.
 
     Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
-    default, `KeyedWords` to be able to repeat the draws, `SimulatedWords` for experiments.
+    default, `KeyedRandom` to be able to repeat the draws, `SeededRandom` for experiments.
     Reports come under random ids and in their order, which tell nothing of the tids; see
     `How` for ``how`` else. What simulated words or a mechanism that is not private draw are
     `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set and
@@ -87,7 +87,7 @@ def perturb_set(
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
     >>> nomadp.perturb_set(exp, city.trajectories)
     Reports(10 of exp at epsilon 4)
-    >>> experiment = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> experiment = nomadp.perturb_set(exp, city.trajectories, nomadp.SeededRandom(1))
     >>> type(experiment).__name__, len(experiment)
     ('SimulatedReports', 10)
     """
@@ -97,7 +97,7 @@ def perturb_set(
             f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
         )
     _check_given(trajectories, words)
-    source = SystemWords() if words is None else words
+    source = SystemRandom() if words is None else words
     kept = _kept(mechanism, how)
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
     task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
@@ -121,7 +121,7 @@ def _check_given(trajectories: Any, words: Any) -> None:
         )
     if words is not None and not isinstance(words, Words):
         raise WrongType(
-            "words must be SystemWords(), KeyedWords(key) or SimulatedWords(seed), got "
+            "words must be SystemRandom(), KeyedRandom(key) or SeededRandom(seed), got "
             f"{type(words).__name__}; leave them out for people",
             code="random_source_required",
             type=type(words).__name__,

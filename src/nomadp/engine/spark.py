@@ -44,7 +44,7 @@ from nomadp.inference.learning import Group
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedWords, Words
+from nomadp.randomness import KeyedRandom, Words
 from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
 from nomadp.reports.rows import VALUES
 
@@ -97,10 +97,10 @@ def perturb(
     something else has made sure. Tids must be stored: ones that Spark makes up may change
     when a batch is run again, and the reports with them.
     """
-    if not isinstance(words, KeyedWords):
+    if not isinstance(words, KeyedRandom):
         raise errors.WrongType(
             "a cluster may run a batch again, so its words must come from a key; "
-            f"use KeyedWords(key), got {type(words).__name__}",
+            f"use KeyedRandom(key), got {type(words).__name__}",
             code="words_not_keyed",
             type=type(words).__name__,
         )

@@ -29,7 +29,7 @@ from nomadp.inference import Prior
 from nomadp.inference.decode import Decoders
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import KeyedWords
+from nomadp.randomness import KeyedRandom
 from nomadp.reports.batches import batch_of, is_numbered, rows_of
 from nomadp.reports.counts import Counts, possible
 from nomadp.reports.header import Header
@@ -115,7 +115,7 @@ def refusal_in(text: str) -> NomadpError | None:
     return cast(NomadpError, refusal(told[1], code=told[2], **facts))
 
 
-def perturbing(mechanism: Mechanism, words: KeyedWords, path: str, *, linked: bool) -> Mapper:
+def perturbing(mechanism: Mechanism, words: KeyedRandom, path: str, *, linked: bool) -> Mapper:
     """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 

@@ -27,7 +27,7 @@ from nomadp.errors import InvalidArgument, NotPrivateError
 from nomadp.formats.nested_files import NestedFile
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of
-from nomadp.randomness import KeyedWords, Words
+from nomadp.randomness import KeyedRandom, Words
 from nomadp.reports.header import Header
 
 __all__ = ["Job", "Running", "open_job"]
@@ -47,7 +47,7 @@ class Job:
     mechanism: Mechanism
     source: Path
     target: Path
-    words: KeyedWords | None = None
+    words: KeyedRandom | None = None
     """None: a new key, kept beside the target until the job is done."""
     keep_tids: bool = False
     """For experiments: reports bear the tids of their trajectories, in the same order."""
@@ -73,7 +73,7 @@ class Running:
     job: Job
     source: NestedFile
     survey: Survey
-    words: KeyedWords
+    words: KeyedRandom
     part_rows: tuple[int, ...]
     """How many reports each part has."""
     done: frozenset[int]
@@ -175,7 +175,7 @@ def open_job(
 
 def _taken_up(
     job: Job, wanted: Mapping[str, Any], unfinished: Unfinished
-) -> tuple[KeyedWords | None, Survey]:
+) -> tuple[KeyedRandom | None, Survey]:
     """The words and the survey of the job that was begun, if it is this one."""
     begun = unfinished.resume()
     words = job.words or unfinished.kept_words()

@@ -20,7 +20,7 @@ from nomadp.engine.keys import create_key, only_mine, words_of
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import moved_whole, written_whole
 from nomadp.formats.parquet_files import METADATA_KEY
-from nomadp.randomness import KeyedWords
+from nomadp.randomness import KeyedRandom
 
 __all__ = ["Manifest", "Unfinished"]
 
@@ -63,7 +63,7 @@ class Unfinished:
     def is_begun(self) -> bool:
         return self._manifest.exists()
 
-    def begin(self, words: KeyedWords | None) -> KeyedWords:
+    def begin(self, words: KeyedRandom | None) -> KeyedRandom:
         """An empty folder; the words to draw with, of a new key if none are given."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._enter()
@@ -78,7 +78,7 @@ class Unfinished:
         create_key(self._key)
         return words_of(self._key)
 
-    def kept_words(self) -> KeyedWords | None:
+    def kept_words(self) -> KeyedRandom | None:
         """The words of the key that this folder keeps, if it keeps one."""
         return words_of(self._key) if self._key.exists() else None
 

@@ -19,7 +19,7 @@ from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
+from nomadp.mechanisms.atlas.codebook import Page, PinnedCodebooks
 from nomadp.walks import Journeys
 
 __all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
@@ -29,13 +29,13 @@ OLD_FORMAT = "nomadp atlas 1"
 SUFFIXES = (".parquet",)
 
 
-def write_atlas(path: AnyPath, pinned: PinnedAtlases) -> None:
+def write_atlas(path: AnyPath, pinned: PinnedCodebooks) -> None:
     """Whole or not at all; the same atlases make the same bytes."""
     found = file_path(path, SUFFIXES)
     written_whole({found: lambda part: _write(part, pinned)})
 
 
-def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtlases:
+def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
     """The atlases of a file whose content has the hashes it claims.
 
     Whether they belong to a location set is checked when it is given, or when a mechanism
@@ -49,7 +49,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtl
             Page(table, int(one["near_count"]), float(one["error_km"] or "nan"))
             for table, one in zip(tables, said["atlases"], strict=True)
         ]
-        pinned = PinnedAtlases(
+        pinned = PinnedCodebooks(
             str(said["location_set_sha256"]),
             str(said["recipe"]),
             as_epsilon(said["epsilon"]),
@@ -72,7 +72,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedAtl
     return pinned
 
 
-def described(pinned: PinnedAtlases) -> dict[str, Any]:
+def described(pinned: PinnedCodebooks) -> dict[str, Any]:
     """All that is to be said about them beside the journeys."""
     return {
         "recipe": pinned.recipe,
@@ -92,7 +92,7 @@ def described(pinned: PinnedAtlases) -> dict[str, Any]:
     }
 
 
-def _write(part: Path, pinned: PinnedAtlases) -> None:
+def _write(part: Path, pinned: PinnedCodebooks) -> None:
     import pyarrow as pa  # slow to import
 
     from nomadp.formats.parquet_files import write_parquet

@@ -1,14 +1,14 @@
 """What the collector may conclude from reports: Bayes with the exact law, free of charge."""
 
-from nomadp.inference.decode import can_decode, decode, groups_of, learn_prior
+from nomadp.inference.decode import can_decode, decode, fit_prior, groups_of
 from nomadp.inference.estimate import Estimate
-from nomadp.inference.journeys import AtlasDecoder
+from nomadp.inference.journeys import CodebookDecoder
 from nomadp.inference.learning import learn
 from nomadp.inference.points import PointDecoder
 from nomadp.inference.prior import Prior
 
 __all__ = [
-    "AtlasDecoder",
+    "CodebookDecoder",
     "Estimate",
     "PointDecoder",
     "Prior",
@@ -16,5 +16,5 @@ __all__ = [
     "decode",
     "groups_of",
     "learn",
-    "learn_prior",
+    "fit_prior",
 ]

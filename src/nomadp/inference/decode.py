@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.inference.estimate import Estimate, check_level
-from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.journeys import AtlasDecoder, possible_journeys
+from nomadp.inference.evidence import TrajectoryEvidence
+from nomadp.inference.journeys import CodebookDecoder, possible_journeys
 from nomadp.inference.learning import Group, Progress, learn
 from nomadp.inference.points import PointDecoder, fits_table, point_evidence
 from nomadp.inference.prior import Prior
@@ -23,7 +23,7 @@ from nomadp.mechanisms.report_law import ReportLaw
 from nomadp.reports.counts import Counts, check_decodable, counts_of, released_values
 from nomadp.reports.table import AnyReports
 
-__all__ = ["Decoders", "can_decode", "decode", "groups_from", "groups_of", "learn_prior"]
+__all__ = ["Decoders", "can_decode", "decode", "groups_from", "groups_of", "fit_prior"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Decoders:
             key = seen, length > seen
             if key not in self._by_law:
                 prior = None if length > seen else self.prior
-                self._by_law[key] = AtlasDecoder(journey, prior, self.level)
+                self._by_law[key] = CodebookDecoder(journey, prior, self.level)
             whole: Estimate = self._by_law[key].decode(values, length)
             return whole
         key = length, False
@@ -103,7 +103,7 @@ def can_decode(mechanism: Mechanism) -> bool:
 
 def _evidence(law: Any, values: Ints) -> Any:
     if law.whole:
-        return JourneyEvidence(law.channel, possible_journeys(law.channel), values)
+        return TrajectoryEvidence(law.channel, possible_journeys(law.channel), values)
     return point_evidence(law, values)
 
 
@@ -129,7 +129,7 @@ def decode(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=4)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
     >>> estimate = nomadp.decode(brr, reports, level=0.5)
     >>> len(estimate) == len(reports.locations)
     True
@@ -137,7 +137,7 @@ def decode(
     return Decoders(mechanism, prior, level).decode(reports, progress)
 
 
-def learn_prior(
+def fit_prior(
     mechanism: Mechanism, reports: AnyReports | Counts, *, progress: Progress | None = None
 ) -> Prior:
     """Where people go, learned from all their reports of one mechanism together.
@@ -150,8 +150,8 @@ def learn_prior(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> nomadp.learn_prior(brr, reports).location_weights().shape
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> nomadp.fit_prior(brr, reports).location_weights().shape
     (50,)
     """
     return learn(mechanism.locations, groups_of(mechanism, reports), progress=progress)

@@ -14,14 +14,14 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats, Mass
 from nomadp.laws import Channel, Ints, probabilities
-from nomadp.mechanisms.atlas.book import JourneyResponse
+from nomadp.mechanisms.atlas.codebook import CodewordResponse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = [
     "Evidence",
-    "JourneyEvidence",
+    "TrajectoryEvidence",
     "TableEvidence",
     "near_matrix",
 ]
@@ -29,7 +29,7 @@ __all__ = [
 _AT_ONCE = 4096  # truths worked on at a time
 
 
-def near_matrix(channel: JourneyResponse, support: Ints, reports: Ints) -> "csr_array[Any]":
+def near_matrix(channel: CodewordResponse, support: Ints, reports: Ints) -> "csr_array[Any]":
     """1 where a truth of the support (row) counts a report (column) as near."""
     from scipy.sparse import csr_array, vstack  # slow to import
 
@@ -78,10 +78,10 @@ class Evidence(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class JourneyEvidence(Evidence):
+class TrajectoryEvidence(Evidence):
     """Two levels: every truth may lead to any report, a few are likelier to lead to it."""
 
-    channel: JourneyResponse
+    channel: CodewordResponse
     support: Ints
     reports: Ints
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.inference.climbing import highest
 from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
+from nomadp.inference.maximise import highest
 from nomadp.inference.prior import Features, softmax
 
 __all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "log_chances", "prepared"]

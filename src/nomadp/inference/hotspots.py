@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from nomadp.errors import DomainError, InvalidArgument
-from nomadp.inference.asked import asked_hotspots, asked_trips, zones_for, zones_on
-from nomadp.inference.learned import Learned
+from nomadp.inference.model import Model
+from nomadp.inference.oracle_shares import oracle_hotspots, oracle_trips, zones_for, zones_on
 from nomadp.inference.prior import table_of
 from nomadp.inference.shares import Shares, Survey, Tally, estimated_shares, zones_differ
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.unit_square import UnitSquare
 from nomadp.zones import Zones
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def visit_shares(
-    learned: Learned, zones: str | Zones | None = None, at: str | None = None
+    learned: Model, zones: str | Zones | None = None, at: str | None = None
 ) -> Shares:
     """The share of visits at each location, or in each of some zones, with its uncertainty.
 
@@ -40,13 +40,13 @@ def visit_shares(
     visits, starts or ends: what was asked, or of trips their starts, if it is left out.
     """
     mechanism = learned.mechanism
-    if isinstance(mechanism, Question):
-        return asked_hotspots(mechanism, learned.counts, zones_for(mechanism, zones), at)
+    if isinstance(mechanism, FrequencyOracle):
+        return oracle_hotspots(mechanism, learned.counts, zones_for(mechanism, zones), at)
     return _point_shares(_survey(learned), _zone(learned, zones), _checked(at))
 
 
 def visit_tally(
-    learned: Learned, zones: str | Zones | None = None, at: str | None = None
+    learned: Model, zones: str | Zones | None = None, at: str | None = None
 ) -> tuple[Survey, Tally]:
     """What `visit_shares` counts of which journeys."""
     zone = _zone(learned, zones)
@@ -55,7 +55,7 @@ def visit_tally(
 
 def asked_of(mechanism: Mechanism, at: str | None) -> str:
     """Of which points of journeys an answer tells."""
-    if not isinstance(mechanism, Question):
+    if not isinstance(mechanism, FrequencyOracle):
         return _checked(at)
     return at or ("starts" if mechanism.name == "trips" else mechanism.name)
 
@@ -70,12 +70,12 @@ def _checked(at: str | None) -> str:
     return at or "visits"
 
 
-def _zone(learned: Learned, zones: str | Zones | None) -> Ints:
+def _zone(learned: Model, zones: str | Zones | None) -> Ints:
     world = learned.mechanism.locations
     return np.arange(len(world)) if zones is None else zones_on(world, zones).of
 
 
-def _survey(learned: Learned) -> Survey:
+def _survey(learned: Model) -> Survey:
     if learned.survey is None:
         raise InvalidArgument(
             "what reports of journeys tell must have been learned", code="model_without_survey"
@@ -115,20 +115,20 @@ def _point_tally(learned: Survey, zone: Ints, at: str, size: int) -> tuple[Surve
     return asked, lambda rows: table_of(zone[rows[:, points]], size)
 
 
-def flow_shares(learned: Learned, zones: str | Zones | None = None) -> Shares:
+def flow_shares(learned: Model, zones: str | Zones | None = None) -> Shares:
     """The share of trips from each zone to each, with its uncertainty.
 
     A trip goes from the first to the last point of a journey: entry ``i * len(zones) + j`` of
     ``values`` is from zone i to zone j. Without zones, those of the question, or grid:4.
     """
     mechanism = learned.mechanism
-    if isinstance(mechanism, Question):
-        return asked_trips(mechanism, learned.counts, zones_for(mechanism, zones))
+    if isinstance(mechanism, FrequencyOracle):
+        return oracle_trips(mechanism, learned.counts, zones_for(mechanism, zones))
     asked = zones_on(mechanism.locations, zones or "grid:4")
     return _pair_shares(_survey(learned), asked.of)
 
 
-def flow_tally(learned: Learned, zones: Zones) -> tuple[Survey, Tally]:
+def flow_tally(learned: Model, zones: Zones) -> tuple[Survey, Tally]:
     """What `flow_shares` counts of which journeys."""
     return moving(_survey(learned)), _pair_tally(zones.of, len(zones))
 

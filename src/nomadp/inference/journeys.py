@@ -15,16 +15,16 @@ import numpy as np
 
 from nomadp.errors import DomainError
 from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
-from nomadp.mechanisms.atlas import Atlas
-from nomadp.mechanisms.atlas.book import JourneyResponse
+from nomadp.mechanisms.atlas import Codebook
+from nomadp.mechanisms.atlas.codebook import CodewordResponse
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.atlas.mechanism import JourneyLaw
+from nomadp.mechanisms.atlas.mechanism import CodewordReports
 from nomadp.walks import public_walks
 
-__all__ = ["AtlasDecoder", "possible_journeys"]
+__all__ = ["CodebookDecoder", "possible_journeys"]
 
 WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
 """Possible truths for each journey of the atlas, and in all."""
@@ -34,10 +34,10 @@ _ROWS = 1024  # reports whose masses are held at a time
 
 
 @dataclass(frozen=True, eq=False)
-class AtlasDecoder:
+class CodebookDecoder:
     """Decodes reports of one law, at its control points; each distinct report only once."""
 
-    law: JourneyLaw
+    law: CodewordReports
     prior: Prior | None = None
     """By default every journey of the public walk is equally likely."""
     level: float = 0.9
@@ -47,7 +47,7 @@ class AtlasDecoder:
         check_level(self.level)
 
     @cached_property
-    def channel(self) -> JourneyResponse:
+    def channel(self) -> CodewordResponse:
         return self.law.channel
 
     @cached_property
@@ -95,7 +95,7 @@ class AtlasDecoder:
     def _learn_about(self, reports: list[int]) -> None:
         if not reports:
             return
-        evidence = JourneyEvidence(self.channel, self.support, np.array(reports))
+        evidence = TrajectoryEvidence(self.channel, self.support, np.array(reports))
         evidence.near  # noqa: B018 - found once, before threads share it
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             positions = range(self.support.shape[1])
@@ -105,7 +105,7 @@ class AtlasDecoder:
         for row, report in enumerate(reports):
             self._known[report] = best[row], radius[row]
 
-    def _position(self, evidence: JourneyEvidence, position: int) -> tuple[Ints, Floats]:
+    def _position(self, evidence: TrajectoryEvidence, position: int) -> tuple[Ints, Floats]:
         """The best answer to every report at one position, and its radius."""
         places, label = np.unique(self.support[:, position], return_inverse=True)
         answers = Answers(self.law.locations, places)
@@ -124,7 +124,7 @@ class AtlasDecoder:
         return np.concatenate(best), np.concatenate(radius)
 
 
-def possible_journeys(channel: JourneyResponse) -> Ints:
+def possible_journeys(channel: CodewordResponse) -> Ints:
     """The truths a report may stand for: public walks that the atlas was not made from.
 
     Where there are no more journeys than that, every one: so none is missing.
@@ -137,7 +137,7 @@ def possible_journeys(channel: JourneyResponse) -> Ints:
     return public_walks(atlas.locations, length, count, "truths").astype(np.int64)
 
 
-def check_indices(reports: Ints, atlas: Atlas) -> None:
+def check_indices(reports: Ints, atlas: Codebook) -> None:
     if reports.ndim != 1 or (
         reports.size and not 0 <= reports.min() <= reports.max() < atlas.size
     ):

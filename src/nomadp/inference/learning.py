@@ -15,11 +15,11 @@ import numpy as np
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
 from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
+from nomadp.inference.movement import log_bayes_factor_of_steps
 from nomadp.inference.prior import Features, Prior
-from nomadp.inference.steps import log_odds_of_steps
 from nomadp.locations import LocationSet
 
-__all__ = ["Group", "Learner", "Progress", "learn"]
+__all__ = ["Group", "Fitter", "Progress", "learn"]
 
 SPREADS = (0.0, 0.05, 0.1, 0.2)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
@@ -47,10 +47,10 @@ def learn(
 
     How far places may differ is found out, unless a ``spread`` of their log-appeal is given.
     """
-    return Learner(locations, groups, spread, progress).learn()
+    return Fitter(locations, groups, spread, progress).learn()
 
 
-class Learner:
+class Fitter:
     """Learns from the same distinct reports, however often each came in."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Learner:
         moving = [row.evidence.support.shape[1] > 1 for row in self._rows]
         if not any(moving):
             return False
-        return log_odds_of_steps(self._rows, self._counts) < DEMANDED
+        return log_bayes_factor_of_steps(self._rows, self._counts) < DEMANDED
 
     def alike(self) -> Prior:
         """The same with all places as popular as each other: only steps are learned, if any."""

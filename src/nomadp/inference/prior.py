@@ -157,15 +157,15 @@ def table_of(columns: Ints, size: int) -> "csr_array[Any]":
 class Prior:
     """How likely a journey is, against others of the public walk of the same length.
 
-    `learn_prior` makes it, for `decode`. ``location_weights()`` are the probabilities of the
+    `fit_prior` makes it, for `decode`. ``location_weights()`` are the probabilities of the
     locations, ``settled`` says whether learning came to an end, and ``spread`` is None where
     the reports told nothing beyond chance.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=20)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon="0.1")
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> print(nomadp.learn_prior(brr, reports).spread)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> print(nomadp.fit_prior(brr, reports).spread)
     None
     """
 

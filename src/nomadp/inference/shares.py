@@ -25,8 +25,8 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.inference.estimate import Floats, check_level
-from nomadp.inference.evidence import JourneyEvidence
-from nomadp.inference.learning import Group, Learner, Progress
+from nomadp.inference.evidence import TrajectoryEvidence
+from nomadp.inference.learning import Fitter, Group, Progress
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
@@ -38,7 +38,7 @@ __all__ = [
     "believed",
     "estimated_shares",
     "fewest_codewords",
-    "learned_from_groups",
+    "fit_groups",
     "zones_differ",
 ]
 
@@ -90,14 +90,14 @@ class Survey:
     again: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def learned_from_groups(
+def fit_groups(
     locations: LocationSet,
     groups: Sequence[Group],
     rng: Generator,
     progress: Progress | None = None,
 ) -> Survey:
     """Learn from reports, and from `REPEATS` bootstrap samples: as many, drawn at random."""
-    learner = Learner(locations, groups, progress=progress)
+    learner = Fitter(locations, groups, progress=progress)
     prior = learner.learn()
     some = [tuple(_resampled(group, rng) for group in groups) for _ in range(REPEATS)]
     priors = [prior] * REPEATS
@@ -168,7 +168,7 @@ def _tells_all(group: Group) -> bool:
 def fewest_codewords(learned: Survey) -> int | None:
     """In the smallest codebook that reports are of; None for reports of single points."""
     books = [group.evidence for group in learned.groups]
-    return min((b.outputs for b in books if isinstance(b, JourneyEvidence)), default=None)
+    return min((b.outputs for b in books if isinstance(b, TrajectoryEvidence)), default=None)
 
 
 def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:

@@ -9,8 +9,8 @@ and other languages restate a law only where they must, held by known answers (t
 from nomadp.laws.channel import Channel, Ints, Secret, clamped, heaviest, probabilities
 from nomadp.laws.exponential import Disc, Exponential, TableExponential, distance_rows_km
 from nomadp.laws.labels import LabelLaw
+from nomadp.laws.oracles import law_of_labels
 from nomadp.laws.projective import ProjectiveResponse
-from nomadp.laws.questions import law_of_labels
 from nomadp.laws.response import RandomizedResponse, Uniform
 from nomadp.laws.selection import SubsetSelection
 from nomadp.laws.square_wave import SquareWave, square_wave_half_width

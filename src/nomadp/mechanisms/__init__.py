@@ -9,12 +9,13 @@ from typing import Any
 
 from nomadp.errors import DomainError, WrongType
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.base import Mechanism, Report, SimulatedReport, perturb_one
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
 from nomadp.mechanisms.continuous.cgm import CorrelatedGaussian
 from nomadp.mechanisms.continuous.tracs import CoordinateTracs, DirectionTracs
 from nomadp.mechanisms.ngram.mechanism import Ngram
+from nomadp.mechanisms.oracles import Ends, FrequencyOracle, Starts, Trips, Visits
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
 from nomadp.mechanisms.pivot.published import (
     PublishedAnchoredPivotSampling,
@@ -25,7 +26,6 @@ from nomadp.mechanisms.plugins import load_plugins
 from nomadp.mechanisms.points.brr import BipartiteResponse
 from nomadp.mechanisms.points.exp import IndependentPoints, PointByPoint
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
-from nomadp.mechanisms.questions import Ends, Question, Starts, Trips, Visits
 
 __all__ = [
     "EXPERIMENTAL",
@@ -38,11 +38,11 @@ __all__ = [
     "Ngram",
     "PivotSampling",
     "PointByPoint",
-    "Question",
+    "FrequencyOracle",
     "Report",
     "SimulatedReport",
     "StaircaseResponse",
-    "WholeJourney",
+    "Atlas",
     "kind_of",
     "make_mechanism",
     "mechanism_names",
@@ -59,7 +59,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         BipartiteResponse,
         StaircaseResponse,
         Ngram,
-        WholeJourney,
+        Atlas,
         Trips,
         Starts,
         Ends,

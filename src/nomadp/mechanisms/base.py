@@ -21,7 +21,7 @@ from nomadp.errors import BudgetError, DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.report_law import Reported, ReportLaw
-from nomadp.randomness import SimulatedWords, SystemWords, WordStream
+from nomadp.randomness import SeededRandom, SystemRandom, WordStream
 
 __all__ = [
     "MOST",
@@ -264,13 +264,13 @@ class Mechanism(ABC):
                 code="mechanism_not_private",
                 mechanism=self.name,
             )
-        return Report(self, *report_one(self, trajectory, SystemWords().stream(0), hour))
+        return Report(self, *report_one(self, trajectory, SystemRandom().stream(0), hour))
 
     def simulate(
         self, trajectory: Trajectory, seed: int, hour: int | None = None
     ) -> SimulatedReport:
         """What a report might be, the same for the same seed: for experiments only."""
-        words = SimulatedWords(seed).bound_to(self.identity).stream(0)
+        words = SeededRandom(seed).bound_to(self.identity).stream(0)
         return SimulatedReport(self, *report_one(self, trajectory, words, hour))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import InvalidArgument
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.base import Mechanism, Reported, report_one
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables
 from nomadp.mechanisms.ngram.mechanism import Ngram
+from nomadp.mechanisms.oracles import Ends, Starts, Trips, Visits
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.mechanisms.points.brr import BipartiteResponse
 from nomadp.mechanisms.points.exp import IndependentPoints
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
-from nomadp.mechanisms.questions import Ends, Starts, Trips, Visits
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -52,11 +52,11 @@ FAST: dict[type[Mechanism], str] = {
     PivotSampling: "nomadp.mechanisms.pivot.many",
     AnchoredPivotSampling: "nomadp.mechanisms.pivot.many",
     Ngram: "nomadp.mechanisms.ngram.many",
-    WholeJourney: "nomadp.mechanisms.atlas.many",
-    **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.questions.many"),
+    Atlas: "nomadp.mechanisms.atlas.many",
+    **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.oracles.many"),
 }
 """The module whose `draw_many` is the fast path of each mechanism that has one."""
-_BIT_FOR_BIT = (Ngram, WholeJourney, Trips, Starts, Ends, Visits)
+_BIT_FOR_BIT = (Ngram, Atlas, Trips, Starts, Ends, Visits)
 _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables fit
 
 
@@ -102,7 +102,7 @@ def fastest(mechanism: Mechanism) -> str:
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
-    if mechanism.asks or kind in (IndependentPoints, Ngram, WholeJourney):
+    if mechanism.asks or kind in (IndependentPoints, Ngram, Atlas):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
 

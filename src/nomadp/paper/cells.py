@@ -21,7 +21,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.inference.decode import Decoders
 from nomadp.mechanisms import PUBLISHED, Mechanism, kind_of, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports.rows import Rows, concatenated
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
@@ -88,7 +88,7 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
-    words = SimulatedWords(reports.seed(catalogue))
+    words = SeededRandom(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
     mechanism = reports.setting.build(catalogue)
     return perturb_set(mechanism, trajectories, words, keep_tids=True)

@@ -1,13 +1,13 @@
 """What each mechanism is called and looks like, in every figure and table.
 
-Colours are those of every page (`look.json`): Okabe and Ito's where there are enough of them.
+Colours are those of every page (`theme.json`): Okabe and Ito's where there are enough of them.
 A marker tells each apart where colour cannot.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nomadp.look import look
+from nomadp.theme import theme
 
 __all__ = [
     "FLOOR_LABELS",
@@ -25,7 +25,7 @@ __all__ = [
     "rc_params",
 ]
 
-_LIGHT = look()["light"]
+_LIGHT = theme()["light"]
 PAPER, INK, SOFT = _LIGHT["paper"], _LIGHT["ink"], _LIGHT["soft"]
 RULE, SHADE = _LIGHT["rule"], _LIGHT["shade"]
 FAMILY = "-as-published-not-private"

@@ -12,8 +12,8 @@ from nomadp.errors import DomainError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.ceilings import RETENTION_MAX_S
-from nomadp.protocol.kit import Kit
 from nomadp.protocol.rules import ATLAS, QUESTIONS
 from nomadp.protocol.task import Task
 from nomadp.protocol.upload import ID_BYTES, report_id
@@ -60,7 +60,7 @@ def create_task(
     purpose: str,
     end: date | int,
     **more: Any,
-) -> Kit:
+) -> TaskBundle:
     """A task and its files, of the options that `TaskOptions` lists.
 
     ``end`` is the last day (UTC) that belongs to the task, or the number after the last in
@@ -85,7 +85,9 @@ def create_task(
     if mechanism == ATLAS:
         return _with_atlas(locations, facts, options)
     zones, params = _zones(locations, options, mechanism)
-    return Kit(Task(**facts, book_sha256=zones.sha256, params=params), locations, zones)
+    return TaskBundle(
+        Task(**facts, domain_sha256=zones.sha256, params=params), locations, zones
+    )
 
 
 def _check_given(mechanism: str, more: dict[str, Any]) -> None:
@@ -103,7 +105,9 @@ def _check_given(mechanism: str, more: dict[str, Any]) -> None:
         )
 
 
-def _with_atlas(locations: LocationSet, facts: dict[str, Any], options: TaskOptions) -> Kit:
+def _with_atlas(
+    locations: LocationSet, facts: dict[str, Any], options: TaskOptions
+) -> TaskBundle:
     if options.length is None or options.zones is not None or options.when is not None:
         raise TaskRefused(
             "an ATLAS task must have a length, and neither zones nor when; ask trips, starts, "
@@ -111,9 +115,9 @@ def _with_atlas(locations: LocationSet, facts: dict[str, Any], options: TaskOpti
             code="options_of_another_mechanism",
             mechanism=ATLAS,
         )
-    Task(**facts, book_sha256=locations.sha256)  # refused now: an atlas may take minutes
+    Task(**facts, domain_sha256=locations.sha256)  # refused now: an atlas may take minutes
     pinned = build_pinned(locations, [options.length], facts["epsilon"], options.size)
-    return Kit(Task(**facts, book_sha256=pinned.sha256), locations, pinned)
+    return TaskBundle(Task(**facts, domain_sha256=pinned.sha256), locations, pinned)
 
 
 def _zones(

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from nomadp.errors import SchemaError, TaskRefused, UploadFailed
 from nomadp.protocol.address import Address
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import base64url, canonical_bytes, unique_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX
-from nomadp.protocol.kit import Kit
 
 __all__ = ["Operator", "fetch_counts", "with_fetched_outlines"]
 
@@ -35,20 +35,20 @@ def fetch_counts(address: Address, task_id: str, token: str) -> Any:
     return _parsed(_read(request, _COUNTS_BYTES_MAX))
 
 
-def with_fetched_outlines(address: Address, kit: Kit) -> Kit:
+def with_fetched_outlines(address: Address, bundle: TaskBundle) -> TaskBundle:
     """For who draws maps: with the outlines that the collector has, if they are right."""
-    if not str(kit.task.params.get("zones", "")).startswith("polygons:"):
-        return kit
+    if not str(bundle.task.params.get("zones", "")).startswith("polygons:"):
+        return bundle
     from nomadp.protocol.outlines import OUTLINES, OUTLINES_BYTES_MAX, with_outlines
 
-    request = urllib.request.Request(f"{address}/tasks/{kit.task.id}/{OUTLINES}")
+    request = urllib.request.Request(f"{address}/tasks/{bundle.task.id}/{OUTLINES}")
     try:
-        return with_outlines(kit, _read(request, OUTLINES_BYTES_MAX + 1))
+        return with_outlines(bundle, _read(request, OUTLINES_BYTES_MAX + 1))
     except UploadFailed:  # it has none
-        return kit
+        return bundle
     except TaskRefused as refusal:
         log.warning(f"zones are drawn without outlines: {refusal}")
-        return kit
+        return bundle
 
 
 class Operator:
@@ -63,15 +63,17 @@ class Operator:
     def close(self, task_id: str) -> Any:
         return self._call("POST", f"/{self._address.task(task_id)}/close", b"")
 
-    def publish(self, kit: Kit) -> Any:
+    def publish(self, bundle: TaskBundle) -> Any:
         from nomadp.protocol.outlines import OUTLINES, checked_outlines  # few tasks have any
 
-        self._address.task(kit.task.id)  # a URL that names another task is a slip
-        drawn = checked_outlines(kit)
-        public = kit.files if drawn is None else {**kit.files, OUTLINES: drawn}
+        self._address.task(bundle.task.id)  # a URL that names another task is a slip
+        drawn = checked_outlines(bundle)
+        public = bundle.files if drawn is None else {**bundle.files, OUTLINES: drawn}
         files = {name: base64url(content) for name, content in public.items()}
         return self._call(
-            "POST", "", canonical_bytes({"task": base64url(kit.task.content), "files": files})
+            "POST",
+            "",
+            canonical_bytes({"task": base64url(bundle.task.content), "files": files}),
         )
 
     def _call(self, method: str, path: str, body: bytes | None = None) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from nomadp.budget import as_epsilon
 from nomadp.errors import SchemaError, TaskRefused
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Page, PinnedAtlases
+from nomadp.mechanisms.atlas.codebook import Page, PinnedCodebooks
 from nomadp.protocol.canonical import canonical_bytes, parse_object
 from nomadp.protocol.ceilings import JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX
 from nomadp.zones import Zones
@@ -94,7 +94,7 @@ def _degrees(text: str) -> float:
     return float(text)
 
 
-def atlas_bytes(pinned: PinnedAtlases) -> bytes:
+def atlas_bytes(pinned: PinnedCodebooks) -> bytes:
     """One atlas, of the task's one length."""
     (page,) = pinned.pages
     said: dict[str, Any] = {
@@ -108,7 +108,7 @@ def atlas_bytes(pinned: PinnedAtlases) -> bytes:
     return canonical_bytes(said | ({} if pinned.size is None else {"size": pinned.size}))
 
 
-def parse_atlas(content: bytes) -> PinnedAtlases:
+def parse_atlas(content: bytes) -> PinnedCodebooks:
     said = _object(content, "atlas", _ATLAS, {"size"})
     journeys, near = said["journeys"], said["near_count"]
     rows = journeys if isinstance(journeys, list) else []
@@ -148,7 +148,7 @@ def parse_atlas(content: bytes) -> PinnedAtlases:
             epsilon=str(epsilon),
         )
     page = Page(table, near, float("nan"))
-    return PinnedAtlases(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
+    return PinnedCodebooks(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
 
 
 def zones_bytes(zones: Zones) -> bytes:

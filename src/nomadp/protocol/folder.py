@@ -4,27 +4,27 @@ from pathlib import Path
 
 from nomadp.errors import TaskRefused
 from nomadp.formats.atomic import written_whole
-from nomadp.mechanisms.atlas import PinnedAtlases
+from nomadp.mechanisms.atlas import PinnedCodebooks
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
 from nomadp.protocol.files import FILE_BYTES_MAX, parse_atlas
-from nomadp.protocol.kit import Kit
 from nomadp.protocol.task import Task
 from nomadp.zones import Zones
 
-__all__ = ["FILE_NAMES", "TASK_FILE", "read_book", "read_task_folder", "write_task_folder"]
+__all__ = ["FILE_NAMES", "TASK_FILE", "read_codebook", "read_task_folder", "write_task_folder"]
 
 TASK_FILE = "task.json"
 FILE_NAMES = {"locations": "locations.csv", "atlas": "atlas.json", "zones": "zones.json"}
 """By the name that they have behind the task's address."""
 
 
-def write_task_folder(path: Path, kit: Kit) -> Path:
+def write_task_folder(path: Path, bundle: TaskBundle) -> Path:
     """All files or none, the task last; what another kind of task left there is removed."""
     path.mkdir(parents=True, exist_ok=True)
-    contents = {FILE_NAMES[name]: content for name, content in kit.files.items()}
-    contents[TASK_FILE] = kit.task.content
-    if isinstance(kit.book, Zones) and kit.book.polygons:
-        contents |= _outlines(kit)
+    contents = {FILE_NAMES[name]: content for name, content in bundle.files.items()}
+    contents[TASK_FILE] = bundle.task.content
+    if isinstance(bundle.book, Zones) and bundle.book.polygons:
+        contents |= _outlines(bundle)
     writes = {
         path / name: lambda part, content=content: part.write_bytes(content)
         for name, content in contents.items()
@@ -35,22 +35,22 @@ def write_task_folder(path: Path, kit: Kit) -> Path:
     return path
 
 
-def _outlines(kit: Kit) -> dict[str, bytes]:
+def _outlines(bundle: TaskBundle) -> dict[str, bytes]:
     from nomadp.protocol.outlines import OUTLINES_FILE, checked_outlines  # for maps alone
 
-    found = checked_outlines(kit)
+    found = checked_outlines(bundle)
     return {} if found is None else {OUTLINES_FILE: found}
 
 
-def read_task_folder(path: Path, expected_id: str | None = None) -> Kit:
+def read_task_folder(path: Path, expected_id: str | None = None) -> TaskBundle:
     """A task and its files, checked as if a stranger had sent them."""
     task = Task.from_bytes(_content(path / TASK_FILE, TASK_BYTES_MAX), expected_id)
     names = ("locations", "zones" if task.asks else "atlas")
     files = {name: _content(path / FILE_NAMES[name], FILE_BYTES_MAX) for name in names}
-    return Kit.from_files(task, files)
+    return TaskBundle.from_files(task, files)
 
 
-def read_book(path: Path) -> PinnedAtlases:
+def read_codebook(path: Path) -> PinnedCodebooks:
     """A public atlas: atlas.json of a task's folder, or what ``nomadp atlas build`` wrote."""
     if path.suffix == Path(FILE_NAMES["atlas"]).suffix:
         return parse_atlas(_content(path, FILE_BYTES_MAX))

@@ -14,8 +14,8 @@ import numpy as np
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.formats.archives import ByteSource
 from nomadp.formats.zone_files import polygons_bytes, polygons_in
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import unique_object
-from nomadp.protocol.kit import Kit
 from nomadp.zones import Zones, polygon_zones
 
 __all__ = [
@@ -35,28 +35,28 @@ OUTLINES_FILE = "outlines.geojson"
 OUTLINES_BYTES_MAX = 4 * 2**20
 
 
-def outlines_bytes(kit: Kit) -> bytes | None:
+def outlines_bytes(bundle: TaskBundle) -> bytes | None:
     """GeoJSON, or None of a task that has none to be drawn, or too many corners."""
-    book = kit.book
+    book = bundle.book
     if not isinstance(book, Zones) or not book.polygons:
         return None
     content = polygons_bytes(book.polygons)
     return content if len(content) <= OUTLINES_BYTES_MAX else None
 
 
-def checked_outlines(kit: Kit) -> bytes | None:
+def checked_outlines(bundle: TaskBundle) -> bytes | None:
     """The same, to be published: polygons that lie over each other may not say it all."""
-    content = outlines_bytes(kit)
+    content = outlines_bytes(bundle)
     try:
-        return content and outlines_bytes(with_outlines(kit, content))
+        return content and outlines_bytes(with_outlines(bundle, content))
     except TaskRefused as refusal:
         log.warning(f"maps of this task will have no outlines: {refusal}")
         return None
 
 
-def with_outlines(kit: Kit, content: bytes) -> Kit:
+def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
     """The same task, to be drawn with these; refused unless they are those of its zones."""
-    book = kit.book
+    book = bundle.book
     if not isinstance(book, Zones):
         raise TaskRefused(
             f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none",
@@ -78,7 +78,7 @@ def with_outlines(kit: Kit, content: bytes) -> Kit:
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
     try:
-        made = polygon_zones(kit.locations, *polygons_in(source))
+        made = polygon_zones(bundle.locations, *polygons_in(source))
     except NomadpError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
     wrong = np.array(made.names)[made.of] != np.array(book.names)[book.of]
@@ -91,14 +91,14 @@ def with_outlines(kit: Kit, content: bytes) -> Kit:
             locations=len(wrong),
             elsewhere=int(np.count_nonzero(wrong)),
         )
-    return replace(kit, book=replace(book, polygons=made.polygons))
+    return replace(bundle, book=replace(book, polygons=made.polygons))
 
 
-def read_outlines(folder: Path, kit: Kit) -> Kit:
+def read_outlines(folder: Path, bundle: TaskBundle) -> TaskBundle:
     """With the outlines of its folder, if there are any."""
     try:
         with (folder / OUTLINES_FILE).open("rb") as file:
             content = file.read(OUTLINES_BYTES_MAX + 1)
     except FileNotFoundError:
-        return kit
-    return with_outlines(kit, content)
+        return bundle
+    return with_outlines(bundle, content)

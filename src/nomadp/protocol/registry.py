@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomadp.budget import format_epsilon
-from nomadp.protocol.kit import Kit
-from nomadp.protocol.promise import Promise
+from nomadp.protocol.bundle import TaskBundle
+from nomadp.protocol.guarantee import Guarantee
 
 __all__ = ["Curator", "registry_record", "registry_yaml"]
 
@@ -25,9 +25,9 @@ class Curator:
     region: str = "To be named"
 
 
-def registry_record(kit: Kit, curator: Curator) -> dict[str, Any]:
+def registry_record(bundle: TaskBundle, curator: Curator) -> dict[str, Any]:
     """The fields of the record."""
-    task, promise = kit.task, Promise(kit)
+    task, promise = bundle.task, Guarantee(bundle)
     start, end = promise.dates
     basic = {
         "name": f"NomaDP task {task.id}",
@@ -51,16 +51,16 @@ def registry_record(kit: Kit, curator: Curator) -> dict[str, Any]:
         "deployment": {
             "basic": basic,
             "dp_variant": variant,
-            "privacy_loss": _loss(kit, promise),
+            "privacy_loss": _loss(bundle, promise),
             "deployment_model": _model(promise, start, end),
-            "implementation": _implementation(kit, promise),
+            "implementation": _implementation(bundle, promise),
             "administrative": status,
         },
     }
 
 
-def _loss(kit: Kit, promise: Promise) -> dict[str, Any]:
-    task = kit.task
+def _loss(bundle: TaskBundle, promise: Guarantee) -> dict[str, Any]:
+    task = bundle.task
     return {
         "privacy_unit": "One journey (one report)",
         "privacy_unit_details": "Any two journeys of any lengths are neighbours: "
@@ -71,7 +71,7 @@ def _loss(kit: Kit, promise: Promise) -> dict[str, Any]:
     }
 
 
-def _model(promise: Promise, start: str, end: str) -> dict[str, Any]:
+def _model(promise: Guarantee, start: str, end: str) -> dict[str, Any]:
     return {
         "model_name": "Local",
         "model_name_details": "Each device perturbs before anything is sent, and refuses tasks "
@@ -87,8 +87,8 @@ def _model(promise: Promise, start: str, end: str) -> dict[str, Any]:
     }
 
 
-def _implementation(kit: Kit, promise: Promise) -> dict[str, Any]:
-    task, mechanism = kit.task, kit.mechanism
+def _implementation(bundle: TaskBundle, promise: Guarantee) -> dict[str, Any]:
+    task, mechanism = bundle.task, bundle.mechanism
     return {
         "preprocessing_and_hyperparameter_tuning": "None on private data: locations and "
         "atlas or zones are public and named by their hashes.",
@@ -103,9 +103,9 @@ def _implementation(kit: Kit, promise: Promise) -> dict[str, Any]:
     }
 
 
-def registry_yaml(kit: Kit, curator: Curator) -> str:
+def registry_yaml(bundle: TaskBundle, curator: Curator) -> str:
     """The record as text: every string in double quotes, as JSON has them."""
-    return "\n".join(_lines(registry_record(kit, curator), 0)) + "\n"
+    return "\n".join(_lines(registry_record(bundle, curator), 0)) + "\n"
 
 
 def _lines(value: dict[str, Any], depth: int) -> list[str]:

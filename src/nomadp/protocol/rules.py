@@ -10,7 +10,7 @@ from typing import Any
 from nomadp.characters import has_blanks, has_forbidden
 from nomadp.errors import TaskRefused
 from nomadp.mechanisms import kind_of
-from nomadp.mechanisms.questions.base import WHEN
+from nomadp.mechanisms.oracles.base import WHEN
 from nomadp.protocol.canonical import INTEGER_MAX
 from nomadp.protocol.ceilings import (
     BATCH_MAX,
@@ -50,7 +50,7 @@ class Parameters:
     length: int | None = None
     """Of every journey reported to ATLAS; a direct question has none."""
     locations_sha256: str
-    book_sha256: str
+    domain_sha256: str
     """Of the atlas, or of the zones of a direct question."""
     time_precision: int = 86_400
     """Seconds: times are counted in these, since 1970, and never told finer."""
@@ -103,7 +103,7 @@ def check_text(name: str, value: Any) -> None:
 
 
 def _check_texts(task: Parameters) -> None:
-    for name in ("purpose", "locations_sha256", "book_sha256", "salt"):
+    for name in ("purpose", "locations_sha256", "domain_sha256", "salt"):
         check_text(name, getattr(task, name))
     purpose = task.purpose
     if (
@@ -120,7 +120,7 @@ def _check_texts(task: Parameters) -> None:
             limit=PURPOSE_MAX,
             size=len(purpose),
         )
-    if not all(map(_HASH.fullmatch, (task.locations_sha256, task.book_sha256))):
+    if not all(map(_HASH.fullmatch, (task.locations_sha256, task.domain_sha256))):
         raise TaskRefused(
             "hashes must have 64 hexadecimal digits, and one has not", code="hash_malformed"
         )
@@ -178,7 +178,7 @@ def _check_params(task: Parameters) -> None:
     rule, when = params["zones"], params.get("when")
     if not _RULE.fullmatch(rule) or rule.partition("polygons:")[2] not in (
         "",
-        task.book_sha256,
+        task.domain_sha256,
     ):
         raise TaskRefused(
             "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",

@@ -47,7 +47,7 @@ class Task(Parameters):
         book = "zones_sha256" if self.asks else "atlas_sha256"
         said = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
         said |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
-        said |= {book: self.book_sha256} | ({} if self.asks else {"length": self.length})
+        said |= {book: self.domain_sha256} | ({} if self.asks else {"length": self.length})
         if self.delete_counts:
             said["delete_counts"] = True
         law = {"name": self.mechanism, "version": self.version, "params": dict(self.params)}
@@ -126,7 +126,7 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
     given["delete_counts"] = "delete_counts" in said
     for name in _TEXTS:
         check_text(name, said[name])
-    given |= {"book_sha256": said[book], "length": said.get("length")}
+    given |= {"domain_sha256": said[book], "length": said.get("length")}
     given |= {"mechanism": law["name"], "version": law["version"], "params": law["params"]}
     epsilon = as_epsilon(said["epsilon"])
     if str(epsilon) != said["epsilon"]:

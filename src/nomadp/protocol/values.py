@@ -16,7 +16,7 @@ from nomadp.errors import ReportRefused
 from nomadp.laws import Ints, LabelLaw
 from nomadp.laws.selection import SubsetSelection
 from nomadp.mechanisms import Mechanism, Report
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.protocol.canonical import base64url
 
 __all__ = ["ValueCode"]
@@ -37,7 +37,7 @@ class ValueCode:
     @classmethod
     def of(cls, mechanism: Mechanism, length: int) -> "ValueCode":
         """How reports of this mechanism are written."""
-        if isinstance(mechanism, Question):
+        if isinstance(mechanism, FrequencyOracle):
             law = mechanism.channel
             listed = law.entries * _width(law.entry_size)
             bits = isinstance(law, SubsetSelection) and -(-law.size // 8) < listed

@@ -6,8 +6,8 @@ from typing import Any
 
 from nomadp.errors import DomainError, ExtraMissing
 from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
-from nomadp.protocol.kit import Kit
-from nomadp.protocol.promise import Promise
+from nomadp.protocol.bundle import TaskBundle
+from nomadp.protocol.guarantee import Guarantee
 from nomadp.zones import Zones, zones_of
 
 __all__ = ["Verified"]
@@ -21,24 +21,24 @@ _FOLLOWS = {
 
 @dataclass(frozen=True)
 class Verified:
-    """A task whose id, hashes and ceilings were checked when its kit was made."""
+    """A task whose id, hashes and ceilings were checked when its bundle was made."""
 
-    kit: Kit
+    bundle: TaskBundle
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.kit)
+    def promise(self) -> Guarantee:
+        return Guarantee(self.bundle)
 
     @cached_property
     def follows(self) -> bool | None:
         """Whether atlas or zones are what their public rule gives; None if nobody can tell."""
-        book = self.kit.book
+        book = self.bundle.book
         if not isinstance(book, Zones):
-            return follows_its_recipe(book, self.kit.locations)
+            return follows_its_recipe(book, self.bundle.locations)
         if book.rule.startswith("polygons:"):
             return None
         try:
-            return zones_of(self.kit.locations, book.rule) == book
+            return zones_of(self.bundle.locations, book.rule) == book
         except ExtraMissing:
             return None
         except DomainError:
@@ -50,7 +50,7 @@ class Verified:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "task_id": self.kit.task.id,
+            "task_id": self.bundle.task.id,
             "ok": self.ok,
             "law_keeps_epsilon": self.promise.holds,
             "follows_its_rule": self.follows,
@@ -59,11 +59,11 @@ class Verified:
     def lines(self) -> list[str]:
         """What was checked, a line each."""
         said, law = self.promise.as_dict(), "is within" if self.promise.holds else "EXCEEDS"
-        made = "zones" if self.kit.task.asks else "atlas"
+        made = "zones" if self.bundle.task.asks else "atlas"
         return [
-            f"id           {self.kit.task.id}: computed from the task itself",
+            f"id           {self.bundle.task.id}: computed from the task itself",
             "files        have the hashes that the task names",
             f"law          the largest ratio, {said['largest_ratio_at_most']}, {law} e^"
-            f"{self.kit.task.epsilon}",
+            f"{self.bundle.task.epsilon}",
             f"{made:<13}{_FOLLOWS[self.follows]}",
         ]

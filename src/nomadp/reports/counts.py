@@ -134,7 +134,7 @@ class Counts:
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> reports = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> reports = nomadp.perturb_set(exp, city.trajectories, nomadp.SeededRandom(1))
     >>> parts = (reports.select(range(4)), reports.select(range(4, 10)))
     >>> one, other = (nomadp.Counts.of(exp, part) for part in parts)
     >>> one + other == nomadp.Counts.of(exp, reports)

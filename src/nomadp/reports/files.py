@@ -86,7 +86,7 @@ def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = Fal
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SeededRandom(1))
     >>> nomadp.write_simulated("simulated.csv", simulated)
     >>> nomadp.read_reports("simulated.csv", city.locations)
     SimulatedReports(10 of exp at epsilon 4)

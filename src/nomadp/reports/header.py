@@ -22,10 +22,10 @@ from nomadp.errors import (
 )
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.atlas import PinnedAtlases
+from nomadp.mechanisms.atlas import PinnedCodebooks
 from nomadp.mechanisms.base import MOST
 from nomadp.protocol.canonical import named_once
-from nomadp.randomness import KeyedWords, SystemWords, Words
+from nomadp.randomness import KeyedRandom, SystemRandom, Words
 
 __all__ = ["FORMAT", "Header", "check_locations", "parsed"]
 
@@ -131,7 +131,7 @@ class Header:
         return json.dumps(self.as_dict(), indent=2, sort_keys=True).encode()
 
     def mechanism_for(
-        self, locations: LocationSet, pinned: PinnedAtlases | None = None
+        self, locations: LocationSet, pinned: PinnedCodebooks | None = None
     ) -> Mechanism:
         """The mechanism that made these reports, or a refusal if there is no such one here."""
         check_locations(self.location_set_sha256, locations)
@@ -176,7 +176,7 @@ class Header:
             )
         check_locations(self.location_set_sha256, mechanism.locations)
 
-    def _check_pinned(self, pinned: PinnedAtlases | None) -> None:
+    def _check_pinned(self, pinned: PinnedCodebooks | None) -> None:
         made_with, given = self.params.get("pinned"), pinned and pinned.sha256
         if made_with != given:
             pinning = f"sha256={made_with}; name its file with --atlas"
@@ -189,11 +189,13 @@ class Header:
 
 def _source(words: Words | None) -> str:
     """Somebody else's source is unknown, whatever it says: its words may be a constant."""
-    if words is None or type(words) is SystemWords:
+    if words is None or type(words) is SystemRandom:
         return SYSTEM
     if words.simulated:
         return SIMULATED
-    is_ours = isinstance(words, KeyedWords) and type(words).__module__ == KeyedWords.__module__
+    is_ours = (
+        isinstance(words, KeyedRandom) and type(words).__module__ == KeyedRandom.__module__
+    )
     return KEYED if is_ours else UNKNOWN
 
 

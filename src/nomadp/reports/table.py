@@ -130,7 +130,7 @@ class SimulatedReports(AnyReports):
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SimulatedWords(1))
+    >>> simulated = nomadp.perturb_set(exp, city.trajectories, nomadp.SeededRandom(1))
     >>> isinstance(simulated, nomadp.SimulatedReports), isinstance(simulated, nomadp.Reports)
     (True, False)
     """

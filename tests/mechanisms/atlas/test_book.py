@@ -6,12 +6,12 @@ from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.errors import DomainError
-from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.atlas import Codebook
 
 
 def journeys(locations, count, length, seed=0):
     rows = np.random.default_rng(seed).integers(0, len(locations), (count, length))
-    return Atlas(locations, rows.astype(np.int32))
+    return Codebook(locations, rows.astype(np.int32))
 
 
 def test_distances_add_up_over_positions():
@@ -32,4 +32,4 @@ def test_distances_add_up_over_positions():
 )
 def test_refuses_a_book_that_is_none(rows):
     with refused(DomainError, "codebook_invalid", size=3):
-        Atlas(triangle(), rows.astype(np.int32))
+        Codebook(triangle(), rows.astype(np.int32))

@@ -11,7 +11,7 @@ from refusals import refused
 from worlds import scattered, small_map, triangle
 
 from nomadp.errors import DomainError
-from nomadp.mechanisms.atlas import Atlas, design, lloyd
+from nomadp.mechanisms.atlas import Codebook, design, lloyd
 from nomadp.mechanisms.atlas.lloyd import best_near
 from nomadp.walks import public_walks
 
@@ -85,7 +85,7 @@ def test_few_made_journeys_err_less_than_many_walks():
     locations = scattered(100)
     book = design(locations, 2, FOUR)
     fresh = public_walks(locations, 2, 400, "others")
-    walks = Atlas(locations, public_walks(locations, 2, 2000, "book").copy())
+    walks = Codebook(locations, public_walks(locations, 2, 2000, "book").copy())
     by_walks = min(error_km(walks, near, fresh, 4) for near in (10, 30, 60, 100, 200))
     assert book.size < 40
     assert error_km(book, book.near_count, fresh, 4) < 0.94 * by_walks

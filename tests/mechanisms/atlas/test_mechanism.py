@@ -14,9 +14,9 @@ from nomadp.budget import exp_lower
 from nomadp.errors import DomainError
 from nomadp.laws.subset import nearest_first
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import WholeJourney, many
+from nomadp.mechanisms.atlas import Atlas, many
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 
@@ -31,7 +31,7 @@ def test_exactly_the_nearest_count_as_near_with_ties_by_index(values, data):
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4", "8"])
 def test_the_law_is_certified_at_full_size(epsilon):
     locations = scattered(30)
-    mechanism = WholeJourney(locations=locations, epsilon=epsilon)
+    mechanism = Atlas(locations=locations, epsilon=epsilon)
     channel = mechanism.channel(2)
     every = np.indices((30, 30)).reshape(2, -1)
     weight = channel.weights(every)
@@ -42,7 +42,7 @@ def test_the_law_is_certified_at_full_size(epsilon):
 
 @pytest.mark.parametrize("size", [1, 7, 16, 40])
 def test_any_atlas_keeps_epsilon_and_a_sampled_one_spends_all_of_it(size):
-    mechanism = WholeJourney(locations=small_map(4), epsilon=1, size=size)
+    mechanism = Atlas(locations=small_map(4), epsilon=1, size=size)
     for length in (1, 2, 3):
         found = measure(mechanism, length)
         assert found.ok
@@ -51,7 +51,7 @@ def test_any_atlas_keeps_epsilon_and_a_sampled_one_spends_all_of_it(size):
 
 def test_any_number_of_near_journeys_keeps_epsilon():
     for near in (1, 5, 16, 99):
-        mechanism = WholeJourney(locations=small_map(4), epsilon=2, size=16, near_count=near)
+        mechanism = Atlas(locations=small_map(4), epsilon=2, size=16, near_count=near)
         assert measure(mechanism, 2).ok
 
 
@@ -62,20 +62,20 @@ def test_many_at_once_report_bit_for_bit_what_the_program_does(monkeypatch):
     some = TrajectorySet.from_lists(
         [rng.integers(0, 40, n) for n in (1, *[2] * 60, 3, 8, 9, 40)], size=40
     )
-    mechanism = WholeJourney(locations=locations, epsilon=6, size=9)
-    words = SimulatedWords(5)
+    mechanism = Atlas(locations=locations, epsilon=6, size=9)
+    words = SeededRandom(5)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
 
 def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
-    mechanism = WholeJourney(locations=scattered(40), epsilon=2, size=9)
+    mechanism = Atlas(locations=scattered(40), epsilon=2, size=9)
     channel = mechanism.channel(2)
     ends = np.cumsum(channel.weights(np.array([3, 9]))).tolist()
     first = [-(-end * 2**64 // ends[-1]) for end in ends[:-1]]
     drawn = np.array([word for border in first for word in (border - 1, border)], np.uint64)
 
-    class Borders(SimulatedWords):
+    class Borders(SeededRandom):
         def rows(self, indices, width):
             return np.tile(drawn[indices][:, None], width)
 
@@ -85,7 +85,7 @@ def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
 
 
 def test_a_number_counts_only_with_the_journey_that_it_stands_for():
-    mechanism = WholeJourney(locations=scattered(40), epsilon=2, size=9)
+    mechanism = Atlas(locations=scattered(40), epsilon=2, size=9)
     law = mechanism.report_law(2)
     journeys = law.channel.atlas.journeys.astype(np.int64)
     every = np.arange(len(journeys))
@@ -96,9 +96,9 @@ def test_a_number_counts_only_with_the_journey_that_it_stands_for():
 
 def test_a_large_epsilon_reports_a_nearby_journey():
     locations = scattered(60)
-    mechanism = WholeJourney(locations=locations, epsilon=16, size=300)
+    mechanism = Atlas(locations=locations, epsilon=16, size=300)
     trajectory = np.array([3, 9])
-    reported = perturb_one(mechanism, trajectory, SimulatedWords(1).stream(0))
+    reported = perturb_one(mechanism, trajectory, SeededRandom(1).stream(0))
     off = locations.distances_between_km(trajectory, np.array(reported)).mean()
     assert off < locations.diameter_km / 4
 
@@ -131,9 +131,9 @@ def test_a_straight_journey_may_cross_the_date_line():
 
 
 def test_a_long_track_keeps_its_length_and_costs_one_draw():
-    mechanism = WholeJourney(locations=scattered(80), epsilon=4, size=50)
+    mechanism = Atlas(locations=scattered(80), epsilon=4, size=50)
     track = np.arange(70)
-    assert len(perturb_one(mechanism, track, SimulatedWords(1).stream(0))) == 70
+    assert len(perturb_one(mechanism, track, SeededRandom(1).stream(0))) == 70
     assert [(s.name, s.count, s.share) for s in mechanism.split(70).steps] == [
         ("journey", 1, 4)
     ]
@@ -141,9 +141,9 @@ def test_a_long_track_keeps_its_length_and_costs_one_draw():
 
 def test_many_reports_of_locations_outside_the_set_are_refused():
     beyond = TrajectorySet.from_lists([[0, 5000]], size=6000)
-    mechanism = WholeJourney(locations=scattered(80), epsilon=4, size=50)
+    mechanism = Atlas(locations=scattered(80), epsilon=4, size=50)
     with refused(DomainError, "unknown_locations", size=80):
-        drawn_many(mechanism, beyond, SimulatedWords(1))
+        drawn_many(mechanism, beyond, SeededRandom(1))
 
 
 @pytest.mark.parametrize("length", [2, 3, 9, 50])

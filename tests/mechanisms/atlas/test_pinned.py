@@ -15,10 +15,10 @@ from nomadp.audit import measure
 from nomadp.errors import DomainError
 from nomadp.inference import decode
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import PinnedAtlases, WholeJourney, build_pinned, design
-from nomadp.mechanisms.atlas.book import Page
+from nomadp.mechanisms.atlas import Atlas, PinnedCodebooks, build_pinned, design
+from nomadp.mechanisms.atlas.codebook import Page
 from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
 
@@ -28,7 +28,7 @@ FOUR = Fraction(4)
 
 def by_hand(locations, *tables, recipe="by hand", epsilon=1, near_count=1):
     pages = [Page(np.array(table, dtype=np.int32), near_count, math.nan) for table in tables]
-    return PinnedAtlases(locations.sha256, recipe, Fraction(epsilon), None, tuple(pages))
+    return PinnedCodebooks(locations.sha256, recipe, Fraction(epsilon), None, tuple(pages))
 
 
 def some_tracks(*lengths):
@@ -48,8 +48,8 @@ def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
 
 def test_a_pinned_atlas_gives_the_law_of_a_built_one_under_a_name_of_its_own():
     pinned = build_pinned(LOCATIONS, [2], FOUR)
-    built = WholeJourney(locations=LOCATIONS, epsilon=4)
-    other = WholeJourney(locations=LOCATIONS, epsilon=4, pinned=pinned)
+    built = Atlas(locations=LOCATIONS, epsilon=4)
+    other = Atlas(locations=LOCATIONS, epsilon=4, pinned=pinned)
     secret = np.array([5, 6])
     weights = [each.channel(2).weights(secret).tolist() for each in (built, other)]
     assert weights[0] == weights[1]
@@ -59,7 +59,7 @@ def test_a_pinned_atlas_gives_the_law_of_a_built_one_under_a_name_of_its_own():
 
 def test_without_a_pinned_atlas_the_identity_is_as_it_always_was():
     # Seeded results and kept keys hang on these very words.
-    mechanism = WholeJourney(locations=LOCATIONS, epsilon=4)
+    mechanism = Atlas(locations=LOCATIONS, epsilon=4)
     assert json.loads(mechanism.identity) == {
         "mechanism": "atlas",
         "version": 3,
@@ -70,7 +70,7 @@ def test_without_a_pinned_atlas_the_identity_is_as_it_always_was():
 
 def test_another_content_is_another_identity():
     one, other = by_hand(triangle(), [[0, 1], [2, 2]]), by_hand(triangle(), [[0, 1], [2, 1]])
-    mechanisms = [WholeJourney(locations=triangle(), epsilon=1, pinned=p) for p in (one, other)]
+    mechanisms = [Atlas(locations=triangle(), epsilon=1, pinned=p) for p in (one, other)]
     assert one != other
     assert mechanisms[0] != mechanisms[1]
     assert mechanisms[0].identity != mechanisms[1].identity
@@ -80,17 +80,17 @@ def test_another_content_is_another_identity():
 @pytest.mark.parametrize("page", [[[0, 0]], [[3, 3], [0, 0]], [[0, 1], [1, 0], [2, 3], [1, 1]]])
 def test_no_content_costs_privacy(page):
     here = small_map(4)
-    mechanism = WholeJourney(locations=here, epsilon=1, pinned=by_hand(here, page))
+    mechanism = Atlas(locations=here, epsilon=1, pinned=by_hand(here, page))
     found = measure(mechanism, 2)
     assert found.ok
     assert found.transcript_loss <= 1
 
 
 def test_many_at_once_report_pinned_journeys_as_the_program_does():
-    mechanism = WholeJourney(
+    mechanism = Atlas(
         locations=LOCATIONS, epsilon=4, pinned=build_pinned(LOCATIONS, [1, 2, 5, 8], FOUR, 9)
     )
-    some, words = some_tracks(1, 2, 5, 8, 30), SimulatedWords(1)
+    some, words = some_tracks(1, 2, 5, 8, 30), SeededRandom(1)
     alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
     assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
 
@@ -98,9 +98,9 @@ def test_many_at_once_report_pinned_journeys_as_the_program_does():
 def test_reports_of_a_pinned_atlas_can_be_decoded():
     rng = np.random.default_rng(8)
     pinned = by_hand(LOCATIONS, rng.integers(0, 40, (64, 2)), epsilon=3)
-    mechanism = WholeJourney(locations=LOCATIONS, epsilon=3, pinned=pinned)
+    mechanism = Atlas(locations=LOCATIONS, epsilon=3, pinned=pinned)
     some = some_tracks(*[2] * 50)
-    drawn = drawn_many(mechanism, some, SimulatedWords(1)).reshape(-1, 2)
+    drawn = drawn_many(mechanism, some, SeededRandom(1)).reshape(-1, 2)
     reports = reported(mechanism, list(drawn))
     assert len(decode(mechanism, reports)) == 100
     longer = reported(mechanism, [*drawn, [1, 2, 3]])
@@ -108,7 +108,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
 
 
 def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
-    mechanism = WholeJourney(
+    mechanism = Atlas(
         locations=LOCATIONS, epsilon=4, pinned=build_pinned(LOCATIONS, [2, 3], FOUR)
     )
     with refused(DomainError, "codebook_length_missing", length=8, lengths=(2, 3)):
@@ -117,7 +117,7 @@ def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
 
 def test_refuses_the_atlas_of_another_location_set():
     with refused(DomainError, "codebook_of_other_locations"):
-        WholeJourney(locations=triangle(), epsilon=4, pinned=build_pinned(LOCATIONS, [2], FOUR))
+        Atlas(locations=triangle(), epsilon=4, pinned=build_pinned(LOCATIONS, [2], FOUR))
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,7 @@ def test_refuses_pinned_atlases_that_are_none(pages, code, facts):
 
 def test_locations_that_are_not_there_are_refused_when_the_atlas_is_opened():
     with refused(DomainError, "codebook_invalid", size=3):
-        WholeJourney(
-            locations=triangle(), epsilon=1, pinned=by_hand(triangle(), [[0, 3]])
-        ).atlas(2)
+        Atlas(locations=triangle(), epsilon=1, pinned=by_hand(triangle(), [[0, 3]])).atlas(2)
 
 
 def test_tells_whether_building_again_gives_the_same():
@@ -156,7 +154,7 @@ def test_tells_whether_building_again_gives_the_same():
 def test_another_number_of_near_journeys_is_another_content():
     one, two = (by_hand(triangle(), [[0], [1], [2]], near_count=near) for near in (1, 2))
     assert one.sha256 != two.sha256
-    mechanism = WholeJourney(locations=triangle(), epsilon=1, pinned=two)
+    mechanism = Atlas(locations=triangle(), epsilon=1, pinned=two)
     assert mechanism.channel(1).near_count == 2
     assert mechanism.with_params(near_count=1).channel(1).near_count == 1
 
@@ -169,6 +167,6 @@ def test_refuses_a_number_of_near_journeys_there_is_not():
 def test_refuses_the_atlas_of_another_epsilon_or_size():
     pinned = build_pinned(LOCATIONS, [2], FOUR, 9)
     with refused(DomainError, "codebook_parameters_mismatch", epsilon="5", size=None):
-        WholeJourney(locations=LOCATIONS, epsilon=5, pinned=pinned)
+        Atlas(locations=LOCATIONS, epsilon=5, pinned=pinned)
     with refused(DomainError, "codebook_parameters_mismatch", epsilon="4", size=8):
-        WholeJourney(locations=LOCATIONS, epsilon=4, size=8, pinned=pinned)
+        Atlas(locations=LOCATIONS, epsilon=4, size=8, pinned=pinned)

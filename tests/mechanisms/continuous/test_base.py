@@ -8,7 +8,7 @@ from worlds import Replay, scattered, small_map
 from nomadp.audit import AuditRequest, measure, run_audit
 from nomadp.errors import DomainError
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism, perturb_one
-from nomadp.randomness import SimulatedWords, WordStream
+from nomadp.randomness import SeededRandom, WordStream
 
 pytestmark = pytest.mark.parametrize("name", EXPERIMENTAL)
 
@@ -42,7 +42,7 @@ def test_draws_two_words_for_every_point(name, length):
     class Counting(WordStream):
         def __init__(self, seed):
             super().__init__()
-            self.inner, self.used = SimulatedWords(seed).stream(0), 0
+            self.inner, self.used = SeededRandom(seed).stream(0), 0
 
         def _more(self, count):
             raise AssertionError
@@ -72,7 +72,7 @@ def test_the_smallest_and_the_largest_word_give_a_location(name, word):
 def test_reports_as_many_locations_as_came_in(name, length):
     mechanism = make_mechanism(name, scattered(40), 3)
     first, again = (
-        perturb_one(mechanism, np.arange(length), SimulatedWords(1).stream(4)) for _ in "ab"
+        perturb_one(mechanism, np.arange(length), SeededRandom(1).stream(4)) for _ in "ab"
     )
     assert first == again
     assert len(first) == length
@@ -90,7 +90,7 @@ def test_a_large_epsilon_says_more_than_a_small_one(name):
 
     def mean_error_km(epsilon):
         mechanism = make_mechanism(name, locations, epsilon)
-        words = SimulatedWords(1)
+        words = SeededRandom(1)
         reported = [perturb_one(mechanism, [k % 20], words.stream(k))[0] for k in range(400)]
         return np.mean([locations.distances_km(k % 20)[y] for k, y in enumerate(reported)])
 

@@ -11,7 +11,7 @@ from nomadp.drawing import Drawing
 from nomadp.errors import BudgetError, DomainError
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.continuous.cgm import carried_noise, gaussian_multiplier
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 MULTIPLIERS = {
     0.01: {1: 1.87788, 2: 1.11625, 4: 0.66904, 8: 0.40836, 10: 0.35010},
@@ -83,7 +83,7 @@ def test_the_noise_covers_the_difference_of_any_two_clipped_streams(step_bound):
 def test_the_drawn_noise_has_the_stated_law():
     mechanism = make_mechanism("cgm", scattered(5), 4, delta="0.01")
     points, runs = np.full((4, 2), 0.5), 4000
-    drawing = Drawing(SimulatedWords(1).stream(0))
+    drawing = Drawing(SeededRandom(1).stream(0))
     noise = np.array([mechanism.moved(points, drawing) - points for _ in range(runs)])
     kept, _ = carried_noise(4, gaussian_multiplier(4.0, 0.01), 0.1)
     expected = np.array(deviations(4, gaussian_multiplier(4.0, 0.01)))
@@ -105,7 +105,7 @@ def test_steps_are_clipped_relative_to_the_clipped_predecessor():
     mechanism = make_mechanism("cgm", scattered(5), 4)
     points = np.array([[0.0, 0.5], [0.3, 0.5], [0.32, 0.45], [0.0, 1.0]])
     seen = [
-        mechanism.moved(path, Drawing(SimulatedWords(1).stream(0)))
+        mechanism.moved(path, Drawing(SeededRandom(1).stream(0)))
         for path in (points, np.zeros((4, 2)))
     ]
     assert (seen[0] - seen[1]) == pytest.approx(

@@ -18,14 +18,14 @@ from nomadp.mechanisms.continuous.tracs import (
     border_distance,
     seen_from,
 )
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 UNIT = st.floats(min_value=0, max_value=1)
 CORNERS = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
 
 
 def drawing(seed=0):
-    return Drawing(SimulatedWords(seed).stream(0))
+    return Drawing(SeededRandom(seed).stream(0))
 
 
 def test_each_coordinate_gets_half_of_a_points_share():

@@ -23,7 +23,7 @@ from nomadp.mechanisms.large.nearest import Scratch
 from nomadp.mechanisms.paths import FAST, REFERENCE, fastest, path_of
 from nomadp.mechanisms.pivot.many import sample_copies
 from nomadp.mechanisms.pivot.merge import MERGES
-from nomadp.randomness import KeyedWords, SimulatedWords, SystemWords
+from nomadp.randomness import KeyedRandom, SeededRandom, SystemRandom
 from nomadp.trajectory import TrajectorySet
 
 WORD = st.integers(min_value=0, max_value=2**64 - 1)
@@ -87,7 +87,7 @@ def test_proposing_and_accepting_follows_the_exponential_law():
     locations = scattered(12)
     channel = Exponential(locations, np.arange(12), locations.diameter_km, Fraction(4))
     law = (channel.scale_per_km, 0.0, float(ceiling(channel.share)))
-    words = SimulatedWords(1).rows(np.arange(40_000), 128)
+    words = SeededRandom(1).rows(np.arange(40_000), 128)
     distance, domain = locations.distances_km(5), np.arange(12, dtype=np.int32)
     drawn = [draws.near(words[k], 0, domain, distance, law) for k in range(len(words))]
     assert max(used for _, used in drawn) <= 128
@@ -98,7 +98,7 @@ def test_proposing_and_accepting_follows_the_exponential_law():
 
 @pytest.mark.parametrize("width", [1, 2, 7, 64])
 def test_rows_of_words_are_the_beginnings_of_the_streams(width):
-    words = KeyedWords(bytes(range(32)))
+    words = KeyedRandom(bytes(range(32)))
     rows = words.rows(np.array([0, 3, 2**40]), width)
     for index, found in zip((0, 3, 2**40), rows, strict=True):
         assert found.tolist() == words.stream(index).take(width).tolist()
@@ -106,7 +106,7 @@ def test_rows_of_words_are_the_beginnings_of_the_streams(width):
 
 def test_words_that_cannot_be_asked_for_again_are_refused():
     with refused(WrongType, "words_not_bound"):
-        SystemWords().rows(np.arange(2), 8)
+        SystemRandom().rows(np.arange(2), 8)
 
 
 @pytest.mark.parametrize("name", ["tp", "atp"])
@@ -115,9 +115,9 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism(name, locations, 2)
-    generous = drawn_many(mechanism, some, SimulatedWords(4))
+    generous = drawn_many(mechanism, some, SeededRandom(4))
     monkeypatch.setattr("nomadp.mechanisms.pivot.many.draw_rows", partial(draw_rows, width=2))
-    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous.tolist()
+    assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous.tolist()
 
 
 @needs_numba
@@ -126,8 +126,8 @@ def test_bulk_merges_are_the_rules_of_single_ones(merge):
     locations = scattered(30)
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 50, size=30)
     mechanism = make_mechanism("tp", locations, 4, merge=merge)
-    (first, second), coins = sample_copies(mechanism, some, SimulatedWords(0))
-    reported = drawn_many(mechanism, some, SimulatedWords(0)).reshape(50, 4)
+    (first, second), coins = sample_copies(mechanism, some, SeededRandom(0))
+    reported = drawn_many(mechanism, some, SeededRandom(0)).reshape(50, 4)
     for k, row in enumerate(reported.tolist()):
         here = slice(4 * k, 4 * k + 4)
         tossed = iter(coins[here].tolist())

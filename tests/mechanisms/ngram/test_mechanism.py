@@ -20,7 +20,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
 from nomadp.mechanisms.ngram.many import _picked
 from nomadp.mechanisms.ngram.mechanism import cheapest_way
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 
@@ -121,7 +121,7 @@ def test_impossible_steps_are_neither_drawn_nor_reported():
     possible = mechanism.regions.reachable(20.0)
     assert not possible.all()
     for k in range(50):
-        reported = perturb_one(mechanism, [0, 30, 7, 59, 12], SimulatedWords(3).stream(k))
+        reported = perturb_one(mechanism, [0, 30, 7, 59, 12], SeededRandom(3).stream(k))
         region = mechanism.regions.of[list(reported)]
         assert possible[region[:-1], region[1:]].all()
 
@@ -151,8 +151,8 @@ def test_bulk_reports_are_single_reports_under_a_bound_too(max_step_km):
     some = TrajectorySet.from_lists(
         [rng.integers(0, 60, n % 7 + 1) for n in range(60)], size=60
     )
-    alone = [perturb_one(mechanism, some[k], SimulatedWords(3).stream(k)) for k in range(60)]
-    assert drawn_many(mechanism, some, SimulatedWords(3)).tolist() == [
+    alone = [perturb_one(mechanism, some[k], SeededRandom(3).stream(k)) for k in range(60)]
+    assert drawn_many(mechanism, some, SeededRandom(3)).tolist() == [
         y for t in alone for y in t
     ]
 

@@ -23,7 +23,7 @@ from nomadp.mechanisms.pivot import kernel_large as large
 from nomadp.mechanisms.pivot import many as pivot_many
 from nomadp.mechanisms.pivot import radii
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 pytestmark = pytest.mark.slow  # CI runs it
@@ -272,7 +272,7 @@ def assert_follows_the_law(inside, make, pivots, count):
     domain = domain_in(place, (anchor, radius), pivots, reported)
     cells, scratch = cells_of(balls, domain), new_scratch(size)
     seen, used = np.zeros(size), np.zeros(count, dtype=int)
-    for k, words in enumerate(SimulatedWords(1).rows(np.arange(count), 130)):
+    for k, words in enumerate(SeededRandom(1).rows(np.arange(count), 130)):
         drawn, used[k] = inside(
             words, 0, place.rank[secret], law, balls, domain, cells, scratch
         )
@@ -294,7 +294,7 @@ def test_no_draw_leaves_the_reported_sectors_however_wide_the_disc(radius_km, sm
     locations, sectors, anchor, pivots = city(300), 12, 5, (3, 31)
     place, balls = balls_of(locations, sectors)
     scratch, law = new_scratch(300), (0.0, 0.0, 2.0**24)
-    words = SimulatedWords(1).rows(np.arange(100), 160)
+    words = SeededRandom(1).rows(np.arange(100), 160)
     for reported in np.ndindex(sectors, sectors):
         expected = by_scanning(locations, sectors, (anchor, radius_km), pivots, reported)
         domain = domain_in(place, (anchor, radius_km), pivots, reported)
@@ -335,7 +335,7 @@ def test_a_disc_spans_twice_its_radius_but_not_more_than_the_set(
     for name in ("_copy", "draw_copies"):
         plain = getattr(large, name)
         monkeypatch.setattr(large, name, getattr(plain, "py_func", plain))
-    drawn_many(mechanism, TrajectorySet.from_lists([[1, 2]], size=30), SimulatedWords(0))
+    drawn_many(mechanism, TrajectorySet.from_lists([[1, 2]], size=30), SeededRandom(0))
     span_km = min(2 * radius_km, locations.diameter_km)
     assert {disc[1:] for disc in seen} == {(radius_km, span_km)}
 
@@ -371,11 +371,11 @@ def test_odd_worlds_give_public_locations_and_long_rows_change_nothing(
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 50, n) for n in (1, 2, 3, 9, 30)], size=50)
     mechanism = make_mechanism(name, locations, 3)
-    generous = drawn_many(mechanism, some, SimulatedWords(4))
+    generous = drawn_many(mechanism, some, SeededRandom(4))
     assert generous.min() >= 0
     assert generous.max() < 50
     monkeypatch.setattr(pivot_many, "draw_rows", partial(draw_rows, width=2))
-    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous.tolist()
+    assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous.tolist()
 
 
 @pytest.mark.parametrize("lat", [(41.0, 42.0), (41.0, 41.0)])
@@ -384,7 +384,7 @@ def test_two_locations_are_a_large_set_too(name, lat, small_is_large, monkeypatc
     monkeypatch.setattr(limits, "TABLE_LIMIT", 1)
     mechanism = make_mechanism(name, world(lat, (3.0, 3.0)), 1)
     some = TrajectorySet.from_lists([[0, 1, 0]] * 200, size=2)
-    assert set(drawn_many(mechanism, some, SimulatedWords(0)).tolist()) == {0, 1}
+    assert set(drawn_many(mechanism, some, SeededRandom(0)).tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("merge", ["coin", "direction", "first-index"])
@@ -393,7 +393,7 @@ def test_every_merge_and_direction_is_offered_for_large_sets(merge, small_is_lar
         "atp", city(60), 4, merge=merge, directions="preceding", radius_km=30.0
     )
     some = TrajectorySet.from_lists([[1, 2, 3, 4]] * 20, size=60)
-    assert len(drawn_many(mechanism, some, SimulatedWords(0))) == 80
+    assert len(drawn_many(mechanism, some, SeededRandom(0))) == 80
 
 
 def test_what_was_published_keeps_the_reference_program_and_so_do_other_laws(small_is_large):
@@ -418,7 +418,7 @@ def test_kernels_get_ranks_and_give_locations_back(small_is_large, monkeypatch):
     some = TrajectorySet.from_lists([[7, 9], [30, 1, 2]], size=40)
     mechanism, place = make_mechanism("atp", locations, 2), ball_tree.sorted_places(locations)
     assert place.order.tolist() != sorted(place.order)
-    assert drawn_many(mechanism, some, SimulatedWords(0)).tolist() == some.locations.tolist()
+    assert drawn_many(mechanism, some, SeededRandom(0)).tolist() == some.locations.tolist()
     means = pivot_many._mean_locations(locations, some)
     assert place.order[seen[0][0].means].tolist() == means.tolist()
     assert all(anchors.min() >= 0 for _, anchors in seen)
@@ -434,8 +434,8 @@ def test_thousands_of_locations_err_like_the_reference(name):
     true = np.random.default_rng(5).integers(0, 5_000, count)
     some = TrajectorySet.from_lists([[k, k] for k in true.tolist()], size=5_000)
     mechanism = make_mechanism(name, locations, 20)
-    many = drawn_many(mechanism, some, SimulatedWords(1))
-    single = perturb_many(mechanism, some, SimulatedWords(2), REFERENCE).locations
+    many = drawn_many(mechanism, some, SeededRandom(1))
+    single = perturb_many(mechanism, some, SeededRandom(2), REFERENCE).locations
     bulk_km, reference_km = (
         locations.distances_between_km(some.locations, reported) for reported in (many, single)
     )

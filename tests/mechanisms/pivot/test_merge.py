@@ -6,13 +6,13 @@ from worlds import scattered
 from nomadp.drawing import Drawing
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.pivot.merge import MERGES
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 
 FIRST, SECOND = (1, 2, 3, 4, 5), (9, 8, 7, 6, 0)
 
 
 def merged(rule, first=FIRST, second=SECOND, locations=None):
-    choose = Drawing(SimulatedWords(1).stream(0))
+    choose = Drawing(SeededRandom(1).stream(0))
     return MERGES[rule](locations or scattered(10), first, second, choose)
 
 
@@ -24,7 +24,7 @@ def test_the_coin_takes_every_position_from_one_of_the_copies():
 
 
 def test_the_coin_is_fair():
-    choose = Drawing(SimulatedWords(3).stream(0))
+    choose = Drawing(SeededRandom(3).stream(0))
     many = MERGES["coin"](scattered(2), (0,) * 10_000, (1,) * 10_000, choose)
     assert abs(sum(many) - 5_000) < 5 * 50  # five standard deviations
 

@@ -23,7 +23,7 @@ from nomadp.mechanisms.points.ranked_many import (
     nearest_table,
     numbered_nearest,
 )
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 LAWS = [
@@ -101,7 +101,7 @@ def test_a_point_has_the_word_its_trajectory_would_have_alone(size):
     rng = np.random.default_rng(1)
     lengths = [1, 9, 2, 300, 3, 8, 1]
     some = TrajectorySet.from_lists([rng.integers(0, size, n) for n in lengths], size=size)
-    words = SimulatedWords(3)
+    words = SeededRandom(3)
     alone = np.concatenate([words.stream(k).take(n) for k, n in enumerate(lengths)])
     assert point_words(some, words).tolist() == alone.tolist()
 
@@ -127,12 +127,12 @@ def test_rows_of_words_that_run_out_change_no_report_of_exp(large, monkeypatch):
     rng = np.random.default_rng(3)
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism("exp", scattered(40), 6)
-    generous = drawn_many(mechanism, some, SimulatedWords(4)).tolist()
+    generous = drawn_many(mechanism, some, SeededRandom(4)).tolist()
 
     def short(run, some, words, means, width):
         return draw_rows(run, some, words, means, 1)
 
     monkeypatch.setattr("nomadp.mechanisms.points.exp_many.draw_rows", short)
-    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous
+    assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous
     monkeypatch.setattr(rows, "_WORDS_MAX", 1)  # and one trajectory at a time
-    assert drawn_many(mechanism, some, SimulatedWords(4)).tolist() == generous
+    assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous

@@ -16,8 +16,8 @@ from nomadp.errors import DomainError
 from nomadp.laws import ProjectiveResponse, SubsetSelection
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism, perturb_one
-from nomadp.mechanisms.questions import many
-from nomadp.randomness import SimulatedWords, WordStream
+from nomadp.mechanisms.oracles import many
+from nomadp.randomness import SeededRandom, WordStream
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import polygon_zones
 
@@ -73,7 +73,7 @@ def test_a_question_of_when_is_refused_where_nobody_knows_the_hour(name):
     with refused(DomainError, "hour_missing"):
         question.report([0, 1])
     with refused(DomainError, "hour_missing"):
-        drawn_many(question, nowhen, SimulatedWords(1))
+        drawn_many(question, nowhen, SeededRandom(1))
 
 
 @pytest.mark.parametrize("hour", [-1, 168, 777, 3.5, True])
@@ -139,10 +139,10 @@ def test_many_reports_are_single_ones(name, when):
     hours = rng.integers(0, 168, 50)
     some = TrajectorySet.from_lists(lists, size=60, hours=hours)
     alone = [
-        perturb_one(question, some[k], SimulatedWords(1).stream(k), int(hours[k]))
+        perturb_one(question, some[k], SeededRandom(1).stream(k), int(hours[k]))
         for k in range(50)
     ]
-    found = drawn_many(question, some, SimulatedWords(1)).reshape(50, -1)
+    found = drawn_many(question, some, SeededRandom(1)).reshape(50, -1)
     assert list(map(tuple, found.tolist())) == alone
 
 
@@ -151,9 +151,9 @@ def test_the_fast_path_is_the_same_however_it_is_cut(monkeypatch, name, when):
     question = make_mechanism(name, scattered(60), 2, when=when)
     lists, hours = [[k, 59 - k] for k in range(60)], 5 * np.arange(60) % 168
     some = TrajectorySet.from_lists(lists, size=60, hours=hours)
-    whole = drawn_many(question, some, SimulatedWords(1)).tolist()
+    whole = drawn_many(question, some, SeededRandom(1)).tolist()
     monkeypatch.setattr(many, "_AT_ONCE", 1)
-    assert drawn_many(question, some, SimulatedWords(1)).tolist() == whole
+    assert drawn_many(question, some, SeededRandom(1)).tolist() == whole
 
 
 @pytest.mark.parametrize("name", ["ends", "visits"])
@@ -207,7 +207,7 @@ def test_at_full_size_a_question_keeps_epsilon_in_words_by_either_law(name):
 class Counting(WordStream):
     def __init__(self):
         super().__init__()
-        self.used, self._inner = 0, SimulatedWords(1).stream(0)
+        self.used, self._inner = 0, SeededRandom(1).stream(0)
 
     def _more(self, count):
         raise NotImplementedError
@@ -247,7 +247,7 @@ def test_shares_are_estimated_without_bias_from_support(name):
     rng = np.random.default_rng(5)
     lists = (900 * rng.random((10_000, 2)) ** 2).astype(np.int64)
     some = TrajectorySet.from_lists(lists, size=900)
-    law, reports = question.channel, drawn_many(question, some, SimulatedWords(4))
+    law, reports = question.channel, drawn_many(question, some, SeededRandom(4))
     support = question.support_of(*np.unique(reports, return_counts=True))
     p, q = float(law.true_chance), float(law.other_chance)
     error = (support / len(some) - q) / (p - q) - true_shares(question, lists)
@@ -263,7 +263,7 @@ def test_the_variance_is_within_one_percent_of_the_formula():
     law = SubsetSelection(256, 5, Fraction(4))
     labels = np.minimum(np.random.default_rng(1).geometric(0.02, 3000), 256) - 1
     true = np.bincount(labels, minlength=256) / 3000
-    p, q, words = float(law.true_chance), float(law.other_chance), SimulatedWords(2)
+    p, q, words = float(law.true_chance), float(law.other_chance), SeededRandom(2)
     errors = []
     for k in range(2000):
         rows = words.bound_to(str(k)).rows(np.arange(3000), law.word_count)

@@ -88,7 +88,7 @@ export class Book {
 }
 
 /** The law of a report: heavier for the journeys of a book nearest to the secret. */
-export class JourneyResponse extends Subset<Journey> {
+export class CodewordResponse extends Subset<Journey> {
   constructor(
     readonly book: Book,
     nearCount: number,
@@ -110,7 +110,7 @@ export interface WholeJourneyOptions {
 }
 
 /** ATLAS: one draw for the whole journey. */
-export class WholeJourney implements Mechanism {
+export class Atlas implements Mechanism {
   readonly name = "atlas";
   readonly version = 3;
   readonly timed = false;
@@ -118,7 +118,7 @@ export class WholeJourney implements Mechanism {
   readonly locations: LocationSet;
   readonly #nearCount: number | undefined;
   readonly #controlPoints: number | undefined;
-  readonly #laws = new Map<number, JourneyResponse>();
+  readonly #laws = new Map<number, CodewordResponse>();
 
   constructor({ epsilon, locations, books, nearCount, controlPoints }: WholeJourneyOptions) {
     this.epsilon = checkedEpsilon(epsilon);
@@ -141,7 +141,7 @@ export class WholeJourney implements Mechanism {
         );
       }
       const near = Math.min(this.#nearCount ?? book.nearCount, book.size);
-      this.#laws.set(book.length, new JourneyResponse(book, near, this.epsilon));
+      this.#laws.set(book.length, new CodewordResponse(book, near, this.epsilon));
     }
   }
 
@@ -151,7 +151,7 @@ export class WholeJourney implements Mechanism {
   }
 
   /** The law of the report of a journey of this length; refused if there is no book for it. */
-  channel(length: number): JourneyResponse {
+  channel(length: number): CodewordResponse {
     checkWhole("length", length, 1, LENGTH_MOST, "length_out_of_range");
     const seen = this.pointsSeen(length);
     const law = this.#laws.get(seen);

@@ -2,7 +2,7 @@
  * NomaDP on a device: journeys are perturbed here, by exact laws, before anything leaves it.
  *
  * Runs in a browser, a web worker and Node, and needs nothing but WebCrypto. Simulated words are
- * in a module of their own, `nomadp-client/simulated`.
+ * in a module of their own, `nomadp-client/seeded`.
  */
 
 export {
@@ -23,7 +23,7 @@ export {
 } from "./errors.js";
 export { Fraction } from "./fraction.js";
 export { asEpsilon, expLower, MAX_EPSILON, MIN_EPSILON } from "./budget.js";
-export { SystemWords, type Word } from "./words.js";
+export { SystemRandom, type Word } from "./randomness.js";
 export { EARTH_RADIUS_KM, haversineKm, type LatLng } from "./geometry.js";
 export { type Location, LocationSet, type Snapped } from "./locations.js";
 export { Zones } from "./zones.js";
@@ -33,18 +33,18 @@ export { Subset } from "./laws/subset.js";
 export { LabelLaw, type Levels } from "./laws/labels.js";
 export { bestCount, SubsetSelection } from "./laws/selection.js";
 export { bestSpace, ProjectiveResponse } from "./laws/projective.js";
-export { lawOfLabels } from "./laws/questions.js";
+export { lawOfLabels } from "./laws/oracles.js";
 export {
   Book,
   booksSha256,
-  JourneyResponse,
-  WholeJourney,
+  CodewordResponse,
+  Atlas,
   type WholeJourneyOptions,
 } from "./atlas.js";
 export {
   Ends,
   HOURS,
-  Question,
+  FrequencyOracle,
   type QuestionName,
   type QuestionOptions,
   QUESTIONS,
@@ -53,7 +53,7 @@ export {
   Visits,
   WHEN,
   type When,
-} from "./questions.js";
+} from "./oracles.js";
 export {
   type Choose,
   drawing,
@@ -64,7 +64,7 @@ export {
 export { Report, SimulatedReport } from "./report.js";
 export * as ceilings from "./protocol/ceilings.js";
 export { broughtToLength } from "./protocol/journeys.js";
-export { Kit, type KitFiles } from "./protocol/kit.js";
+export { TaskBundle, type BundleFiles } from "./protocol/bundle.js";
 export { type TaskFacts, type TaskMechanism, WIRE_VERSION } from "./protocol/rules.js";
 export { Task } from "./protocol/task.js";
 export { UPLOAD_TYPE, uploadBytes } from "./protocol/upload.js";

@@ -5,7 +5,7 @@ import { BudgetError } from "./errors.js";
 import type { Fraction } from "./fraction.js";
 import type { Law } from "./laws/law.js";
 import type { LocationSet } from "./locations.js";
-import type { Word } from "./words.js";
+import type { Word } from "./randomness.js";
 
 /** Indices into a public location set, in the order of a journey: private. */
 export type Journey = ArrayLike<number>;

@@ -7,8 +7,8 @@
 
 import { NotPrivateError } from "./errors.js";
 import { drawing, type Journey, type Mechanism, type Released } from "./mechanism.js";
-import type { SimulatedStream } from "./simulated.js";
-import { SystemWords } from "./words.js";
+import type { SimulatedStream } from "./seeded.js";
+import { SystemRandom } from "./randomness.js";
 
 const OURS = Symbol("made by Report.draw");
 
@@ -36,7 +36,7 @@ export class Report implements Released {
 
   /** One report for one journey; each call spends epsilon again. */
   static draw(mechanism: Mechanism, journey: Journey, hour?: number): Report {
-    const words = new SystemWords();
+    const words = new SystemRandom();
     const choose = drawing(() => words.next());
     return new Report(OURS, mechanism, mechanism.perturb(journey, choose, hour));
   }

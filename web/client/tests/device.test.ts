@@ -75,7 +75,7 @@ describe("a report", () => {
     const { report_id, time, value } = said(body).reports[0];
     expect(said(body)).toEqual({ reports: [{ report_id, time, value }] });
     expect([report_id, time]).toEqual([receipt.reportId, task.epoch(Date.now())]);
-    expect(client.kit().code.parse(value).length).toBe(1);
+    expect(client.bundle().code.parse(value).length).toBe(1);
   });
 
   test("waits at random for as long as the task allows", async () => {
@@ -362,7 +362,7 @@ describe("joining", () => {
     const client = await Client.open({ store: other, isTest: true });
     expect((await client.spending()).tasks).toEqual([]);
     await server.stop();
-    expect(await client.enter(fetched)).toBe(fetched.kit);
+    expect(await client.enter(fetched)).toBe(fetched.bundle);
     expect((await client.spending()).tasks.length).toBe(1);
   });
 

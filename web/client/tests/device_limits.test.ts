@@ -84,7 +84,7 @@ describe("a report", () => {
   test("is perturbed only after its charge was written", async () => {
     store = new Slow();
     const client = await begin({ reports_per_contributor: 1 });
-    const { mechanism } = client.kit();
+    const { mechanism } = client.bundle();
     const { perturb } = mechanism;
     const charges: (readonly unknown[])[] = [];
     let charged: readonly string[] = [];
@@ -135,7 +135,7 @@ describe("a report", () => {
 
   test("that fails unexpectedly says nothing of the journey", async () => {
     const client = await begin();
-    vi.spyOn(client.kit().mechanism, "perturb").mockImplementation(() => {
+    vi.spyOn(client.bundle().mechanism, "perturb").mockImplementation(() => {
       throw new Error("41.801");
     });
     const failed: NomadpError = await client.report(JOURNEY).then(

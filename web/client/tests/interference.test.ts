@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { DomainError, type LatLng, ReportRefused } from "../src/index.js";
 import { MemoryStore } from "../src/device/memory_store.js";
 import { hourOfWeek, readJourneys } from "../src/imports/index.js";
-import { kitOf } from "./protocol_worlds.js";
+import { bundleOf } from "./protocol_worlds.js";
 import { refusal } from "./refusal.js";
 import { joined, JOURNEY, type Seen, SeenStore } from "./loopback.js";
 
@@ -121,13 +121,13 @@ test.each(["visits by weekday", "atlas"])(
 );
 
 test("what cannot be read becomes the first public location, and nothing else does", async () => {
-  const kit = await kitOf("protocol", "atlas");
+  const bundle = await bundleOf("protocol", "atlas");
   const lost = JOURNEYS["of latitudes that there are none"]!;
-  expect(kit.read(lost)).toEqual(kit.read([]));
-  expect(kit.read([])).toEqual(Array(kit.task.facts.length).fill(0));
-  expect(kit.read([...lost, ...JOURNEY, ...lost])).toEqual(kit.read(JOURNEY));
+  expect(bundle.read(lost)).toEqual(bundle.read([]));
+  expect(bundle.read([])).toEqual(Array(bundle.task.facts.length).fill(0));
+  expect(bundle.read([...lost, ...JOURNEY, ...lost])).toEqual(bundle.read(JOURNEY));
   const around = JOURNEY.map(({ lat, lng }) => ({ lat, lng: lng + 720 }));
-  expect(kit.read(around)).toEqual(kit.read(JOURNEY));
+  expect(bundle.read(around)).toEqual(bundle.read(JOURNEY));
 });
 
 test("a journey is read before anything is asked, charged or sent", async () => {

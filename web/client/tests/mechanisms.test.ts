@@ -11,7 +11,7 @@ import {
   type Mechanism,
   QUESTIONS,
   type QuestionName,
-  WholeJourney,
+  Atlas,
 } from "../src/index.js";
 import { casesOf, Given, gridZones, hashed, load, worldOf } from "./known_answers.js";
 import { recording } from "./recording.js";
@@ -67,7 +67,7 @@ test.each(casesOf("atlas-3", "report"))("$title", async ({ ask, answer }) => {
     pinned === undefined
       ? booksOf(ask.world, epsilon, size)
       : pinnedBooks(locations, pinned.pages);
-  const mechanism = new WholeJourney({
+  const mechanism = new Atlas({
     epsilon: ask.epsilon,
     locations,
     books,

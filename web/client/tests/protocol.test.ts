@@ -8,7 +8,7 @@ import { canonicalBytes, canonicalText, parseObject } from "../src/protocol/cano
 import { parseAtlas, parseLocations, parseZones } from "../src/protocol/files.js";
 import { bodyOf } from "../src/protocol/upload.js";
 import { casesOf, Given, load } from "./known_answers.js";
-import { bytes, contentOf, kitOf } from "./protocol_worlds.js";
+import { bytes, contentOf, bundleOf } from "./protocol_worlds.js";
 import { recording } from "./recording.js";
 
 const KINDS = ["canonical", "task", "public_files", "resampled", "value_size", "sent"];
@@ -49,26 +49,26 @@ test.each(casesOf("protocol", "resampled"))("$title", ({ ask, answer }) => {
 });
 
 test.each(casesOf("protocol", "value_size"))("$title", async ({ ask, answer }) => {
-  const { entries, size, bits, byteCount, characters } = (await kitOf("protocol", ask.world))
+  const { entries, size, bits, byteCount, characters } = (await bundleOf("protocol", ask.world))
     .code;
   expect({ entries, size, bits, bytes: byteCount, characters }).toEqual(answer);
 });
 
 test.each(casesOf("protocol", "sent"))("$title", async ({ ask, answer }) => {
-  const kit = await kitOf("protocol", ask.world);
+  const bundle = await bundleOf("protocol", ask.world);
   const points = ask.points.map(([lat, lng]: string[]) => ({
     lat: Number(lat),
     lng: Number(lng),
   }));
   const [words, steps] = [new Given(ask.words), [] as unknown[]];
-  const read = kit.read(points);
-  const { values, number } = kit.mechanism.perturb(read, recording(words, steps), ask.hour);
+  const read = bundle.read(points);
+  const { values, number } = bundle.mechanism.perturb(read, recording(words, steps), ask.hour);
   const numbers = number === null ? values : [number];
-  const value = kit.code.text(numbers);
+  const value = bundle.code.text(numbers);
   const reportId = base64url(contentOf({ hexadecimal: ask.random }));
   const found = {
-    task_id: kit.task.id,
-    snapped: points.map((point: any) => kit.locations.nearest(point)),
+    task_id: bundle.task.id,
+    snapped: points.map((point: any) => bundle.locations.nearest(point)),
     read,
     steps,
     words_left: words.left,
@@ -77,5 +77,5 @@ test.each(casesOf("protocol", "sent"))("$title", async ({ ask, answer }) => {
     upload: new TextDecoder().decode(bodyOf(reportId, ask.time, value)),
   };
   expect(found).toEqual(answer);
-  expect(kit.code.parse(value)).toEqual(numbers);
+  expect(bundle.code.parse(value)).toEqual(numbers);
 });

@@ -1,6 +1,6 @@
 /** The worlds of protocol.json and refused.json: a task and its files. */
 
-import { Kit, type KitFiles, Task } from "../src/index.js";
+import { TaskBundle, type BundleFiles, Task } from "../src/index.js";
 import { load } from "./known_answers.js";
 
 export function bytes(text: string): Uint8Array<ArrayBuffer> {
@@ -14,7 +14,7 @@ export function contentOf({ text, hexadecimal }: any): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(pairs, (pair) => parseInt(pair, 16));
 }
 
-export function filesOf(texts: Record<string, string | null>): KitFiles {
+export function filesOf(texts: Record<string, string | null>): BundleFiles {
   const given = Object.entries(texts).filter(([, text]) => text !== null);
   return Object.fromEntries(given.map(([name, text]) => [name, bytes(text!)]));
 }
@@ -23,15 +23,15 @@ export function worldText(file: string, name: string): any {
   return load(file).worlds[name];
 }
 
-const kits = new Map<string, Promise<Kit>>();
+const bundles = new Map<string, Promise<TaskBundle>>();
 
-export function kitOf(file: string, name: string): Promise<Kit> {
+export function bundleOf(file: string, name: string): Promise<TaskBundle> {
   const key = `${file} ${name}`;
-  const found = kits.get(key) ?? made(worldText(file, name));
-  kits.set(key, found);
+  const found = bundles.get(key) ?? made(worldText(file, name));
+  bundles.set(key, found);
   return found;
 }
 
-async function made({ task, files }: any): Promise<Kit> {
-  return Kit.fromFiles(await Task.fromBytes(bytes(task)), filesOf(files));
+async function made({ task, files }: any): Promise<TaskBundle> {
+  return TaskBundle.fromFiles(await Task.fromBytes(bytes(task)), filesOf(files));
 }

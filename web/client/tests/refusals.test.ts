@@ -20,7 +20,7 @@ import {
   Trips,
   Visits,
   WHEN,
-  WholeJourney,
+  Atlas,
   Zones,
 } from "../src/index.js";
 import { gridZones, worldOf } from "./known_answers.js";
@@ -38,7 +38,7 @@ const book = new Book(
   ],
   1,
 );
-const atlas = new WholeJourney({ epsilon: 2, locations: town, books: [book] });
+const atlas = new Atlas({ epsilon: 2, locations: town, books: [book] });
 
 /** All facts of a refusal: a private one would be among them. */
 function factsOf(run: () => unknown): unknown {
@@ -248,13 +248,13 @@ describe("public data", () => {
   test("has one book for a length", () => {
     const options = { epsilon: 2, locations: town, books: [book, book] };
     const refused = refusal(DomainError, "codebook_length_repeated", { length: 2 });
-    expect(() => new WholeJourney(options)).toThrow(refused);
+    expect(() => new Atlas(options)).toThrow(refused);
   });
 
   test("has books over its own locations", () => {
     const options = { epsilon: 2, locations: worldOf("trips-1", "date line"), books: [book] };
     const refused = refusal(DomainError, "codebook_of_other_locations");
-    expect(() => new WholeJourney(options)).toThrow(refused);
+    expect(() => new Atlas(options)).toThrow(refused);
   });
 
   test("asks when by a known name", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import {
   isReportId,
-  Kit,
+  TaskBundle,
   type NomadpError,
   NotPrivateError,
   Report,
@@ -16,11 +16,11 @@ import {
 } from "../src/index.js";
 import { parseCanonical, parseObject } from "../src/protocol/canonical.js";
 import { parseLocations } from "../src/protocol/files.js";
-import { SimulatedWords } from "../src/simulated.js";
+import { SeededRandom } from "../src/seeded.js";
 import { casesOf, load } from "./known_answers.js";
 import { reasonOf } from "./reasons.js";
 import { refusal } from "./refusal.js";
-import { contentOf, filesOf, kitOf, worldText } from "./protocol_worlds.js";
+import { contentOf, filesOf, bundleOf, worldText } from "./protocol_worlds.js";
 
 const KINDS = ["refused_canonical", "refused_task", "refused_files", "refused_upload"];
 
@@ -58,9 +58,9 @@ test.each(casesOf("refused", "refused_task"))("$title", async ({ ask, answer }) 
 });
 
 test.each(casesOf("refused", "refused_files"))("$title", async ({ ask, answer }) => {
-  const { task } = await kitOf("refused", ask.world);
+  const { task } = await bundleOf("refused", ask.world);
   const files = filesOf({ ...worldText("refused", ask.world).files, ...ask.files });
-  const refused = await refusalOf(() => Kit.fromFiles(task, files));
+  const refused = await refusalOf(() => TaskBundle.fromFiles(task, files));
   expect(refused.kind).toBe("task");
   // A location outside of the set is seen here before hashes are compared.
   const isEarly = answer.refused === "file_hash" && refused.code === "codebook_invalid";
@@ -96,7 +96,7 @@ function isWritten(report: any): boolean {
   );
 }
 
-function failureOf({ task, code }: Kit, report: any, { now, closed = false }: any) {
+function failureOf({ task, code }: TaskBundle, report: any, { now, closed = false }: any) {
   const { start, end, retention } = task.facts;
   try {
     code.parse(report.value);
@@ -112,10 +112,10 @@ function failureOf({ task, code }: Kit, report: any, { now, closed = false }: an
 }
 
 test.each(casesOf("refused", "refused_upload"))("$title", async ({ ask, answer }) => {
-  const kit = await kitOf("refused", ask.world);
+  const bundle = await bundleOf("refused", ask.world);
   const reports = reportsOf(contentOf(ask));
   const failures = reports?.flatMap((each) => {
-    const error = failureOf(kit, each, ask);
+    const error = failureOf(bundle, each, ask);
     return error === null ? [] : [{ id: each.report_id, error }];
   });
   const problem = { status: 400, type: "urn:nomadp:error:invalid_message" };
@@ -135,30 +135,32 @@ describe("an upload", () => {
   const charge = { reportId: "AAECAwQFBgcICQoLDA0ODw", time: 20773 };
 
   test("is of one size for every journey", async () => {
-    const kit = await kitOf("protocol", "trips as bits");
+    const bundle = await bundleOf("protocol", "trips as bits");
     const sizes = [[0], [1, 2, 3], [6, 5]].map(
-      (journey) => uploadBytes(kit, Report.draw(kit.mechanism, journey), charge).length,
+      (journey) => uploadBytes(bundle, Report.draw(bundle.mechanism, journey), charge).length,
     );
     expect(new Set(sizes).size).toBe(1);
   });
 
   test("is never of something simulated", async () => {
-    const kit = await kitOf("protocol", "atlas");
-    const words = await (await SimulatedWords.ofSeed(1)).stream(0, 8);
+    const bundle = await bundleOf("protocol", "atlas");
+    const words = await (await SeededRandom.ofSeed(1)).stream(0, 8);
     const simulated = refusal(NotPrivateError, "report_not_drawn");
-    const preview: any = SimulatedReport.draw(kit.mechanism, [0, 1, 2], words);
-    for (const fake of [preview, { ...preview }, { mechanism: kit.mechanism, number: 1 }]) {
-      expect(() => uploadBytes(kit, fake, charge)).toThrow(simulated);
+    const preview: any = SimulatedReport.draw(bundle.mechanism, [0, 1, 2], words);
+    for (const fake of [preview, { ...preview }, { mechanism: bundle.mechanism, number: 1 }]) {
+      expect(() => uploadBytes(bundle, fake, charge)).toThrow(simulated);
     }
-    expect(() => uploadBytes(kit, Object.create(Report.prototype), charge)).toThrow(simulated);
+    expect(() => uploadBytes(bundle, Object.create(Report.prototype), charge)).toThrow(
+      simulated,
+    );
   });
 
   test("is never of another task's report", async () => {
-    const [kit, other] = await Promise.all(
-      ["atlas", "trips"].map((name) => kitOf("protocol", name)),
+    const [bundle, other] = await Promise.all(
+      ["atlas", "trips"].map((name) => bundleOf("protocol", name)),
     );
     const report = Report.draw(other!.mechanism, [0, 1, 2]);
-    expect(() => uploadBytes(kit!, report, charge)).toThrow(
+    expect(() => uploadBytes(bundle!, report, charge)).toThrow(
       refusal(NotPrivateError, "report_of_another_mechanism"),
     );
   });

@@ -1,12 +1,12 @@
 /** The answers to all questions of a task: asked together, so that learning is done once. */
-import type { Collector, Question, Result } from "./api";
+import type { Collector, Query, Result } from "./api";
 import type { View } from "./views";
 
-export type Arrived = (question: Question, result: Result) => void;
+export type Arrived = (question: Query, result: Result) => void;
 
 export class Answers {
-  private readonly found = new Map<Question, Result>();
-  private readonly jobs = new Map<Question, string>();
+  private readonly found = new Map<Query, Result>();
+  private readonly jobs = new Map<Query, string>();
   private round = 0;
 
   constructor(
@@ -16,7 +16,7 @@ export class Answers {
     private readonly arrived: Arrived,
   ) {}
 
-  of(question: Question): Result | undefined {
+  of(question: Query): Result | undefined {
     return this.found.get(question);
   }
 

@@ -24,7 +24,7 @@ export interface Promised {
   odds_at_most: string;
   times_at_most: string;
   odds_in_all_at_most: string;
-  suspicions: Record<string, string>;
+  posterior_bounds: Record<string, string>;
   adds_up: string;
   not_covered: string[];
   seen: string[];
@@ -62,7 +62,7 @@ export interface Answer {
   columns: Record<string, (string | number | boolean | null)[]>;
   about: Record<string, unknown> & {
     reports?: number;
-    flat?: { told_apart?: number };
+    flat?: { significant?: number };
     /** Why neither intervals nor significance are known. */
     no_intervals?: string;
   };
@@ -74,7 +74,7 @@ export type Result =
   | { status: "refused"; detail: string }
   | { status: "too_few"; missing: number };
 
-export type Question = Record<string, string>;
+export type Query = Record<string, string>;
 
 /** A request that was answered by something else than what was asked for. */
 export class Refused extends Error {
@@ -118,7 +118,7 @@ export class Collector {
   }
 
   /** The job of a question: the same question is the same job. */
-  async job(task: string, question: Question): Promise<string> {
+  async job(task: string, question: Query): Promise<string> {
     const reply = await this.fetched("POST", `/tasks/${task}/collection_jobs`, { question });
     return ((await reply.json()) as { job: string }).job;
   }

@@ -1,7 +1,7 @@
 /** A basemap in one file, which the collector has: streets and water beneath an answer. */
 import { addProtocol, type LayerSpecification, type SourceSpecification } from "maplibre-gl";
 import { type Header, PMTiles, TileType } from "pmtiles";
-import { colour } from "./look";
+import { colour } from "./theme";
 
 const NAME = "basemap";
 

@@ -2,7 +2,7 @@
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import type { Drawn, Position } from "./api";
 import type { Source } from "./layers";
-import { HEAD_BY_WIDTH, HEAD_LEAST_PX } from "./look";
+import { HEAD_BY_WIDTH, HEAD_LEAST_PX } from "./theme";
 
 export type Features = Record<
   Exclude<Source, "places" | "radii" | "points">,

@@ -4,7 +4,7 @@ import { h } from "./dom";
 
 /** ``whose`` says in whose words it is told what adds up, where it is not the reader's own. */
 export function guarantee(promised: Promised, epsilon: string, whose = ""): HTMLElement {
-  const grown = Object.entries(promised.suspicions).map(([before, after]) =>
+  const grown = Object.entries(promised.posterior_bounds).map(([before, after]) =>
     h(
       "tr",
       {},

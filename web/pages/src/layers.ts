@@ -1,7 +1,7 @@
 /** How marks are painted: every layer is there from the beginning, and empty. */
 import type { DataDrivenPropertyValueSpecification, LayerSpecification } from "maplibre-gl";
 import type { Basemap } from "./basemap";
-import { CERTAINTY, colour, FLOW_DASHES, HATCHED, STEPS } from "./look";
+import { CERTAINTY, colour, FLOW_DASHES, HATCHED, STEPS } from "./theme";
 
 export const SOURCES = [
   "outlines",

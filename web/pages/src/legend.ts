@@ -9,9 +9,9 @@ import {
   HATCHED,
   percent,
   UNKNOWN,
-  UNKNOWN_WORDS,
+  UNKNOWN_SOURCE,
   WORDS,
-} from "./look";
+} from "./theme";
 
 const CELL = 56;
 const ROW = 17;
@@ -55,7 +55,7 @@ function values({ edges = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
       const at = { x: k * wide, y: line * ROW, width: wide, height: ROW };
       parts.push(svg("rect", { class: `mark ${word}-${k + 1}`, ...at }));
     }
-    const said = isKnown ? WORDS[word] : UNKNOWN_WORDS;
+    const said = isKnown ? WORDS[word] : UNKNOWN_SOURCE;
     parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, said ?? word));
   });
   edges.forEach((edge, k) => {

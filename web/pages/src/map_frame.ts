@@ -12,7 +12,7 @@ import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import type { Position } from "./api";
 import { h } from "./dom";
 import { type Box, boundsOf, collection, point } from "./features";
-import { onTheme } from "./look";
+import { onTheme } from "./theme";
 
 setWorkerUrl(workerUrl);
 

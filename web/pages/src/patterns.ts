@@ -1,6 +1,6 @@
 /** Small pictures that the map paints with: hatching, and the heads of flows. */
 import type { Map } from "maplibre-gl";
-import { colour, HATCH_LINE_PX, HATCH_PX } from "./look";
+import { colour, HATCH_LINE_PX, HATCH_PX } from "./theme";
 
 const RATIO = 2;
 

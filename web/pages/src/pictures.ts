@@ -1,6 +1,6 @@
 /** One answer at a time: its map, the table beside it, and what is to be known about it. */
 import type { Answers } from "./answers";
-import type { Drawn, Position, Question, Result } from "./api";
+import type { Drawn, Position, Query, Result } from "./api";
 import type { Basemap } from "./basemap";
 import { count, h, show, unbroken } from "./dom";
 import { legend } from "./legend";
@@ -26,7 +26,7 @@ export class Pictures {
   private table: RowTable | undefined;
   private view: View;
   private steps = 0;
-  private shown: Question | undefined;
+  private shown: Query | undefined;
   private pending: Pending = { missing: 0, isClosed: false };
 
   constructor(
@@ -70,14 +70,14 @@ export class Pictures {
   }
 
   /** An answer arrived, or all are asked for again. */
-  refresh(question?: Question): void {
+  refresh(question?: Query): void {
     const isOfThis = question === undefined || question === this.shown;
     if (isOfThis || this.question !== this.shown) this.draw();
     else this.point();
   }
 
   /** Which is shown may change as answers arrive: one of them says how fine is too fine. */
-  private get question(): Question {
+  private get question(): Query {
     const last = this.view.questions.length - 1;
     return this.view.questions[Math.min(Math.max(this.home + this.steps, 0), last)]!;
   }
@@ -153,7 +153,7 @@ export class Pictures {
     // Of the coarsest areas: among many finer ones some would say something by chance.
     const says = (view: View) => toldApart(this.answers().of(view.questions[0]!)) > 0;
     const result = this.shown && this.answers().of(this.shown);
-    const isSilent = result?.status === "done" && result.answer.about.flat?.told_apart === 0;
+    const isSilent = result?.status === "done" && result.answer.about.flat?.significant === 0;
     const telling = isSilent
       ? this.views.filter((view) => view !== this.view && says(view))
       : [];
@@ -213,13 +213,13 @@ function firstOf(drawn: Drawn | undefined): number | undefined {
 
 /** How many rows reports tell something of. */
 function toldApart(result: Result | undefined): number {
-  return result?.status === "done" ? (result.answer.about.flat?.told_apart ?? 0) : 0;
+  return result?.status === "done" ? (result.answer.about.flat?.significant ?? 0) : 0;
 }
 
 /** Which areas these are, and why: that they were picked by what is found must be said. */
 function finenessOf(
   view: View,
-  question: Question,
+  question: Query,
   home: number,
   result: Result,
 ): { areas: string; why: string; words: string } | undefined {

@@ -1,14 +1,14 @@
 /** What a task can be asked, and at which fineness. */
-import type { Question } from "./api";
+import type { Query } from "./api";
 
 export interface View {
   key: string;
   label: string;
   /** From coarse to fine; the zoom chooses among them. */
-  questions: Question[];
+  questions: Query[];
 }
 
-function view(key: string, label: string, ...questions: Question[]): View {
+function view(key: string, label: string, ...questions: Query[]): View {
   return { key, label, questions };
 }
 
@@ -16,7 +16,7 @@ function view(key: string, label: string, ...questions: Question[]): View {
  * Which of its questions is shown when the map shows everything: from coarse to fine, the last
  * before one that says nothing. Whoever picked the best of all would find something by chance.
  */
-export function homeOf(view: View, says: (question: Question) => boolean): number {
+export function homeOf(view: View, says: (question: Query) => boolean): number {
   const silent = view.questions.findIndex((question) => !says(question));
   return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
 }

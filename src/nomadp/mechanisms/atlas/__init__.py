@@ -1,7 +1,7 @@
 """ATLAS: the whole journey perturbed at once, as an index into a public book of journeys."""
 
-from nomadp.mechanisms.atlas.book import Atlas, PinnedAtlases
+from nomadp.mechanisms.atlas.codebook import Codebook, PinnedCodebooks
 from nomadp.mechanisms.atlas.lloyd import build_pinned, design
-from nomadp.mechanisms.atlas.mechanism import WholeJourney
+from nomadp.mechanisms.atlas.mechanism import Atlas
 
-__all__ = ["Atlas", "PinnedAtlases", "WholeJourney", "build_pinned", "design"]
+__all__ = ["Codebook", "PinnedCodebooks", "Atlas", "build_pinned", "design"]

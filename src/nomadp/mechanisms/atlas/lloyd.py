@@ -18,7 +18,7 @@ from nomadp.errors import DomainError
 from nomadp.geometry import Floats, lat_lng, unit_vectors
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, Page, PinnedAtlases
+from nomadp.mechanisms.atlas.codebook import Codebook, Page, PinnedCodebooks
 from nomadp.walks import Journeys, public_walks
 
 __all__ = ["RECIPE", "SIZE_MOST", "best_near", "build_pinned", "design", "follows_its_recipe"]
@@ -48,7 +48,7 @@ _AT_ONCE = 2**15  # distances: they stay in the cache, and any number gives the 
 @lru_cache(maxsize=64)
 def design(
     locations: LocationSet, length: int, epsilon: Fraction, size: int | None = None
-) -> Atlas:
+) -> Codebook:
     """The atlas for an epsilon: of at most a size, or the smallest that is good enough."""
     if length < 1 or (size is not None and size < 1):
         raise DomainError(
@@ -63,20 +63,20 @@ def design(
     if found.size == 1 and epsilon <= BOLD:
         # Else all reports together tell nothing. These are no answers: they must be decoded.
         bolder = design(locations, length, 2 * epsilon, size)
-        return Atlas(locations, bolder.journeys, bolder.near_count)
+        return Codebook(locations, bolder.journeys, bolder.near_count)
     return found
 
 
 def build_pinned(
     locations: LocationSet, lengths: Sequence[int], epsilon: Fraction, size: int | None = None
-) -> PinnedAtlases:
+) -> PinnedCodebooks:
     """The atlases that every client would build for itself, as one value to hand out."""
     made = [design(locations, length, epsilon, size) for length in sorted(set(lengths))]
     pages = tuple(Page(each.journeys, each.near_count, each.error_km) for each in made)
-    return PinnedAtlases(locations.sha256, RECIPE, epsilon, size, pages)
+    return PinnedCodebooks(locations.sha256, RECIPE, epsilon, size, pages)
 
 
-def follows_its_recipe(pinned: PinnedAtlases, locations: LocationSet) -> bool | None:
+def follows_its_recipe(pinned: PinnedCodebooks, locations: LocationSet) -> bool | None:
     """Whether building them here gives the same journeys; None for a recipe unknown here."""
     pinned.check_locations(locations)
     if pinned.recipe != RECIPE:
@@ -117,7 +117,7 @@ def _enough(locations: LocationSet, length: int, gain: float) -> int:
     return next(count for count, error_km in errors_km.items() if error_km <= enough)
 
 
-def _best(locations: LocationSet, length: int, count: int, course: _Course) -> Atlas:
+def _best(locations: LocationSet, length: int, count: int, course: _Course) -> Codebook:
     """The best book of so many journeys: every one there is, or the best of some starts."""
     every = len(locations) ** length
     fresh = public_walks(locations, length, FRESH, "fresh")[: TIMES * every]
@@ -129,10 +129,10 @@ def _best(locations: LocationSet, length: int, count: int, course: _Course) -> A
         world = _World(locations, walks[:some])
         begin = range(0, min(count * STARTS_MOST, max(count, STARTS_EACH)), count)
         tables = [world.settled(walks[k : k + count], course) for k in begin]
-    books = [Atlas(locations, np.unique(each, axis=0).astype(np.int32)) for each in tables]
+    books = [Codebook(locations, np.unique(each, axis=0).astype(np.int32)) for each in tables]
     judged = [best_near(book.distances_km(fresh.T), course.gain) for book in books]
     k = min(range(len(books)), key=lambda k: judged[k][1])
-    return Atlas(locations, books[k].journeys, judged[k][0], judged[k][1] / length)
+    return Codebook(locations, books[k].journeys, judged[k][0], judged[k][1] / length)
 
 
 class _World:

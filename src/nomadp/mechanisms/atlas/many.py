@@ -4,7 +4,7 @@ import numpy as np
 
 from nomadp.drawing import high_product
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.atlas.mechanism import WholeJourney
+from nomadp.mechanisms.atlas.mechanism import Atlas
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.randomness import Words
@@ -16,7 +16,7 @@ __all__ = ["draw_many"]
 _PAIRS_AT_ONCE = 2**22  # of a trajectory and a journey, or a point
 
 
-def draw_many(mechanism: WholeJourney, trajectories: TrajectorySet, words: Words) -> Reported:
+def draw_many(mechanism: Atlas, trajectories: TrajectorySet, words: Words) -> Reported:
     numbers = np.empty(len(trajectories), dtype=np.int64)
     locations = np.empty(len(trajectories.locations), dtype=np.int64)
     for length, these in by_length(trajectories):

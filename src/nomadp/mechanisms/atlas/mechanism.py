@@ -19,17 +19,17 @@ from nomadp.drawing import Choose, Part
 from nomadp.errors import DomainError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.book import Atlas, JourneyResponse, PinnedAtlases
+from nomadp.mechanisms.atlas.codebook import Codebook, CodewordResponse, PinnedCodebooks
 from nomadp.mechanisms.atlas.lloyd import SIZE_MOST, design
 from nomadp.mechanisms.atlas.long import control_count, control_positions, interpolated
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.mechanisms.report_law import ReportLaw
 
-__all__ = ["JourneyLaw", "WholeJourney"]
+__all__ = ["CodewordReports", "Atlas"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeJourney(Mechanism):
+class Atlas(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
@@ -47,7 +47,7 @@ class WholeJourney(Mechanism):
     """Journeys that count as near; by default what errs least on fresh public walks."""
     control_points: int | None = None
     """Longer trajectories are reported through so many; by default as `control_count` says."""
-    pinned: PinnedAtlases | None = None
+    pinned: PinnedCodebooks | None = None
     """Atlases given as they are, instead of made by the recipe of this version."""
 
     def __post_init__(self) -> None:
@@ -78,18 +78,18 @@ class WholeJourney(Mechanism):
         """Through how many of its points a trajectory of this length is reported."""
         return min(length, self.control_points or control_count(self.epsilon, length))
 
-    def atlas(self, length: int) -> Atlas:
+    def atlas(self, length: int) -> Codebook:
         """The public book for trajectories of this length."""
         seen = self.points_seen(length)
         if self.pinned is not None:
-            return Atlas(self.locations, *self.pinned.page(seen))
+            return Codebook(self.locations, *self.pinned.page(seen))
         return design(self.locations, seen, self.epsilon, self.size)
 
-    def channel(self, length: int) -> JourneyResponse:
+    def channel(self, length: int) -> CodewordResponse:
         """The law of the report."""
         atlas = self.atlas(length)
         near = min(self.near_count or atlas.near_count, atlas.size)
-        return JourneyResponse(atlas, near, self.epsilon)
+        return CodewordResponse(atlas, near, self.epsilon)
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         return [(self._report, trajectory)]
@@ -109,15 +109,15 @@ class WholeJourney(Mechanism):
         """The row of the atlas."""
         return int(released[0][0])
 
-    def report_law(self, length: int) -> "JourneyLaw":
-        return JourneyLaw(self, length)
+    def report_law(self, length: int) -> "CodewordReports":
+        return CodewordReports(self, length)
 
 
 @dataclass(frozen=True, eq=False)
-class JourneyLaw(ReportLaw):
+class CodewordReports(ReportLaw):
     """A report is a row of the atlas, whatever is drawn between its control points."""
 
-    mechanism: WholeJourney
+    mechanism: Atlas
     length: int
     whole: ClassVar[bool] = True
 
@@ -126,7 +126,7 @@ class JourneyLaw(ReportLaw):
         return self.mechanism.locations
 
     @cached_property
-    def channel(self) -> JourneyResponse:  # type: ignore[override]
+    def channel(self) -> CodewordResponse:  # type: ignore[override]
         return self.mechanism.channel(self.length)
 
     @property

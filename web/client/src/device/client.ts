@@ -16,12 +16,12 @@ import {
 } from "../errors.js";
 import type { Fraction } from "../fraction.js";
 import type { LatLng } from "../geometry.js";
-import type { Kit } from "../protocol/kit.js";
+import type { TaskBundle } from "../protocol/bundle.js";
 import type { Task } from "../protocol/task.js";
 import { uploadBytes } from "../protocol/upload.js";
-import { HOURS } from "../questions.js";
+import { HOURS } from "../oracles.js";
 import { Report } from "../report.js";
-import { systemBytes } from "../words.js";
+import { systemBytes } from "../randomness.js";
 import { openBrowserStore } from "./browser_store.js";
 import { fetchKit, type FetchedKit, isClosed } from "./joining.js";
 import { type Charge, Ledger, type Receipt, type Spending } from "./ledger.js";
@@ -109,22 +109,22 @@ export class Client {
    *
    * What comes must be the task of that id: it is the hash of all that everybody was given.
    */
-  async join(url: string, taskId?: string): Promise<Kit> {
+  async join(url: string, taskId?: string): Promise<TaskBundle> {
     return this.enter(await fetchKit(url, taskId));
   }
 
   /** The same for a task that `fetchKit` brought. */
-  async enter(fetched: FetchedKit): Promise<Kit> {
-    const { kit, base } = fetched;
-    await this.ledger.enter(kit.task, base);
-    this.#entered.set(kit.task.id, fetched);
-    this.#last = kit.task.id;
-    return kit;
+  async enter(fetched: FetchedKit): Promise<TaskBundle> {
+    const { bundle, base } = fetched;
+    await this.ledger.enter(bundle.task, base);
+    this.#entered.set(bundle.task.id, fetched);
+    this.#last = bundle.task.id;
+    return bundle;
   }
 
   /** The task that was joined last, or this one, and its public files. */
-  kit(taskId?: string): Kit {
-    return this.#fetched(taskId).kit;
+  bundle(taskId?: string): TaskBundle {
+    return this.#fetched(taskId).bundle;
   }
 
   /**
@@ -135,14 +135,14 @@ export class Client {
    */
   async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
     const fetched = this.#fetched(options.taskId);
-    const { kit } = fetched;
+    const { bundle } = fetched;
     // Before anything is asked: what takes longer for a longer journey must not lie between.
-    const { journey, hour } = read(kit, points, options);
+    const { journey, hour } = read(bundle, points, options);
     if (options.unlessClosed) await checkOpen(fetched, options);
     const moment = Date.now();
-    const delay = options.now ? 0 : delayOf(kit.task, moment);
-    const charge = await this.ledger.charge(kit.task, currentTime(kit.task, moment));
-    const body = bodyOf(kit, charge, journey, hour);
+    const delay = options.now ? 0 : delayOf(bundle.task, moment);
+    const charge = await this.ledger.charge(bundle.task, currentTime(bundle.task, moment));
+    const body = bodyOf(bundle, charge, journey, hour);
     await this.ledger.keep(charge, body, Math.floor(moment / 1000) + delay);
     if (!options.queue) {
       const due = await this.ledger.waiting(Math.floor(Date.now() / 1000));
@@ -164,7 +164,7 @@ export class Client {
 
   /** Refuse what so many `report` would refuse for any journeys; spends nothing. */
   async check(taskId?: string, count = 1): Promise<void> {
-    const { task } = this.kit(taskId);
+    const { task } = this.bundle(taskId);
     currentTime(task, Date.now());
     await this.ledger.check(task, count);
   }
@@ -220,12 +220,12 @@ function delayOf(task: Task, moment: number): number {
 
 /** What of a journey is perturbed: something of every one. */
 function read(
-  kit: Kit,
+  bundle: TaskBundle,
   points: readonly LatLng[],
   options: ReportOptions,
 ): { journey: number[]; hour: number | undefined } {
-  const journey = kit.read(points);
-  if (!kit.mechanism.timed) return { journey, hour: undefined };
+  const journey = bundle.read(points);
+  if (!bundle.mechanism.timed) return { journey, hour: undefined };
   if (!("hour" in options)) {
     throw new DomainError(
       "this task asks when: `hour` must be given for every journey, the hour of the week or " +
@@ -240,7 +240,7 @@ function read(
 
 /** Refuse what the collector would drop, if it is to be sent at once. */
 async function checkOpen(fetched: FetchedKit, { now, queue }: ReportOptions): Promise<void> {
-  const isAtOnce = !queue && (now === true || fetched.kit.task.facts.sendWithin === 0);
+  const isAtOnce = !queue && (now === true || fetched.bundle.task.facts.sendWithin === 0);
   if (isAtOnce && (await isClosed(fetched))) {
     throw new ReportRefused(
       "a task must be open to be reported to, and this one was closed: its collector takes no " +
@@ -252,13 +252,13 @@ async function checkOpen(fetched: FetchedKit, { now, queue }: ReportOptions): Pr
 
 /** What leaves the device, of one size for every journey; paid for already. */
 function bodyOf(
-  kit: Kit,
+  bundle: TaskBundle,
   charge: Charge,
   journey: readonly number[],
   hour: number | undefined,
 ): Uint8Array<ArrayBuffer> {
   try {
-    return uploadBytes(kit, Report.draw(kit.mechanism, journey, hour), charge);
+    return uploadBytes(bundle, Report.draw(bundle.mechanism, journey, hour), charge);
   } catch (error) {
     const ours = [RandomnessUnavailable, ReportRefused, NotPrivateError];
     if (ours.some((kind) => error instanceof kind)) throw error;

@@ -4,14 +4,14 @@ import { TaskRefused } from "../errors.js";
 import { isTaskId } from "../protocol/base64url.js";
 import { parseObject } from "../protocol/canonical.js";
 import { FILE_BYTES_MAX, REPLY_BYTES_MAX, TASK_BYTES_MAX } from "../protocol/ceilings.js";
-import { Kit } from "../protocol/kit.js";
+import { TaskBundle } from "../protocol/bundle.js";
 import { Task } from "../protocol/task.js";
 import { parseAddress } from "./address.js";
 import { get } from "./http.js";
 
 /** What makes reports, and where its collector is. */
 export interface FetchedKit {
-  readonly kit: Kit;
+  readonly bundle: TaskBundle;
   readonly base: string;
 }
 
@@ -26,16 +26,16 @@ export async function fetchKit(url: string, taskId?: string): Promise<FetchedKit
     locations: await get(`${path}/locations`, FILE_BYTES_MAX),
     [book]: await get(`${path}/${book}`, FILE_BYTES_MAX),
   };
-  return { kit: await Kit.fromFiles(task, files), base };
+  return { bundle: await TaskBundle.fromFiles(task, files), base };
 }
 
 /**
  * Whether its collector drops every report of it that is new: to be asked before anything is
  * spent. False where that cannot be known.
  */
-export async function isClosed({ kit, base }: FetchedKit): Promise<boolean> {
+export async function isClosed({ bundle, base }: FetchedKit): Promise<boolean> {
   try {
-    const content = await get(`${base}/tasks/${kit.task.id}/status`, REPLY_BYTES_MAX);
+    const content = await get(`${base}/tasks/${bundle.task.id}/status`, REPLY_BYTES_MAX);
     return parseObject(content, "a status", REPLY_BYTES_MAX)["closed"] === true;
   } catch {
     return false;

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "../protocol/canonical.js";
 import { parseObject } from "../protocol/canonical.js";
 import { REPLY_BYTES_MAX } from "../protocol/ceilings.js";
-import { systemBytes } from "../words.js";
+import { systemBytes } from "../randomness.js";
 import { nameOf, post, type Reply } from "./http.js";
 import type { Ledger, Waiting } from "./ledger.js";
 

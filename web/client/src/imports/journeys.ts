@@ -1,6 +1,6 @@
 /** A history cut into journeys at gaps, and journeys by the day on which they begin. */
 
-import { HOURS } from "../questions.js";
+import { HOURS } from "../oracles.js";
 import type { TrackPoint } from "./fixes.js";
 
 /** A history of months is no journey: gaps longer than this split it, by default. */

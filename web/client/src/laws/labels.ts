@@ -8,7 +8,7 @@
 
 import { BudgetError, DomainError, OutOfRange } from "../errors.js";
 import { Fraction } from "../fraction.js";
-import type { Word } from "../words.js";
+import type { Word } from "../randomness.js";
 import { checkShare, heaviest, type Law, UNIT, WORDS } from "./law.js";
 
 export const LABELS_MAX = 2 ** 24;

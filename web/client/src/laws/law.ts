@@ -7,7 +7,7 @@
 import { expLower, MIN_SHARE } from "../budget.js";
 import { BudgetError, InvalidArgument } from "../errors.js";
 import type { Fraction } from "../fraction.js";
-import type { Word } from "../words.js";
+import type { Word } from "../randomness.js";
 
 /** The smallest weight of most laws: truncating to integers costs less than 2^-24. */
 export const UNIT = 1n << 24n;

@@ -4,7 +4,7 @@ import { asEpsilon } from "../budget.js";
 import { hasBlanks, hasForbidden } from "../characters.js";
 import { TaskRefused } from "../errors.js";
 import { Fraction } from "../fraction.js";
-import { QUESTIONS, type QuestionName, WHEN, type When } from "../questions.js";
+import { QUESTIONS, type QuestionName, WHEN, type When } from "../oracles.js";
 import { isReportId } from "./base64url.js";
 import { INTEGER_MAX, type Json, type JsonObject } from "./canonical.js";
 import * as most from "./ceilings.js";
@@ -47,7 +47,7 @@ export interface TaskFacts {
   readonly length: number | null;
   readonly locationsSha256: string;
   /** Of the atlas, or of the zones of a direct question. */
-  readonly bookSha256: string;
+  readonly domainSha256: string;
   /** Seconds: times are counted in these, since 1970, and never told finer. */
   readonly timePrecision: number;
   readonly start: number;
@@ -81,7 +81,7 @@ export function checkedFacts(said: JsonObject): TaskFacts {
     epsilon,
     length,
     locationsSha256: said["locations_sha256"] as string,
-    bookSha256: said[book] as string,
+    domainSha256: said[book] as string,
     timePrecision: numbers["time_precision"] as number,
     start: numbers["start"] as number,
     end: numbers["end"] as number,
@@ -179,7 +179,7 @@ function checkTexts(said: JsonObject, book: string): void {
 function checkedParams(
   params: Json,
   asks: boolean,
-  bookSha256: string,
+  domainSha256: string,
 ): { zones: string | null; when: When | null } {
   const known = asks ? ["zones", "when"] : [];
   const fits =
@@ -196,7 +196,7 @@ function checkedParams(
   if (!asks) return { zones: null, when: null };
   const { zones, when = null } = params as { zones: string; when?: string };
   const polygons = zones.startsWith("polygons:");
-  if (!RULE.test(zones) || (polygons && zones !== `polygons:${bookSha256}`)) {
+  if (!RULE.test(zones) || (polygons && zones !== `polygons:${domainSha256}`)) {
     throw new TaskRefused(
       "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
       { code: "zones_rule_malformed" },

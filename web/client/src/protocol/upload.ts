@@ -2,11 +2,11 @@
 
 import { ReportRefused } from "../errors.js";
 import type { Report } from "../report.js";
-import { systemBytes } from "../words.js";
+import { systemBytes } from "../randomness.js";
 import { base64url, isReportId } from "./base64url.js";
 import { canonicalBytes, INTEGER_MAX } from "./canonical.js";
 import { UPLOAD_BYTES_MAX } from "./ceilings.js";
-import type { Kit } from "./kit.js";
+import type { TaskBundle } from "./bundle.js";
 
 export const UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1";
 const ID_BYTES = 16;
@@ -18,11 +18,11 @@ export function freshId(): string {
 
 /** The whole body of a request: canonical, so that a retry has the same bytes. */
 export function uploadBytes(
-  kit: Kit,
+  bundle: TaskBundle,
   report: Report,
   { reportId, time }: { readonly reportId: string; readonly time: number },
 ): Uint8Array<ArrayBuffer> {
-  return bodyOf(reportId, time, kit.code.text(kit.code.released(report)));
+  return bodyOf(reportId, time, bundle.code.text(bundle.code.released(report)));
 }
 
 /** The body for a value. Nothing but `uploadBytes` and the known answers need it. */

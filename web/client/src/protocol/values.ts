@@ -6,12 +6,12 @@
  * base64url. Nothing about a journey can be read off its size.
  */
 
-import { WholeJourney } from "../atlas.js";
+import { Atlas } from "../atlas.js";
 import { NotPrivateError, ReportRefused } from "../errors.js";
 import { SubsetSelection } from "../laws/selection.js";
 import type { LabelLaw } from "../laws/labels.js";
 import type { Mechanism } from "../mechanism.js";
-import { Question } from "../questions.js";
+import { FrequencyOracle } from "../oracles.js";
 import { Report } from "../report.js";
 import { base64url, fromBase64url } from "./base64url.js";
 
@@ -33,13 +33,13 @@ export class ValueCode {
 
   /** How reports of this mechanism are written, of journeys of this length. */
   static of(mechanism: Mechanism, length: number): ValueCode {
-    if (mechanism instanceof Question) {
+    if (mechanism instanceof FrequencyOracle) {
       const law = mechanism.channel;
       const listed = law.entries * widthOf(law.entrySize);
       const bits = law instanceof SubsetSelection && Math.ceil(law.size / 8) < listed;
       return new ValueCode(mechanism, law.entries, law.entrySize, bits, law);
     }
-    if (mechanism instanceof WholeJourney) {
+    if (mechanism instanceof Atlas) {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
     throw new ReportRefused("reports must be of atlas or of a direct question to be sent", {

@@ -11,9 +11,9 @@ import {
   ProjectiveResponse,
   Report,
   SubsetSelection,
-  SystemWords,
+  SystemRandom,
   Visits,
-  WholeJourney,
+  Atlas,
 } from "../../src/index.js";
 import { casesOf, gridZones, worldOf } from "../known_answers.js";
 
@@ -46,7 +46,7 @@ function counted(draw: () => unknown): Map<string, number> {
 }
 
 function drawn<Secret>(law: Law<Secret, unknown>, secret: Secret): Map<string, number> {
-  const words = new SystemWords();
+  const words = new SystemRandom();
   return counted(() => law.draw(secret, () => words.next()));
 }
 
@@ -86,10 +86,10 @@ test.each([
 });
 
 /** The book of eight journeys of three points. */
-function whole(): WholeJourney {
+function whole(): Atlas {
   const { answer } = casesOf("books", "book").find(({ ask }) => ask.length === 3)!;
   const book = new Book(town, answer.journeys, answer.near_count);
-  return new WholeJourney({ epsilon: 4, locations: town, books: [book] });
+  return new Atlas({ epsilon: 4, locations: town, books: [book] });
 }
 
 test("ATLAS' response", () => {

@@ -70,7 +70,7 @@ export class Account {
   /** Refused as a report would be; spends nothing. */
   async check(): Promise<void> {
     await this.begun;
-    await this.client?.check(this.fetched.kit.task.id);
+    await this.client?.check(this.fetched.bundle.task.id);
   }
 
   /** Spends, unless the task was closed since the page was opened. */
@@ -91,7 +91,7 @@ export class Account {
   /** Of this task. */
   async receipts(): Promise<Receipt[]> {
     const all = (await this.client?.receipts()) ?? [];
-    return all.filter(({ taskId }) => taskId === this.fetched.kit.task.id);
+    return all.filter(({ taskId }) => taskId === this.fetched.bundle.task.id);
   }
 
   /**

@@ -1,5 +1,5 @@
 /** What the steps share: the task, the one journey that was chosen, and the map. */
-import type { FetchedKit, Kit, LatLng } from "nomadp-client";
+import type { FetchedKit, TaskBundle, LatLng } from "nomadp-client";
 import type { Position } from "../api";
 import type { Account } from "./account";
 import { boundsOf } from "../features";
@@ -30,7 +30,7 @@ export interface Step {
 }
 
 export class Bench {
-  readonly kit: Kit;
+  readonly bundle: TaskBundle;
   readonly reading = new Reading();
   readonly key: MapKey;
   readonly telling: Telling;
@@ -50,15 +50,15 @@ export class Bench {
     /** What is open may have changed. */
     readonly changed: () => void,
   ) {
-    this.kit = fetched.kit;
+    this.bundle = fetched.bundle;
     this.key = new MapKey(boundsOf(this.places));
-    this.telling = new Telling(this.kit);
-    this.explaining = new Explaining(this.kit);
+    this.telling = new Telling(this.bundle);
+    this.explaining = new Explaining(this.bundle);
   }
 
   /** The public locations. */
   get places(): Position[] {
-    const { locations } = this.kit;
+    const { locations } = this.bundle;
     return Array.from({ length: locations.size }, (_, k) => {
       const { lat, lng } = locations.at(k);
       return [lng, lat];
@@ -77,11 +77,11 @@ export class Bench {
 
   /** The chosen one as the task reads it. */
   get snapped(): number[] {
-    return this.kit.read(this.journey!.points);
+    return this.bundle.read(this.journey!.points);
   }
 
   get isTimed(): boolean {
-    return this.kit.mechanism.timed;
+    return this.bundle.mechanism.timed;
   }
 
   /** Whether a report could be made of what was chosen. */

@@ -1,14 +1,14 @@
 /** How to check, without trusting this page, that the task is the one everybody was given. */
-import type { Kit } from "nomadp-client";
+import type { TaskBundle } from "nomadp-client";
 import { h } from "../dom";
 
-export function checking(kit: Kit, base: string): HTMLElement {
-  const address = `${base}/tasks/${kit.task.id}`;
-  const { facts } = kit.task;
+export function checking(bundle: TaskBundle, base: string): HTMLElement {
+  const address = `${base}/tasks/${bundle.task.id}`;
+  const { facts } = bundle.task;
   const hashes = [
-    ["Task", kit.task.id],
+    ["Task", bundle.task.id],
     ["Locations", facts.locationsSha256],
-    [kit.task.asks ? "Zones" : "Atlas", facts.bookSha256],
+    [bundle.task.asks ? "Zones" : "Atlas", facts.domainSha256],
   ] as const;
   return h(
     "div",

@@ -6,11 +6,11 @@ import { Receipts } from "./receipts";
 import { tell } from "./words";
 
 export function closed(fetched: FetchedKit): HTMLElement[] {
-  const { purpose } = fetched.kit.task.facts;
+  const { purpose } = fetched.bundle.task.facts;
   const trouble = h("p", { class: "trouble", role: "alert" });
   const told = () => void receipts.refresh().catch(() => undefined);
   const account = new Account(fetched, told);
-  const receipts = new Receipts({ account, kit: fetched.kit });
+  const receipts = new Receipts({ account, bundle: fetched.bundle });
   account
     .openIfBegan()
     .then(() => receipts.refresh())

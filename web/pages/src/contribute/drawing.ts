@@ -132,8 +132,8 @@ export class Drawing {
     show(
       this.list,
       ...points.map((point, k) => {
-        const { index, movedKm } = this.bench.kit.locations.snap(point);
-        const { id } = this.bench.kit.locations.at(index);
+        const { index, movedKm } = this.bench.bundle.locations.snap(point);
+        const { id } = this.bench.bundle.locations.at(index);
         const name = movedKm < 0.001 ? id : `${km(movedKm)} from ${id}`;
         const drop = () => this.drop(k);
         const label = `Delete point ${k + 1}`;
@@ -162,7 +162,7 @@ export class Drawing {
 
   /** By name, or without one those next to the last point. */
   private look(): void {
-    const { locations } = this.bench.kit;
+    const { locations } = this.bench.bundle;
     const text = this.search.value.trim().toLowerCase();
     const all = Array.from({ length: locations.size }, (_, k) => locations.at(k));
     const middle = middleOf(all);

@@ -1,5 +1,5 @@
 /** How many journeys explain a report as well as any does: counted, not estimated. */
-import { type Kit, Question, WholeJourney } from "nomadp-client";
+import { type TaskBundle, FrequencyOracle, Atlas } from "nomadp-client";
 
 const SLICE_MS = 12;
 
@@ -12,36 +12,36 @@ export interface Explained {
 export class Explaining {
   private counted: Promise<Int32Array> | undefined;
 
-  constructor(private readonly kit: Kit) {}
+  constructor(private readonly bundle: TaskBundle) {}
 
   /** That a report is one of those the truth explains best, as a share. */
   get chance(): number {
-    const { mechanism, task } = this.kit;
-    if (mechanism instanceof Question) return mechanism.channel.trueChance.toNumber();
-    const { nearCount, heavy, total } = (mechanism as WholeJourney).channel(task.facts.length!);
+    const { mechanism, task } = this.bundle;
+    if (mechanism instanceof FrequencyOracle) return mechanism.channel.trueChance.toNumber();
+    const { nearCount, heavy, total } = (mechanism as Atlas).channel(task.facts.length!);
     return (nearCount * Number(heavy)) / Number(total);
   }
 
   /** Of the answers to a question those it holds; of the atlas those journeys near to it. */
   async of(number: number | null, held: number): Promise<Explained> {
-    const { mechanism } = this.kit;
-    if (mechanism instanceof Question || number === null) {
-      return { best: held, of: (mechanism as Question).labelCount };
+    const { mechanism } = this.bundle;
+    if (mechanism instanceof FrequencyOracle || number === null) {
+      return { best: held, of: (mechanism as FrequencyOracle).labelCount };
     }
-    this.counted ??= this.count(mechanism as WholeJourney);
+    this.counted ??= this.count(mechanism as Atlas);
     const counts = await this.counted;
     return { best: counts[number]!, of: counts.length };
   }
 
   /** Whether a report is among those that this journey explains best. */
   isNear(journey: readonly number[], number: number): boolean {
-    const { mechanism, task } = this.kit;
-    return (mechanism as WholeJourney).channel(task.facts.length!).near(journey)[number]!;
+    const { mechanism, task } = this.bundle;
+    return (mechanism as Atlas).channel(task.facts.length!).near(journey)[number]!;
   }
 
   /** A slice at a time, so that the page can be used meanwhile. */
-  private async count(mechanism: WholeJourney): Promise<Int32Array> {
-    const law = mechanism.channel(this.kit.task.facts.length!);
+  private async count(mechanism: Atlas): Promise<Int32Array> {
+    const law = mechanism.channel(this.bundle.task.facts.length!);
     const counts = new Int32Array(law.size);
     let began = performance.now();
     for (let row = 0; row < law.size; row += 1) {

@@ -128,7 +128,7 @@ export class Flow {
   }
 
   private head(): HTMLElement {
-    const { task } = this.bench.kit;
+    const { task } = this.bench.bundle;
     const { purpose, epsilon } = task.facts;
     const closed = timeRefusal(this.bench);
     say(this.trouble, closed?.words, closed?.code);
@@ -172,7 +172,7 @@ export class Flow {
   }
 
   private rest(): HTMLElement[] {
-    const { kit, fetched } = this.bench;
+    const { bundle, fetched } = this.bench;
     const band = (id: string, title: string, inside: HTMLElement) =>
       h(
         "section",
@@ -180,10 +180,10 @@ export class Flow {
         h("h2", { id: `${id}-title` }, title),
         inside,
       );
-    const promise = guarantee(promiseOf(kit), String(kit.task.facts.epsilon));
+    const promise = guarantee(promiseOf(bundle), String(bundle.task.facts.epsilon));
     return [
       band("guarantee", "What you are promised", promise),
-      band("check", "Check it yourself", checking(kit, fetched.base)),
+      band("check", "Check it yourself", checking(bundle, fetched.base)),
     ];
   }
 }

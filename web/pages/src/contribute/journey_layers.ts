@@ -1,6 +1,6 @@
 /** How a journey and its report are painted: what stays here in ink, what is sent in colour. */
 import type { LayerSpecification } from "maplibre-gl";
-import { colour } from "../look";
+import { colour } from "../theme";
 
 export const SOURCES = [
   "places",

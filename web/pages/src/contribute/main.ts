@@ -58,7 +58,7 @@ async function begin(): Promise<void> {
   const fetched = await fetchKit(location.origin, id);
   // Before any step: all of them would lead to a report that costs epsilon and is dropped.
   const isOver = await isClosed(fetched);
-  document.title = `Contribute: ${fetched.kit.task.facts.purpose} · NomaDP`;
+  document.title = `Contribute: ${fetched.bundle.task.facts.purpose} · NomaDP`;
   enter(isOver ? "closed" : "open");
   show(place, ...(isOver ? closed(fetched) : [new Flow(fetched, counter).element]));
 }

@@ -1,6 +1,12 @@
 /** Step 4: what would be sent, drawn again and again, and never sent. */
-import { type Kit, type Mechanism, Question, SimulatedReport, Visits } from "nomadp-client";
-import { SimulatedWords } from "nomadp-client/simulated";
+import {
+  type TaskBundle,
+  type Mechanism,
+  FrequencyOracle,
+  SimulatedReport,
+  Visits,
+} from "nomadp-client";
+import { SeededRandom } from "nomadp-client/seeded";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
@@ -60,14 +66,14 @@ export class Preview implements Step {
 
   /** With words of a key that is thrown away: they make a `SimulatedReport`, and no upload. */
   private async draw(): Promise<void> {
-    const { kit, chosen, telling } = this.bench;
+    const { bundle, chosen, telling } = this.bench;
     const journey = this.bench.snapped;
-    const words = SimulatedWords.ofKey(crypto.getRandomValues(new Uint8Array(32)));
-    const stream = await words.stream(0, kit.mechanism.wordCount(journey.length));
+    const words = SeededRandom.ofKey(crypto.getRandomValues(new Uint8Array(32)));
+    const stream = await words.stream(0, bundle.mechanism.wordCount(journey.length));
     // Whoever went on, or chose another journey, looks at something else by now.
     if (!this.body.isConnected || this.bench.chosen !== chosen) return;
     const hour = chosen!.hour ?? undefined;
-    const told = telling.of(SimulatedReport.draw(kit.mechanism, journey, stream, hour));
+    const told = telling.of(SimulatedReport.draw(bundle.mechanism, journey, stream, hour));
     this.count(journey, told);
     show(this.told, ...this.words(told));
     void this.explain(told);
@@ -82,7 +88,7 @@ export class Preview implements Step {
   }
 
   private words(told: Told): HTMLElement[] {
-    const { task, mechanism } = this.bench.kit;
+    const { task, mechanism } = this.bench.bundle;
     const body = JSON.stringify({
       reports: [{ report_id: NO_ID, time: task.epoch(Date.now()), value: told.value }],
     });
@@ -92,7 +98,7 @@ export class Preview implements Step {
     return [
       h("p", { class: "stamped" }, h("span", { class: "not-sent" }, "Preview: not sent")),
       h("p", { class: "says" }, told.says),
-      mechanism instanceof Question && names.length > FEW
+      mechanism instanceof FrequencyOracle && names.length > FEW
         ? h("details", {}, h("summary", {}, "The answers it holds"), list, more(rest))
         : list,
       h("p", { class: "odds", id: "explained" }, h("span", { class: "soft" }, "Counting …")),
@@ -110,8 +116,8 @@ export class Preview implements Step {
   private async explain(told: Told): Promise<void> {
     const place = this.told.querySelector<HTMLElement>("#explained")!;
     const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
-    const what = this.bench.kit.task.asks ? "answers" : "public journeys";
-    const times = timesOf(this.bench.kit);
+    const what = this.bench.bundle.task.asks ? "answers" : "public journeys";
+    const times = timesOf(this.bench.bundle);
     Object.assign(place.dataset, { best, of });
     show(
       place,
@@ -127,17 +133,17 @@ export class Preview implements Step {
 
   /** How often it was near the truth: only here can that be known. */
   private count(journey: readonly number[], told: Told): void {
-    const { kit, explaining, chosen } = this.bench;
+    const { bundle, explaining, chosen } = this.bench;
     this.seen.all += 1;
     this.tally.dataset.drawn = String(this.seen.all);
-    const { mechanism } = kit;
+    const { mechanism } = bundle;
     const { chance } = explaining;
     Object.assign(this.tally.dataset, {
       inHundred: (100 * chance).toFixed(2),
       guess: guessOf(mechanism, chance),
-      suspicion: suspicionOf(kit),
+      suspicion: suspicionOf(bundle),
     });
-    if (mechanism instanceof Question) {
+    if (mechanism instanceof FrequencyOracle) {
       if (mechanism instanceof Visits) {
         this.tally.textContent = `Previews drawn: ${this.seen.all}.`;
         return;
@@ -146,20 +152,20 @@ export class Preview implements Step {
       this.seen.near += Number(told.names.includes(truth));
       const held = `${this.seen.near} contained the true answer`;
       this.tally.dataset.near = String(this.seen.near);
-      this.tally.textContent = `Of ${this.seen.all} drawn, ${held}. ${answersLaw(chance)} ${suspicion(kit)}`;
+      this.tally.textContent = `Of ${this.seen.all} drawn, ${held}. ${answersLaw(chance)} ${suspicion(bundle)}`;
       return;
     }
     this.seen.near += Number(explaining.isNear(journey, told.number!));
     const near = `${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey`;
     this.tally.dataset.near = String(this.seen.near);
-    this.tally.textContent = `Of ${this.seen.all} drawn, ${near}. ${journeysLaw(chance)} ${suspicion(kit)}`;
+    this.tally.textContent = `Of ${this.seen.all} drawn, ${near}. ${journeysLaw(chance)} ${suspicion(bundle)}`;
   }
 }
 
 /** What a reader's guess is that a report holds the truth, or is near to it. */
 function guessOf(mechanism: Mechanism, chance: number): "certain" | "likely" | "unlikely" {
   if (chance === 1) return "certain"; // every report is: it tells nothing
-  return mechanism instanceof Question && chance <= 0.5 ? "unlikely" : "likely";
+  return mechanism instanceof FrequencyOracle && chance <= 0.5 ? "unlikely" : "likely";
 }
 
 /** How many of a hundred reports do, as the law has it. */
@@ -192,9 +198,9 @@ function journeysLaw(chance: number): string {
 }
 
 /** The most that anybody can learn. */
-function suspicion(kit: Kit): string {
+function suspicion(bundle: TaskBundle): string {
   return (
-    `Someone who is 1 % sure of a guess about your journey can become at most ${suspicionOf(kit)} % ` +
+    `Someone who is 1 % sure of a guess about your journey can become at most ${suspicionOf(bundle)} % ` +
     "sure after seeing your report."
   );
 }
@@ -205,7 +211,7 @@ function more(rest: number): HTMLElement | null {
 
 /** The name of the label that a journey has. */
 function trueAnswer(
-  question: Question,
+  question: FrequencyOracle,
   journey: readonly number[],
   hour: number | null,
 ): string {

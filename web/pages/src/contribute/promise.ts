@@ -1,10 +1,10 @@
 /**
  * What the task promises, derived here from the task and its files.
  *
- * The collector says the same at /tasks/ID/promise, in the words of `nomadp.protocol.promise`; a
+ * The collector says the same at /tasks/ID/promise, in the words of `nomadp.protocol.guarantee`; a
  * contributor need not believe it.
  */
-import { expLower, Fraction, type Kit, Question, WholeJourney } from "nomadp-client";
+import { expLower, Fraction, type TaskBundle, FrequencyOracle, Atlas } from "nomadp-client";
 import type { Promised } from "../api";
 import { span } from "./words";
 
@@ -22,12 +22,12 @@ const WHEN: Record<string, string> = {
 const NAMES_MOST = 12;
 const HUNDRED = new Fraction(100);
 
-export function promiseOf(kit: Kit): Promised {
-  const { facts, epsilonInAll } = kit.task;
+export function promiseOf(bundle: TaskBundle): Promised {
+  const { facts, epsilonInAll } = bundle.task;
   const odds = expUpper(facts.epsilon);
   const inAll = rounded(expUpper(epsilonInAll), 2);
   return {
-    asks: asks(kit),
+    asks: asks(bundle),
     from: moment(facts.start * facts.timePrecision),
     until: moment(facts.end * facts.timePrecision),
     guaranteed:
@@ -36,26 +36,26 @@ export function promiseOf(kit: Kit): Promised {
     odds_at_most: rounded(odds, 2),
     times_at_most: plain(odds),
     odds_in_all_at_most: inAll,
-    suspicions: suspicions(odds),
+    posterior_bounds: posterior_bounds(odds),
     adds_up:
       facts.reportsPerContributor === 1
         ? `you send one report, and spend ${facts.epsilon} of your device's budget; other ` +
           "tasks add to it"
         : `up to ${facts.reportsPerContributor} reports from you add up to epsilon ` +
           `${epsilonInAll}, odds of ${plain(expUpper(epsilonInAll))} to 1; other tasks add to it`,
-    not_covered: notCovered(kit),
-    seen: seen(kit),
+    not_covered: notCovered(bundle),
+    seen: seen(bundle),
   };
 }
 
 /** e^epsilon of one report, as people say it. */
-export function timesOf(kit: Kit): string {
-  return plain(expUpper(kit.task.facts.epsilon));
+export function timesOf(bundle: TaskBundle): string {
+  return plain(expUpper(bundle.task.facts.epsilon));
 }
 
 /** How sure in percent somebody can become who was 1 % sure, rounded up. */
-export function suspicionOf(kit: Kit): string {
-  return suspicions(expUpper(kit.task.facts.epsilon))["1"]!;
+export function suspicionOf(bundle: TaskBundle): string {
+  return posterior_bounds(expUpper(bundle.task.facts.epsilon))["1"]!;
 }
 
 /** Rounded up: whole from 10 on, and with as many digits below as make a difference. */
@@ -77,13 +77,13 @@ function areas(names: readonly string[], rule: string): string {
   return [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 }
 
-function asks({ mechanism, task }: Kit): string {
-  if (mechanism instanceof Question) {
+function asks({ mechanism, task }: TaskBundle): string {
+  if (mechanism instanceof FrequencyOracle) {
     const when = WHEN[task.facts.when ?? ""] ?? "";
     const told = areas(mechanism.zones.names, task.facts.zones!);
     return `${ASKS[mechanism.name]}${when}; the areas are ${told}`;
   }
-  const { book } = (mechanism as WholeJourney).channel(task.facts.length!);
+  const { book } = (mechanism as Atlas).channel(task.facts.length!);
   if (task.facts.length === 1) {
     return `which of ${book.size} public places the first point of a journey is like`;
   }
@@ -93,7 +93,7 @@ function asks({ mechanism, task }: Kit): string {
   );
 }
 
-function notCovered({ task }: Kit): string[] {
+function notCovered({ task }: TaskBundle): string[] {
   const { sendWithin, timePrecision } = task.facts;
   const sent = sendWithin
     ? `at a random moment within ${span(sendWithin)} unless you ask for now`
@@ -106,7 +106,7 @@ function notCovered({ task }: Kit): string[] {
   ];
 }
 
-function seen({ task }: Kit): string[] {
+function seen({ task }: TaskBundle): string[] {
   return [
     "the collector: the task, a random id for each report, its value and its day or other time " +
       "of the task's precision",
@@ -119,7 +119,7 @@ function seen({ task }: Kit): string[] {
 }
 
 /** In percent: what a suspicion can grow to at most by one report. */
-function suspicions(odds: Fraction): Record<string, string> {
+function posterior_bounds(odds: Fraction): Record<string, string> {
   const one = new Fraction(1);
   const grown = [1, 10, 50].map((percent) => {
     const before = new Fraction(percent, 100);

@@ -61,7 +61,7 @@ export class Receipts {
   private readonly rows = h("tbody", {});
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
 
-  constructor(private readonly bench: Pick<Bench, "account" | "kit">) {
+  constructor(private readonly bench: Pick<Bench, "account" | "bundle">) {
     const head = ["Report", "Time", "Spent", "What became of it", ""].map((name) =>
       name ? h("th", { scope: "col" }, name) : h("td", {}),
     );
@@ -74,10 +74,10 @@ export class Receipts {
   }
 
   async refresh(): Promise<void> {
-    const { account, kit } = this.bench;
+    const { account, bundle } = this.bench;
     const all = await account.receipts();
     this.element.hidden = all.length === 0;
-    const { timePrecision } = kit.task.facts;
+    const { timePrecision } = bundle.task.facts;
     show(
       this.rows,
       ...all.map((each) =>

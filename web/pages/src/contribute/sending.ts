@@ -29,7 +29,7 @@ export class Sending implements Step {
   private made: Receipt | undefined;
 
   constructor(private readonly bench: Bench) {
-    const { epsilon } = bench.kit.task.facts;
+    const { epsilon } = bench.bundle.task.facts;
     this.send = h(
       "button",
       { type: "button", class: "main", id: "send", click: () => void this.report() },
@@ -55,7 +55,7 @@ export class Sending implements Step {
     show(this.done);
     this.made = undefined;
     this.send.hidden = false;
-    this.later.hidden = this.bench.kit.task.facts.sendWithin === 0;
+    this.later.hidden = this.bench.bundle.task.facts.sendWithin === 0;
     say(this.trouble);
     this.bench.draw({ track: this.bench.track, said: "Your journey, which is not sent." });
     void this.prepare();
@@ -97,7 +97,7 @@ export class Sending implements Step {
     this.send.textContent = "Sending …";
     try {
       await account.open(!this.isKept);
-      const now = this.bench.kit.task.facts.sendWithin === 0 || this.atOnce.checked;
+      const now = this.bench.bundle.task.facts.sendWithin === 0 || this.atOnce.checked;
       this.settled(await account.report(chosen!.points, { now, hour: chosen!.hour }));
       this.focusReceipt();
     } catch (error) {
@@ -105,7 +105,7 @@ export class Sending implements Step {
       this.trouble.focus(); // the button that had the focus can no longer be pressed
     }
     this.isSending = false;
-    this.send.textContent = `Spend ε = ${this.bench.kit.task.facts.epsilon} and send`;
+    this.send.textContent = `Spend ε = ${this.bench.bundle.task.facts.epsilon} and send`;
     await this.refresh().catch(() => undefined);
   }
 
@@ -158,10 +158,10 @@ export class Sending implements Step {
   /** On the map, what the bytes say: read back from them, once they were accepted. */
   private drawSent(body: string | undefined): void {
     if (!body) return;
-    const { kit, telling } = this.bench;
+    const { bundle, telling } = this.bench;
     const { value } = (JSON.parse(body) as { reports: [{ value: string }] }).reports[0];
-    const numbers = kit.code.parse(value);
-    const released = kit.task.asks
+    const numbers = bundle.code.parse(value);
+    const released = bundle.task.asks
       ? { values: numbers, number: null }
       : { values: [], number: numbers[0]! };
     const { lines, areas, says } = telling.of(released);
@@ -170,7 +170,7 @@ export class Sending implements Step {
   }
 
   private askMoment(): void {
-    const { sendWithin } = this.bench.kit.task.facts;
+    const { sendWithin } = this.bench.bundle.task.facts;
     const random = h("input", { type: "radio", name: "moment", id: "later", checked: true });
     show(
       this.later,
@@ -191,8 +191,8 @@ export class Sending implements Step {
   }
 
   private account({ lifetime, spent, left, tasks }: Spending): Element[] {
-    const { epsilon, reportsPerContributor: most } = this.bench.kit.task.facts;
-    const here = tasks.find(({ taskId }) => taskId === this.bench.kit.task.id)?.reports ?? 0;
+    const { epsilon, reportsPerContributor: most } = this.bench.bundle.task.facts;
+    const here = tasks.find(({ taskId }) => taskId === this.bench.bundle.task.id)?.reports ?? 0;
     const isDone = this.send.hidden;
     const rest = left.minus(epsilon);
     const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
@@ -233,10 +233,10 @@ const FORGETFUL =
 
 /** Why nothing is taken today; nothing if it is. */
 export function timeRefusal({
-  kit,
-}: Pick<Bench, "kit">): { code: string; words: string } | undefined {
-  const { start, end, timePrecision } = kit.task.facts;
-  const now = kit.task.epoch(Date.now());
+  bundle,
+}: Pick<Bench, "bundle">): { code: string; words: string } | undefined {
+  const { start, end, timePrecision } = bundle.task.facts;
+  const now = bundle.task.epoch(Date.now());
   const clock = "by this device's clock";
   if (now < start)
     return {

@@ -1,5 +1,5 @@
 /** Step 3: the journey as the task reads it: public locations, or the answer to its question. */
-import { HOURS, type LatLng, Question, Trips, Visits, WHEN } from "nomadp-client";
+import { HOURS, type LatLng, FrequencyOracle, Trips, Visits, WHEN } from "nomadp-client";
 import { count, h, plural, show } from "../dom";
 import type { Position } from "../api";
 import type { Bench, Journey, Step } from "./bench";
@@ -35,12 +35,12 @@ export class Snapping implements Step {
   enter(): void {
     const { bench } = this;
     const places = bench.snapped;
-    const mechanism = bench.kit.mechanism;
+    const mechanism = bench.bundle.mechanism;
     show(
       this.body,
       h("p", {}, this.summary(places.length)),
       this.far(),
-      mechanism instanceof Question ? this.answer(mechanism, places) : null,
+      mechanism instanceof FrequencyOracle ? this.answer(mechanism, places) : null,
       bench.isTimed ? this.time() : null,
       this.table(places),
       h("p", { class: "buttons" }, this.next),
@@ -53,13 +53,13 @@ export class Snapping implements Step {
 
   /** The points that are read, at places on Earth. */
   private get read(): readonly LatLng[] {
-    return this.bench.kit.pointsRead(this.bench.chosen!.points);
+    return this.bench.bundle.pointsRead(this.bench.chosen!.points);
   }
 
   /** A question reads every point: of a long journey only its ends are marked. */
   private marked(snapped: Position[]): Numbered[] {
     const all = inOrder(snapped);
-    return this.bench.kit.task.asks && !(this.bench.kit.mechanism instanceof Visits)
+    return this.bench.bundle.task.asks && !(this.bench.bundle.mechanism instanceof Visits)
       ? [all[0]!, ...all.slice(1).slice(-1)]
       : all;
   }
@@ -67,8 +67,8 @@ export class Snapping implements Step {
   private summary(length: number): string {
     const { points } = this.bench.chosen!;
     if (this.read.length === 0) return "This journey has no point that can be read.";
-    const set = `the nearest of ${count(this.bench.kit.locations.size)} public locations`;
-    if (this.bench.kit.task.asks) {
+    const set = `the nearest of ${count(this.bench.bundle.locations.size)} public locations`;
+    if (this.bench.bundle.task.asks) {
       return `${plural(points.length, "point")}, each at ${set}; of them the task asks one thing:`;
     }
     const how =
@@ -88,7 +88,7 @@ export class Snapping implements Step {
   }
 
   private far(): HTMLElement | null {
-    const { locations } = this.bench.kit;
+    const { locations } = this.bench.bundle;
     const all = this.read;
     if (all.length === 0) return h("p", { class: "note" }, UNREAD);
     const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
@@ -106,7 +106,7 @@ export class Snapping implements Step {
     );
   }
 
-  private answer(question: Question, places: readonly number[]): HTMLElement {
+  private answer(question: FrequencyOracle, places: readonly number[]): HTMLElement {
     const { zones } = question;
     const zone = (place: number) => zones.names[zones.of(place)]!;
     const [first, last] = [zone(places[0]!), zone(places.at(-1)!)];
@@ -125,7 +125,7 @@ export class Snapping implements Step {
       "div",
       {},
       h("p", { class: "answer" }, words[kind]!),
-      key && this.bench.kit.task.facts.zones?.startsWith("grid:")
+      key && this.bench.bundle.task.facts.zones?.startsWith("grid:")
         ? h("p", { class: "soft" }, key)
         : null,
     );
@@ -134,7 +134,7 @@ export class Snapping implements Step {
   /** A task that asks when needs the hour at which the journey began. */
   private time(): HTMLElement {
     const { hour } = this.bench.chosen!;
-    const { names, hours } = WHEN[this.bench.kit.task.facts.when!];
+    const { names, hours } = WHEN[this.bench.bundle.task.facts.when!];
     const slotOf = (at: number) => names[Math.floor(at / hours) % names.length]!;
     const when = (at: number) => `The task also asks when it began: ${slotOf(at)}.`;
     if (hour !== null && this.told !== this.bench.chosen) {
@@ -178,16 +178,16 @@ export class Snapping implements Step {
   }
 
   private table(places: readonly number[]): HTMLElement {
-    const { kit } = this.bench;
+    const { bundle } = this.bench;
     const { read } = this;
     const rows = places.slice(0, ROWS_MOST).map((place, k) => {
       const point = read[k];
-      const away = point ? km(kit.locations.snap(point).movedKm) : "";
+      const away = point ? km(bundle.locations.snap(point).movedKm) : "";
       return h(
         "tr",
         {},
         h("th", { scope: "row", class: "number" }, String(k + 1)),
-        h("td", {}, kit.locations.at(place).id),
+        h("td", {}, bundle.locations.at(place).id),
         h("td", { class: "number" }, away),
       );
     });

@@ -1,11 +1,11 @@
 /** What a report tells whoever reads it: in words, on the map, and as it travels. */
 import {
-  type Kit,
-  Question,
+  type TaskBundle,
+  FrequencyOracle,
   type Released,
   SubsetSelection,
   Trips,
-  WholeJourney,
+  Atlas,
 } from "nomadp-client";
 import type { Position } from "../api";
 import { count } from "../dom";
@@ -29,39 +29,39 @@ const LINES_MOST = 300;
 export class Telling {
   private readonly middles: Position[] = [];
 
-  constructor(private readonly kit: Kit) {
-    const { mechanism } = kit;
-    if (mechanism instanceof Question) this.middles = middlesOf(mechanism);
+  constructor(private readonly bundle: TaskBundle) {
+    const { mechanism } = bundle;
+    if (mechanism instanceof FrequencyOracle) this.middles = middlesOf(mechanism);
   }
 
   of(report: Released): Told {
-    const { mechanism, code } = this.kit;
+    const { mechanism, code } = this.bundle;
     const value = code.text(report.number === null ? report.values : [report.number]);
     const told =
-      mechanism instanceof Question
+      mechanism instanceof FrequencyOracle
         ? this.answers(mechanism, report.values)
-        : this.journey(mechanism as WholeJourney, report.number!);
+        : this.journey(mechanism as Atlas, report.number!);
     return { ...told, value, number: report.number };
   }
 
   at(location: number): Position {
-    const { lat, lng } = this.kit.locations.at(location);
+    const { lat, lng } = this.bundle.locations.at(location);
     return [lng, lat];
   }
 
-  private journey(mechanism: WholeJourney, number: number): Omit<Told, "value" | "number"> {
-    const { book } = mechanism.channel(this.kit.task.facts.length!);
+  private journey(mechanism: Atlas, number: number): Omit<Told, "value" | "number"> {
+    const { book } = mechanism.channel(this.bundle.task.facts.length!);
     const places = book.journey(number);
     return {
       says: `Number ${number} of the ${count(book.size)} journeys in the task's public atlas.`,
-      names: places.map((each) => this.kit.locations.at(each).id),
+      names: places.map((each) => this.bundle.locations.at(each).id),
       lines: [places.map((each) => this.at(each))],
       areas: [],
     };
   }
 
   private answers(
-    question: Question,
+    question: FrequencyOracle,
     values: readonly number[],
   ): Omit<Told, "value" | "number"> {
     const labels = labelsOf(question, values);
@@ -80,7 +80,7 @@ export class Telling {
         this.middles[Math.floor(pair / zones.size)]!,
         this.middles[pair % zones.size]!,
       ]),
-      areas: Array.from({ length: this.kit.locations.size }, (_, k) => k)
+      areas: Array.from({ length: this.bundle.locations.size }, (_, k) => k)
         .filter((k) => zonesTold.has(zones.of(k)))
         .map((k) => this.at(k)),
     };
@@ -88,7 +88,7 @@ export class Telling {
 }
 
 /** A set of labels is its own list. */
-function labelsOf(question: Question, values: readonly number[]): readonly number[] {
+function labelsOf(question: FrequencyOracle, values: readonly number[]): readonly number[] {
   const law = question.channel;
   if (law instanceof SubsetSelection) return values;
   const every = Array.from({ length: question.labelCount }, (_, label) => label);
@@ -96,7 +96,7 @@ function labelsOf(question: Question, values: readonly number[]): readonly numbe
 }
 
 /** The middle of the locations of each zone. */
-function middlesOf({ zones, locations }: Question): Position[] {
+function middlesOf({ zones, locations }: FrequencyOracle): Position[] {
   const sums = zones.names.map(() => [0, 0, 0] as [number, number, number]);
   for (let k = 0; k < locations.size; k += 1) {
     const sum = sums[zones.of(k)]!;

@@ -13,16 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.crowds import Asked, Crowd
+from nomadp.analysis.populations import Asked, Population
 from nomadp.inference.learning import Progress
 from nomadp.inference.shares import Survey
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.questions import Question, Trips, Visits
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.oracles import FrequencyOracle, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["REACHED", "WISHES", "Advice", "advise"]
+__all__ = ["REACHED", "ORACLES", "Advice", "advise"]
 
-WISHES: dict[str, type[Question]] = {"hotspots": Visits, "density": Visits, "flows": Trips}
+ORACLES: dict[str, type[FrequencyOracle]] = {
+    "hotspots": Visits,
+    "density": Visits,
+    "flows": Trips,
+}
 """The question that asks for each."""
 DRAWS = 10
 """How often the answers to a direct question are drawn; of ATLAS, once."""
@@ -84,7 +88,7 @@ class Advice:
 
 def advise(
     wish: str,
-    atlas: WholeJourney,
+    atlas: Atlas,
     people: int,
     zones: str | Zones | None = None,
     progress: Progress | None = None,
@@ -93,9 +97,9 @@ def advise(
 
     Where neither reaches the wish, ever coarser areas are tried until one does.
     """
-    kind = WISHES[wish]
+    kind = ORACLES[wish]
     question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
-    crowd = Crowd(atlas.locations, people)
+    crowd = Population(atlas.locations, people)
     survey = crowd.surveyed(atlas, progress)
     found = _advised(wish, Asked(crowd, question), survey)
     if found.in_reach:

@@ -10,9 +10,9 @@ import {
   Report,
   SimulatedReport,
   Starts,
-  SystemWords,
+  SystemRandom,
 } from "../src/index.js";
-import { SimulatedWords } from "../src/simulated.js";
+import { SeededRandom } from "../src/seeded.js";
 import { casesOf, gridZones, worldOf } from "./known_answers.js";
 import { refusal } from "./refusal.js";
 
@@ -36,8 +36,8 @@ describe("words of a seed", () => {
     const { seed, key } = ask.source;
     const source =
       key === undefined
-        ? await SimulatedWords.ofSeed(seed)
-        : SimulatedWords.ofKey(Buffer.from(key, "hex"));
+        ? await SeededRandom.ofSeed(seed)
+        : SeededRandom.ofKey(Buffer.from(key, "hex"));
     const bound = ask.bound_to === null ? source : await source.boundTo(ask.bound_to);
     const stream = await bound.stream(ask.index, ask.count);
     const words = Array.from({ length: ask.count }, () => stream.next());
@@ -55,7 +55,7 @@ describe("words of the system", () => {
         block.set(block.map((_, k) => (k + calls) % 256));
       },
     });
-    const words = new SystemWords();
+    const words = new SystemRandom();
     const first = Array.from({ length: 65 }, () => words.next());
     expect(first[0]).toBe(0x0807060504030201n);
     expect(first[1]).toBe(0x100f0e0d0c0b0a09n);
@@ -64,9 +64,9 @@ describe("words of the system", () => {
   });
 
   test("are fresh at every use", () => {
-    const words = new SystemWords();
+    const words = new SystemRandom();
     const some = Array.from({ length: 1000 }, () => words.next());
-    expect(new Set([...some, new SystemWords().next()]).size).toBe(1001);
+    expect(new Set([...some, new SystemRandom().next()]).size).toBe(1001);
     expect(some.every((word) => word >= 0n && word < 1n << 64n)).toBe(true);
   });
 
@@ -81,7 +81,7 @@ describe("words of the system", () => {
   ])("nothing is released where the source %s", (_how, code, getRandomValues) => {
     vi.stubGlobal("crypto", { getRandomValues });
     const refused = refusal(RandomnessUnavailable, code);
-    expect(() => new SystemWords().next()).toThrow(refused);
+    expect(() => new SystemRandom().next()).toThrow(refused);
     expect(() => Report.draw(starts, [1, 2])).toThrow(refused);
   });
 });
@@ -95,7 +95,7 @@ describe("what may be sent", () => {
   });
 
   test("is nothing that was simulated, and nothing that looks like a report", async () => {
-    const words = await (await SimulatedWords.ofSeed(1)).stream(0, starts.wordCount(2));
+    const words = await (await SeededRandom.ofSeed(1)).stream(0, starts.wordCount(2));
     const simulated = SimulatedReport.draw(starts, [1, 2], words);
     const report = Report.draw(starts, [1, 2]);
     const alike = { ...report, values: report.values, number: null, simulated: false };
@@ -114,11 +114,11 @@ describe("what may be sent", () => {
   });
 
   test("is told from simulated words by their types, too", async () => {
-    const words = await (await SimulatedWords.ofSeed(1)).stream(0, 2);
+    const words = await (await SeededRandom.ofSeed(1)).stream(0, 2);
     // @ts-expect-error Words of a seed are none of the system.
-    const wrong: SystemWords = words;
-    expect(SystemWords.is(wrong)).toBe(false);
-    expect(SystemWords.is(new SystemWords())).toBe(true);
+    const wrong: SystemRandom = words;
+    expect(SystemRandom.is(wrong)).toBe(false);
+    expect(SystemRandom.is(new SystemRandom())).toBe(true);
     const simulated = SimulatedReport.draw(starts, [1, 2], {
       simulated: true,
       next: () => 0n,
@@ -130,7 +130,7 @@ describe("what may be sent", () => {
 
   test("simulated words are not among the names that an app imports", () => {
     expect(Object.keys(client).filter((name) => name.includes("Words"))).toEqual([
-      "SystemWords",
+      "SystemRandom",
     ]);
   });
 });

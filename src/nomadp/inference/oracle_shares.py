@@ -7,18 +7,18 @@ large ones that are made of them, and one about times tells of all times togethe
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.inference.direct import DirectShares, Levels, direct_shares, pair_levels
 from nomadp.inference.estimate import Floats
+from nomadp.inference.frequencies import Levels, OracleShares, oracle_shares, pair_levels
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones, zones_of
 
 __all__ = [
-    "asked_hotspots",
-    "asked_trips",
+    "oracle_hotspots",
+    "oracle_trips",
     "label_pairs",
     "label_places",
     "support_in",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-def zones_for(question: Question, zones: str | Zones | None) -> Zones:
+def zones_for(question: FrequencyOracle, zones: str | Zones | None) -> Zones:
     """The zones an answer is about: those of the question, or larger ones made of them."""
     own = question.partition
     if zones is None:
@@ -48,14 +48,14 @@ def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
     return made
 
 
-def asked_hotspots(
-    question: Question,
+def oracle_hotspots(
+    question: FrequencyOracle,
     reports: AnyReports | Counts,
     zones: Zones,
     at: str | None = None,
     *,
     timed: bool = False,
-) -> DirectShares:
+) -> OracleShares:
     """The share of people in each zone; of every slot of a zone if ``timed``, slots last.
 
     Of visits it is that of points, of which each journey reports one at random: a sample, too.
@@ -66,7 +66,7 @@ def asked_hotspots(
     return _shares(question, counts_of(question, reports), groups, asked, timed=timed)
 
 
-def label_places(question: Question, zones: Zones, at: str | None = None) -> Ints:
+def label_places(question: FrequencyOracle, zones: Zones, at: str | None = None) -> Ints:
     """The zone that each label of a question tells of."""
     zone = _zone_of_zone(question.partition, zones)
     place, _ = _label_parts(question)
@@ -86,7 +86,7 @@ def label_places(question: Question, zones: Zones, at: str | None = None) -> Int
     return found
 
 
-def label_pairs(question: Question, zones: Zones) -> Ints:
+def label_pairs(question: FrequencyOracle, zones: Zones) -> Ints:
     """The pair of zones that each label of a question about trips tells of."""
     if question.name != "trips":
         raise DomainError(
@@ -102,9 +102,13 @@ def label_pairs(question: Question, zones: Zones) -> Ints:
     return pair
 
 
-def asked_trips(
-    question: Question, reports: AnyReports | Counts, zones: Zones, *, timed: bool = False
-) -> DirectShares:
+def oracle_trips(
+    question: FrequencyOracle,
+    reports: AnyReports | Counts,
+    zones: Zones,
+    *,
+    timed: bool = False,
+) -> OracleShares:
     """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
     pair = label_pairs(question, zones)
     groups = [level[pair] for level in pair_levels(zones.levels(), zones.apart())]
@@ -112,14 +116,14 @@ def asked_trips(
 
 
 def _shares(
-    question: Question, counts: Counts, groups: list[Ints], asked: Ints, *, timed: bool
-) -> DirectShares:
+    question: FrequencyOracle, counts: Counts, groups: list[Ints], asked: Ints, *, timed: bool
+) -> OracleShares:
     support, total = support_in(question, counts)
     _, slot = _label_parts(question)
     if timed:
         groups, asked = [*groups, asked], asked * (slot.max() + 1) + slot
     law = question.channel
-    return direct_shares(
+    return oracle_shares(
         support,
         total,
         float(law.true_chance),
@@ -128,7 +132,7 @@ def _shares(
     )
 
 
-def support_in(question: Question, counts: Counts) -> tuple[Ints, int]:
+def support_in(question: FrequencyOracle, counts: Counts) -> tuple[Ints, int]:
     """In how many reports each label is supported, and how many reports there are."""
     every = [np.zeros((2, 0), dtype=np.int64)]
     every += [np.stack(pair) for _, *pair in counts.by_length(question)]
@@ -136,14 +140,14 @@ def support_in(question: Question, counts: Counts) -> tuple[Ints, int]:
     return question.support_of(values, often), counts.reports(question)
 
 
-def _label_parts(question: Question) -> tuple[Ints, Ints]:
+def _label_parts(question: FrequencyOracle) -> tuple[Ints, Ints]:
     """The place and the slot of each label."""
     slots = 1 if question.slots is None else len(question.slots.names)
     place, slot = np.divmod(np.arange(question.label_count), slots)
     return place, slot
 
 
-def _flat(question: Question) -> Floats:
+def _flat(question: FrequencyOracle) -> Floats:
     """Any location is as likely, and any time; both ends of a trip independently."""
     held = np.bincount(question.partition.of).astype(np.float64)
     if question.name == "trips":

@@ -17,13 +17,13 @@ import numpy as np
 
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
+from nomadp.inference.heavy_hitters import with_heavy_hitters
 from nomadp.inference.intervals import share_interval
 from nomadp.inference.shares import Shares
-from nomadp.inference.splits import posterior, unlearned
-from nomadp.inference.standouts import with_standouts
+from nomadp.inference.shrinkage import posterior, unlearned
 from nomadp.laws import Ints
 
-__all__ = ["DirectShares", "Levels", "direct_shares", "nearest_shares", "pair_levels"]
+__all__ = ["OracleShares", "Levels", "oracle_shares", "nearest_shares", "pair_levels"]
 
 SURE = math.log(20)
 """Reports must be so many times likelier than if all were flat, or nothing is claimed."""
@@ -34,7 +34,7 @@ COUNTED, STEEP = 0.5, 8
 
 
 @dataclass(frozen=True, eq=False)
-class DirectShares(Shares):
+class OracleShares(Shares):
     """Shares of everybody, of whom those who reported are a random part.
 
     ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
@@ -67,9 +67,9 @@ class Levels:
     """Which share is asked for each label belongs to: each its own, or several together."""
 
 
-def direct_shares(
+def oracle_shares(
     support: Ints, total: int, true_chance: float, other_chance: float, levels: Levels
-) -> DirectShares:
+) -> OracleShares:
     """What ``total`` reports tell, of which ``support`` support each label."""
     _check(support, total, true_chance - other_chance, levels)
     asked, gap = levels.asked, true_chance - other_chance
@@ -82,14 +82,14 @@ def direct_shares(
     # Who reports is a sample of those who are asked about, however exact the reports are.
     more = (1 - true_chance - other_chance) / (total * gap) + 1 / total
     split = _split_down(per_label, levels, noise, more)
-    split = with_standouts(split, unbiased, (at_none, per_share + 1 / total))
+    split = with_heavy_hitters(split, unbiased, (at_none, per_share + 1 / total))
     moved, said = split - flat, unbiased - flat
     kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
     counted = COUNTED * kept**STEEP
     values = (1 - counted) * split + counted * nearest_shares(unbiased)
     variance = at_none + per_share * values + values * (1 - values) / total
     deviation = np.sqrt(np.maximum(variance, 0.0))
-    return DirectShares(values, deviation, flat, kept, unbiased, at_none, per_share, total)
+    return OracleShares(values, deviation, flat, kept, unbiased, at_none, per_share, total)
 
 
 def nearest_shares(values: Floats) -> Floats:

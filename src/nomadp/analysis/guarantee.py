@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from nomadp.budget import Split, exp_upper, format_epsilon, grown_suspicions
+from nomadp.budget import Split, exp_upper, format_epsilon, posterior_bounds
 from nomadp.errors import DomainError
 from nomadp.mechanisms import Mechanism
 
@@ -47,9 +47,9 @@ class Explanation:
         )
 
     @property
-    def suspicions(self) -> dict[str, str] | None:
+    def posterior_bounds(self) -> dict[str, str] | None:
         """What a suspicion can grow to at most, both in percent, rounded up."""
-        return grown_suspicions(self._odds) if self.mechanism.private else None
+        return posterior_bounds(self._odds) if self.mechanism.private else None
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -69,7 +69,7 @@ class Explanation:
             "total": sum((step.total for step in self.split.steps), Fraction()),
             "odds_at_most": self.odds_at_most,
             "promise": self.promise,
-            "suspicions": self.suspicions,
+            "posterior_bounds": self.posterior_bounds,
             "not_covered": list(self.not_covered),
         }
 
@@ -88,16 +88,16 @@ class Explanation:
 
 
 def explain(mechanism: Mechanism, length: int) -> Explanation:
-    """What ``mechanism`` promises to whoever reports a trajectory of ``length`` points.
+    """The privacy guarantee of ``mechanism`` for a trajectory of ``length`` points.
 
-    ``promise`` is the guarantee in words, ``split`` where epsilon goes, ``suspicions`` what
-    somebody's suspicion, in percent, can grow to at most. What it buys in km: `calibrate`.
+    ``promise`` is the guarantee in words, ``split`` where epsilon goes. ``posterior_bounds``
+    says how sure a guess, in percent, can become at most. Its utility: `simulate_utility`.
     Raises `DomainError` for a length below 1.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
     >>> told = nomadp.explain(nomadp.make_mechanism("exp", city.locations, epsilon=1), length=2)
-    >>> told.odds_at_most, told.suspicions["10"]
+    >>> told.odds_at_most, told.posterior_bounds["10"]
     ('2.72', '23.2')
     >>> [(step.name, step.count, str(step.share)) for step in told.split.steps]
     [('point', 2, '1/2')]

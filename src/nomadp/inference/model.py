@@ -23,12 +23,12 @@ from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.decode import groups_from
 from nomadp.inference.learning import Group, Progress
 from nomadp.inference.prior import Features, Prior
-from nomadp.inference.shares import Survey, learned_from_groups
+from nomadp.inference.shares import Survey, fit_groups
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 
-__all__ = ["SEED", "Learned", "learn", "mechanism_of"]
+__all__ = ["SEED", "Model", "fit", "mechanism_of"]
 
 FORMAT = 2
 SEED = 1
@@ -37,21 +37,21 @@ _BYTES_MAX = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Model:
     """What the reports of one mechanism tell, for every question.
 
     `learn` makes it. ``counts`` are all that was looked at, ``reports`` how many there were,
     and ``survey`` what was learned from journeys; a direct question has none, for its counts
-    are the answer. ``write(path)`` keeps it and ``Learned.read(path, mechanism)`` takes it up
+    are the answer. ``write(path)`` keeps it and ``Model.read(path, mechanism)`` takes it up
     again; with counts, only if it was learned from those. Raises `DomainError` if not.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SimulatedWords(1))
-    >>> nomadp.learn(brr, reports).write("learned.npz")
-    >>> nomadp.Learned.read("learned.npz", brr)
-    Learned(100 reports of brr at epsilon 8)
+    >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
+    >>> nomadp.fit(brr, reports).write("learned.npz")
+    >>> nomadp.Model.read("learned.npz", brr)
+    Model(100 reports of brr at epsilon 8)
     """
 
     mechanism: Mechanism
@@ -65,7 +65,7 @@ class Learned:
 
     def __repr__(self) -> str:
         made = f"{self.mechanism.name} at epsilon {self.mechanism.epsilon}"
-        return f"Learned({self.reports} reports of {made})"
+        return f"Model({self.reports} reports of {made})"
 
     def check_of(self, mechanism: Mechanism, counts: Counts | None = None) -> None:
         """Refuse another mechanism, or counts that it was not learned from."""
@@ -91,9 +91,7 @@ class Learned:
         written_whole({Path(path): lambda part: part.write_bytes(content.getvalue())})
 
     @classmethod
-    def read(
-        cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None
-    ) -> "Learned":
+    def read(cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> "Model":
         """What was kept, refused unless it is of this mechanism and, if given, these counts."""
         arrays = _loaded(Path(path))
         try:
@@ -119,7 +117,7 @@ class Learned:
             if isinstance(error, DomainError):
                 raise
             raise SchemaError(
-                f"{path} must be what Learned.write wrote, and is not", code="not_a_model"
+                f"{path} must be what Model.write wrote, and is not", code="not_a_model"
             ) from None
         found = cls(mechanism, own, survey)
         if own.sha256 != facts.get("counts_sha256"):
@@ -131,11 +129,11 @@ class Learned:
         return found
 
 
-def mechanism_of(learned: Learned) -> Mechanism:
+def mechanism_of(learned: Model) -> Mechanism:
     """That of what was learned; reports that nobody learned from yet are refused."""
-    if not isinstance(learned, Learned):
+    if not isinstance(learned, Model):
         raise WrongType(
-            "a question must be asked of what learn(mechanism, reports) gives, got "
+            "a question must be asked of what fit(mechanism, reports) gives, got "
             f"{type(learned).__name__}",
             code="model_required",
             type=type(learned).__name__,
@@ -143,9 +141,9 @@ def mechanism_of(learned: Learned) -> Mechanism:
     return learned.mechanism
 
 
-def learn(
+def fit(
     mechanism: Mechanism, counts: AnyReports | Counts, *, progress: Progress | None = None
-) -> Learned:
+) -> Model:
     """What ``counts``, or reports, of ``mechanism`` tell, once for all questions.
 
     How long it takes does not depend on how many reports were counted. ``progress`` is told of
@@ -155,9 +153,9 @@ def learn(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> visits = nomadp.make_mechanism("visits", city.locations, epsilon=4, zones="grid:3")
-    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SimulatedWords(1))
-    >>> nomadp.learn(visits, reports)
-    Learned(100 reports of visits at epsilon 4)
+    >>> reports = nomadp.perturb_set(visits, city.trajectories, nomadp.SeededRandom(1))
+    >>> nomadp.fit(visits, reports)
+    Model(100 reports of visits at epsilon 4)
     """
     found = counts_of(mechanism, counts)
     if not found.reports(mechanism):
@@ -165,17 +163,17 @@ def learn(
             "there must be at least one report to learn from, got none", code="no_reports"
         )
     if mechanism.asks:
-        return Learned(mechanism, found, None)
+        return Model(mechanism, found, None)
     rng = np.random.default_rng(SEED)
     groups = groups_from(mechanism, found)
-    survey = learned_from_groups(mechanism.locations, groups, rng, progress)
-    return Learned(mechanism, found, survey)
+    survey = fit_groups(mechanism.locations, groups, rng, progress)
+    return Model(mechanism, found, survey)
 
 
 _CELLS = ("length", "value", "count")
 
 
-def _arrays(learned: Learned) -> dict[str, Any]:
+def _arrays(learned: Model) -> dict[str, Any]:
     rows = sorted((*cell[1:], count) for cell, count in learned.counts.cells.items())
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     found: dict[str, Any] = dict(zip(_CELLS, columns, strict=True))
@@ -246,6 +244,4 @@ def _loaded(path: Path) -> dict[str, Any]:
             code="model_too_large",
             most=_BYTES_MAX,
         )
-    raise SchemaError(
-        f"{path} must be a file that Learned.write wrote, and {reason}", code=code
-    )
+    raise SchemaError(f"{path} must be a file that Model.write wrote, and {reason}", code=code)

@@ -20,11 +20,11 @@ from nomadp.laws.subset import TwoLevels, nearest_first
 from nomadp.locations import LocationSet
 from nomadp.walks import Journeys
 
-__all__ = ["Atlas", "JourneyResponse", "Page", "PinnedAtlases"]
+__all__ = ["Codebook", "CodewordResponse", "Page", "PinnedCodebooks"]
 
 
 @dataclass(frozen=True, eq=False)
-class Atlas:
+class Codebook:
     """Journeys as rows of location indices; a report is the number of a row."""
 
     locations: LocationSet
@@ -64,10 +64,10 @@ class Atlas:
 
 
 @dataclass(frozen=True, eq=False)
-class JourneyResponse(TwoLevels):
+class CodewordResponse(TwoLevels):
     """Two levels over the journeys of an atlas: heavier for the nearest ones to the secret."""
 
-    atlas: Atlas
+    atlas: Codebook
     near_count: int
     share: Fraction
 
@@ -92,7 +92,7 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PinnedAtlases:
+class PinnedCodebooks:
     """Journeys over one location set for one epsilon, an atlas for each of some lengths.
 
     A client that cannot make them from the location set is handed the journeys themselves. Then
@@ -140,7 +140,7 @@ class PinnedAtlases:
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PinnedAtlases) and other.sha256 == self.sha256
+        return isinstance(other, PinnedCodebooks) and other.sha256 == self.sha256
 
     def __hash__(self) -> int:
         return hash(self.sha256)

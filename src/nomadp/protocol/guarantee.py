@@ -6,13 +6,13 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from nomadp.budget import exp_lower, exp_upper, format_epsilon, grown_suspicions
-from nomadp.mechanisms.atlas.book import JourneyResponse
-from nomadp.mechanisms.questions import Question
-from nomadp.protocol.kit import Kit
+from nomadp.budget import exp_lower, exp_upper, format_epsilon, posterior_bounds
+from nomadp.mechanisms.atlas.codebook import CodewordResponse
+from nomadp.mechanisms.oracles import FrequencyOracle
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.zones import Zones
 
-__all__ = ["Promise"]
+__all__ = ["Guarantee"]
 
 _ASKS = {
     "trips": "in which area a journey begins and in which it ends",
@@ -37,50 +37,50 @@ _UNSEEN = "nobody but your device: the journey and its number of points"
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """Of a task whose files were checked."""
 
-    kit: Kit
+    bundle: TaskBundle
 
     @property
     def odds(self) -> str:
         """e^epsilon of one report, rounded up."""
-        return format_epsilon(exp_upper(self.kit.task.epsilon), digits=2)
+        return format_epsilon(exp_upper(self.bundle.task.epsilon), digits=2)
 
     @property
     def times(self) -> str:
         """The same as people say it: in few digits, rounded up."""
-        return _plain(exp_upper(self.kit.task.epsilon))
+        return _plain(exp_upper(self.bundle.task.epsilon))
 
     @property
     def odds_in_all(self) -> str:
         """The same of all reports that one person may send."""
-        return format_epsilon(exp_upper(self.kit.task.epsilon_in_all), digits=2)
+        return format_epsilon(exp_upper(self.bundle.task.epsilon_in_all), digits=2)
 
     @property
     def largest_ratio(self) -> Fraction:
         """How much likelier any report is under one journey than under another: exactly, from
         the law's weights and from the words that draw it."""
-        mechanism = self.kit.mechanism
+        mechanism = self.bundle.mechanism
         law: Any
-        if isinstance(mechanism, Question):
+        if isinstance(mechanism, FrequencyOracle):
             law = mechanism.channel
         else:
-            made = mechanism.report_law(self.kit.report_length)
+            made = mechanism.report_law(self.bundle.report_length)
             law = None if made is None else made.channel
-        if isinstance(law, JourneyResponse) and law.near_count == law.size:
+        if isinstance(law, CodewordResponse) and law.near_count == law.size:
             return Fraction(1)  # all weigh the same
         return Fraction(max(law.bound, law.in_words))
 
     @property
     def holds(self) -> bool:
         """Whether that is at most e^epsilon, in rational arithmetic."""
-        return self.largest_ratio <= exp_lower(self.kit.task.epsilon)
+        return self.largest_ratio <= exp_lower(self.bundle.task.epsilon)
 
     @property
     def asks(self) -> str:
         """What a report is about."""
-        task, book = self.kit.task, self.kit.book
+        task, book = self.bundle.task, self.bundle.book
         if task.asks:
             when = _WHEN.get(task.params.get("when", ""), "")
             areas = _areas(book)  # type: ignore[arg-type]  # zones, as it asks
@@ -98,12 +98,12 @@ class Promise:
         return (
             f"take any two journeys, of any length; whatever is sent is at most {self.times} "
             "times likelier under one than under the other (epsilon "
-            f"{self.kit.task.epsilon})"
+            f"{self.bundle.task.epsilon})"
         )
 
     @property
     def adds_up(self) -> str:
-        task = self.kit.task
+        task = self.bundle.task
         if task.reports_per_contributor == 1:
             return (
                 f"you send one report, and spend {task.epsilon} of your device's budget; other "
@@ -116,13 +116,13 @@ class Promise:
         )
 
     @property
-    def suspicions(self) -> dict[str, str]:
+    def posterior_bounds(self) -> dict[str, str]:
         """In percent: what a suspicion can grow to at most by one report."""
-        return grown_suspicions(exp_upper(self.kit.task.epsilon))
+        return posterior_bounds(exp_upper(self.bundle.task.epsilon))
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        task = self.kit.task
+        task = self.bundle.task
         sent = f"at a random moment within {_span(task.send_within)} unless you ask for now"
         return (
             "that you take part, and your address on the network",
@@ -136,7 +136,7 @@ class Promise:
     def seen(self) -> tuple[str, ...]:
         """Who sees what."""
         analysts = (
-            f"analysts: totals of at least {self.kit.task.min_batch_size} reports; who "
+            f"analysts: totals of at least {self.bundle.task.min_batch_size} reports; who "
             "subtracts one from another may be left with single reports, of which all this "
             "holds, too"
         )
@@ -145,7 +145,7 @@ class Promise:
     @property
     def dates(self) -> tuple[str, str]:
         """The first moment and the first after the last, in UTC."""
-        task = self.kit.task
+        task = self.bundle.task
         unit = task.time_precision
         return _moment(task.start * unit), _moment(task.end * unit)
 
@@ -158,7 +158,7 @@ class Promise:
             "odds_at_most": self.odds,
             "times_at_most": self.times,
             "odds_in_all_at_most": self.odds_in_all,
-            "suspicions": self.suspicions,
+            "posterior_bounds": self.posterior_bounds,
             "adds_up": self.adds_up,
             "not_covered": list(self.not_covered),
             "seen": list(self.seen),
@@ -167,7 +167,7 @@ class Promise:
 
     def lines(self) -> list[str]:
         """The same as text."""
-        grown = ", ".join(f"{old} % to {new} %" for old, new in self.suspicions.items())
+        grown = ", ".join(f"{old} % to {new} %" for old, new in self.posterior_bounds.items())
         return [
             f"asks         {self.asks}",
             f"when         from {self.dates[0]} until {self.dates[1]} UTC",

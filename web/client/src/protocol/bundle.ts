@@ -1,11 +1,11 @@
 /** All that a device needs to take part: a task, and the public files that its hashes name. */
 
-import { WholeJourney } from "../atlas.js";
+import { Atlas } from "../atlas.js";
 import { TaskRefused } from "../errors.js";
 import { type LatLng, onEarth } from "../geometry.js";
 import type { LocationSet } from "../locations.js";
 import type { Mechanism } from "../mechanism.js";
-import { QUESTIONS, type QuestionName } from "../questions.js";
+import { QUESTIONS, type QuestionName } from "../oracles.js";
 import { LABELS_MAX, POINTS_MAX, UPLOAD_BYTES_MAX } from "./ceilings.js";
 import { parseAtlas, parseLocations, parseZones } from "./files.js";
 import { broughtToLength } from "./journeys.js";
@@ -14,17 +14,17 @@ import { ValueCode } from "./values.js";
 
 /** More bytes than an upload has besides a value. */
 const AROUND_VALUE = 256;
-const OURS = Symbol("made by Kit.fromFiles");
+const OURS = Symbol("made by TaskBundle.fromFiles");
 
 /** The files by the name that they have behind the task's address. */
-export interface KitFiles {
+export interface BundleFiles {
   readonly locations?: Uint8Array;
   readonly atlas?: Uint8Array;
   readonly zones?: Uint8Array;
 }
 
 /** A task and what perturbs: fixed by it and its files, and by nothing else. */
-export class Kit {
+export class TaskBundle {
   private constructor(
     ours: symbol,
     readonly task: Task,
@@ -34,7 +34,7 @@ export class Kit {
     readonly code: ValueCode,
   ) {
     if (ours !== OURS)
-      throw new TaskRefused("a kit must be made of its files; use Kit.fromFiles", {
+      throw new TaskRefused("a bundle must be made of its files; use TaskBundle.fromFiles", {
         code: "kit_not_from_files",
       });
     Object.freeze(this);
@@ -45,7 +45,7 @@ export class Kit {
    *
    * @throws TaskRefused unless they are what the task's hashes name and make its mechanism.
    */
-  static async fromFiles(task: Task, files: KitFiles): Promise<Kit> {
+  static async fromFiles(task: Task, files: BundleFiles): Promise<TaskBundle> {
     try {
       if (files.locations === undefined) throw missing("locations");
       const locations = parseLocations(files.locations);
@@ -61,7 +61,7 @@ export class Kit {
           { code: "report_too_large", limit: UPLOAD_BYTES_MAX },
         );
       }
-      return new Kit(OURS, task, locations, mechanism, code);
+      return new TaskBundle(OURS, task, locations, mechanism, code);
     } catch (error) {
       throw asTaskRefused(error);
     }
@@ -99,7 +99,7 @@ async function atlasOf(
 ): Promise<Mechanism> {
   if (content === undefined) throw missing("atlas");
   const { book, epsilon, sha256 } = await parseAtlas(content, locations);
-  checkHash(sha256, task.facts.bookSha256);
+  checkHash(sha256, task.facts.domainSha256);
   const isLong = book.length === task.facts.length;
   if (!isLong || epsilon.compare(task.facts.epsilon) !== 0) {
     throw new TaskRefused(
@@ -110,7 +110,7 @@ async function atlasOf(
       },
     );
   }
-  return new WholeJourney({ epsilon, locations, books: [book] });
+  return new Atlas({ epsilon, locations, books: [book] });
 }
 
 async function questionOf(
@@ -125,7 +125,7 @@ async function questionOf(
       code: "zones_rule_mismatch",
     });
   }
-  checkHash(sha256, task.facts.bookSha256);
+  checkHash(sha256, task.facts.domainSha256);
   const { epsilon, when } = task.facts;
   const made = new QUESTIONS[task.facts.mechanism as QuestionName]({
     epsilon,

@@ -9,8 +9,8 @@ import { InvalidArgument } from "./errors.js";
 
 const WORD_BYTES = 8;
 
-/** The words of a seed: the same ones as Python's `SimulatedWords`. */
-export class SimulatedWords {
+/** The words of a seed: the same ones as Python's `SeededRandom`. */
+export class SeededRandom {
   readonly simulated = true;
   readonly #key: Uint8Array<ArrayBuffer>;
 
@@ -19,13 +19,13 @@ export class SimulatedWords {
   }
 
   /** Of any whole number. */
-  static async ofSeed(seed: number | bigint): Promise<SimulatedWords> {
+  static async ofSeed(seed: number | bigint): Promise<SeededRandom> {
     const said = encoded(`nomadp simulated words v1:${BigInt(seed)}`);
-    return new SimulatedWords(new Uint8Array(await crypto.subtle.digest("SHA-256", said)));
+    return new SeededRandom(new Uint8Array(await crypto.subtle.digest("SHA-256", said)));
   }
 
   /** Of a key of 32 bytes that is known to somebody. */
-  static ofKey(key: Uint8Array): SimulatedWords {
+  static ofKey(key: Uint8Array): SeededRandom {
     if (key.length !== 32) {
       throw new InvalidArgument(`a key must have 32 bytes, got ${key.length}`, {
         code: "key_length_invalid",
@@ -33,15 +33,15 @@ export class SimulatedWords {
         expected: 32,
       });
     }
-    return new SimulatedWords(Uint8Array.from(key));
+    return new SeededRandom(Uint8Array.from(key));
   }
 
   /** A source of its own for one purpose. */
-  async boundTo(purpose: string): Promise<SimulatedWords> {
+  async boundTo(purpose: string): Promise<SeededRandom> {
     const how = { name: "HMAC", hash: "SHA-256" };
     const key = await crypto.subtle.importKey("raw", this.#key, how, false, ["sign"]);
     const bound = await crypto.subtle.sign("HMAC", key, encoded(purpose));
-    return new SimulatedWords(new Uint8Array(bound));
+    return new SeededRandom(new Uint8Array(bound));
   }
 
   /** The first `count` words of stream `index`: AES-256-CTR, the index in the upper half. */

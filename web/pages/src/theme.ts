@@ -1,5 +1,5 @@
 /** The one palette, as the style sheet has it in this theme. */
-import look from "nomadp-look";
+import look from "nomadp-theme";
 
 export const CERTAINTY = look.certainty;
 export const [DOT_LEAST_PX, DOT_MOST_PX] = look.dot_px as [number, number];
@@ -23,7 +23,7 @@ export const WORDS: Record<string, string> = {
 
 /** The look of what has no known interval, and what it is called, as in legend.py. */
 export const UNKNOWN = "fair";
-export const UNKNOWN_WORDS = "no interval known";
+export const UNKNOWN_SOURCE = "no interval known";
 
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

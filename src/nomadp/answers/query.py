@@ -21,9 +21,9 @@ from nomadp.answers.synthetic import MOST, moment, synthesize
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError, SchemaError
 from nomadp.inference.hotspots import asked_of
-from nomadp.inference.learned import Learned, learn
+from nomadp.inference.model import Model, fit
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.questions import Question as Direct
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones, is_rule
@@ -61,7 +61,7 @@ def ask(
     counts: Counts | AnyReports,
     question: Mapping[str, Any],
     *,
-    learned: Learned | None = None,
+    learned: Model | None = None,
     **terms: Any,
 ) -> Table:
     """The answer to a question such as {"ask": "hotspots", "areas": "grid:16"}.
@@ -78,7 +78,7 @@ def ask(
     if few is not None:
         return few
     if learned is None:
-        learned = learn(mechanism, found)
+        learned = fit(mechanism, found)
     learned.check_of(mechanism, found)
     if "journeys" in asked:
         asked["count"] = asked.pop("journeys")
@@ -135,7 +135,7 @@ def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
         return
     # A task's own zones may be polygons, which are named by their hash.
-    if isinstance(mechanism, Direct) and areas == mechanism.partition.rule:
+    if isinstance(mechanism, FrequencyOracle) and areas == mechanism.partition.rule:
         return
     rules = _RULES["areas"][0] if kind == "hotspots" else "grid:N or h3:R"
     raise SchemaError(
@@ -154,7 +154,7 @@ def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict
     unsaid = dict(_QUESTIONS[asked["ask"]].takes)
     if "at" in unsaid:
         unsaid["at"] = asked_of(mechanism, None)
-    if "areas" in unsaid and isinstance(mechanism, Direct):
+    if "areas" in unsaid and isinstance(mechanism, FrequencyOracle):
         unsaid["areas"] = mechanism.partition.rule
     return {name: value for name, value in asked.items() if value != unsaid.get(name)}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats
 
-__all__ = ["with_standouts"]
+__all__ = ["with_heavy_hitters"]
 
 _FAR = 2.0
 """Deviations above what is split from which on a label may stand out: few are looked at."""
@@ -23,7 +23,7 @@ _FIRST = 0.1  # of labels, so many hold more at first
 _ROUNDS = 60
 
 
-def with_standouts(split: Floats, found: Floats, variance: tuple[Floats, Floats]) -> Floats:
+def with_heavy_hitters(split: Floats, found: Floats, variance: tuple[Floats, Floats]) -> Floats:
     """Split shares, with more where that is told beyond chance; ``found`` are unbiased ones.
 
     ``variance`` is that of ``found`` where the share is 0, and how much more where it is 1.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nomadp.collector.store import EVERY_TASK, Connection
 from nomadp.errors import TaskRefused
+from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import base64url
-from nomadp.protocol.kit import Kit
 from nomadp.protocol.outlines import OUTLINES, checked_outlines, outlines_bytes, with_outlines
 from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nomadp.reports.counts import Counts
 
 __all__ = [
-    "HeldTask",
+    "LoadedTask",
     "TaskRow",
     "add_task",
     "close_task",
@@ -33,40 +33,40 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class HeldTask:
+class LoadedTask:
     """A task with its files, ready to take reports."""
 
     number: int
-    kit: Kit
+    bundle: TaskBundle
     code: ValueCode
     files: Mapping[str, bytes]
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, number: int, kit: Kit) -> "HeldTask":
-        files = {"task": kit.task.content, **kit.files}
-        if (outlines := outlines_bytes(kit)) is not None:
+    def of(cls, number: int, bundle: TaskBundle) -> "LoadedTask":
+        files = {"task": bundle.task.content, **bundle.files}
+        if (outlines := outlines_bytes(bundle)) is not None:
             files[OUTLINES] = outlines
         tags = {
             name: f'"{base64url(hashlib.sha256(content).digest())}"'
             for name, content in files.items()
         }
-        return cls(number, kit, kit.code, files, tags)
+        return cls(number, bundle, bundle.code, files, tags)
 
     @cached_property
     def id(self) -> str:
-        return self.kit.task.id
+        return self.bundle.task.id
 
     @cached_property
     def span(self) -> tuple[int, int, int, int]:
         """start, end, retention, and the seconds of an epoch: read for every report."""
-        task = self.kit.task
+        task = self.bundle.task
         return task.start, task.end, task.retention, task.time_precision
 
     @property
     def report_length(self) -> int:
         """As `Counts` have it."""
-        return self.code.entries if self.kit.task.asks else self.kit.report_length
+        return self.code.entries if self.bundle.task.asks else self.bundle.report_length
 
 
 class TaskRow(NamedTuple):
@@ -81,7 +81,7 @@ def task_rows(connection: Connection) -> list[TaskRow]:
     return [TaskRow(n, name, bytes(content), bool(closed)) for n, name, content, closed in rows]
 
 
-def read_task(connection: Connection, task_id: str) -> HeldTask | None:
+def read_task(connection: Connection, task_id: str) -> LoadedTask | None:
     """With its mechanism made: this takes a moment."""
     rows = connection.rows(
         "SELECT number, content, locations, book FROM task WHERE id = ?", task_id
@@ -92,44 +92,44 @@ def read_task(connection: Connection, task_id: str) -> HeldTask | None:
     content, locations, book = map(bytes, parts)
     task = Task.from_bytes(content, task_id)
     files = {"locations": locations, "zones" if task.asks else "atlas": book}
-    kit = Kit.from_files(task, files)
+    bundle = TaskBundle.from_files(task, files)
     drawn = connection.rows("SELECT content FROM outline WHERE task = ?", number)
-    return HeldTask.of(number, with_outlines(kit, bytes(drawn[0][0])) if drawn else kit)
+    return LoadedTask.of(number, with_outlines(bundle, bytes(drawn[0][0])) if drawn else bundle)
 
 
-def add_task(connection: Connection, kit: Kit) -> bool:
+def add_task(connection: Connection, bundle: TaskBundle) -> bool:
     """Keep a task; whether it is new. Outlines are kept, too, if it has none yet."""
-    is_new = _add_task(connection, kit)
-    if (outlines := checked_outlines(kit)) is not None:
+    is_new = _add_task(connection, bundle)
+    if (outlines := checked_outlines(bundle)) is not None:
         with connection.transaction():
             connection.run(
                 "INSERT INTO outline (task, content) SELECT number, ? FROM task WHERE id = ? "
                 "ON CONFLICT DO NOTHING",
                 outlines,
-                kit.task.id,
+                bundle.task.id,
             )
     return is_new
 
 
-def _add_task(connection: Connection, kit: Kit) -> bool:
-    files = dict(kit.files)
+def _add_task(connection: Connection, bundle: TaskBundle) -> bool:
+    files = dict(bundle.files)
     locations = files.pop("locations")
     (book,) = files.values()
     with connection.transaction():
-        if connection.rows("SELECT 1 FROM task WHERE id = ?", kit.task.id):
+        if connection.rows("SELECT 1 FROM task WHERE id = ?", bundle.task.id):
             return False
         ((last,),) = connection.rows("SELECT COALESCE(MAX(number), 0) FROM task")
         changed = connection.run(
             "INSERT INTO task (number, id, content, locations, book) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
             last + 1,
-            kit.task.id,
-            kit.task.content,
+            bundle.task.id,
+            bundle.task.content,
             locations,
             book,
         )
     if not changed:  # another collector took the number in the meantime
-        return _add_task(connection, kit)
+        return _add_task(connection, bundle)
     return True
 
 
@@ -156,13 +156,13 @@ def counters_of(connection: Connection) -> dict[int, dict[str, int]]:
     return found
 
 
-def swept_through(connection: Connection, held: HeldTask) -> int:
+def swept_through(connection: Connection, held: LoadedTask) -> int:
     """The last epoch whose values retention has deleted; -1 if there is none."""
     rows = connection.rows("SELECT swept FROM task WHERE number = ?", held.number)
     return int(rows[0][0])
 
 
-def totals_of(connection: Connection, held: HeldTask) -> dict[int, int]:
+def totals_of(connection: Connection, held: LoadedTask) -> dict[int, int]:
     """How many reports each epoch has."""
     sql = "SELECT epoch, SUM(n) FROM cell WHERE task = ? GROUP BY epoch ORDER BY epoch"
     rows = connection.rows(sql, held.number)
@@ -170,7 +170,7 @@ def totals_of(connection: Connection, held: HeldTask) -> dict[int, int]:
 
 
 def counts_of(
-    connection: Connection, held: HeldTask, epochs: tuple[int, int] | None = None
+    connection: Connection, held: LoadedTask, epochs: tuple[int, int] | None = None
 ) -> "Counts":
     """What was released how often, in all epochs or from the first to before the last."""
     from nomadp.reports.counts import Counts  # a start must not wait for it
@@ -183,5 +183,5 @@ def counts_of(
         low,
         high,
     )
-    law, length = held.kit.mechanism.identity, held.report_length
+    law, length = held.bundle.mechanism.identity, held.report_length
     return Counts({(law, length, value): int(n) for value, n in rows})

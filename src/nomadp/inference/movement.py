@@ -16,7 +16,7 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.fitting import STEP_SPREAD, Counts, Rows, at_random
 from nomadp.inference.prior import softmax
 
-__all__ = ["log_odds_of_steps"]
+__all__ = ["log_bayes_factor_of_steps"]
 
 PLACES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
 """How far places may differ, as deviations of the log-appeal of a cell: each crowd has that
@@ -44,7 +44,7 @@ class _Law(NamedTuple):
     by_steps: Floats
 
 
-def log_odds_of_steps(rows: Sequence[Rows], counts: Counts) -> float:
+def log_bayes_factor_of_steps(rows: Sequence[Rows], counts: Counts) -> float:
     """How much likelier these reports are of people who take steps, as a logarithm."""
     seen = [_seen(*each, len(rows)) for each in zip(rows, counts, strict=True) if each[1].any()]
     often = np.concatenate([each.often for each in seen])

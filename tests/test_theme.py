@@ -10,8 +10,8 @@ import pytest
 
 from nomadp.answers.legend import WORDS
 from nomadp.answers.steps import steps_of
-from nomadp.look import css_variables, look
 from nomadp.page import page
+from nomadp.theme import css_variables, theme
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {".css", ".js", ".ts", ".html"}
@@ -59,11 +59,11 @@ def bright(colour: str) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("ground", ["paper", "shade", "map"])
 @pytest.mark.parametrize("words", ["ink", "soft", "bad", "good", "accent"])
-def test_words_can_be_read_on_every_ground(theme: str, ground: str, words: str) -> None:
-    dim, light = sorted(bright(look()[theme][name]) for name in (ground, words))
+def test_words_can_be_read_on_every_ground(mode: str, ground: str, words: str) -> None:
+    dim, light = sorted(bright(theme()[mode][name]) for name in (ground, words))
     assert (light + 0.05) / (dim + 0.05) >= 4.5
 
 
@@ -75,15 +75,15 @@ def test_no_shares_and_shares_of_nothing_are_drawn_all_the_same() -> None:
 
 
 def test_both_themes_name_the_same_colours_and_css_has_them_all() -> None:
-    assert look()["light"].keys() == look()["dark"].keys()
+    assert theme()["light"].keys() == theme()["dark"].keys()
     text = css_variables()
-    for name in look()["light"]:
+    for name in theme()["light"]:
         assert len(re.findall(rf"--{name}:", text)) == 2
 
 
 def test_the_look_is_plain_json_for_other_pages() -> None:
-    content = files("nomadp").joinpath("look.json").read_text(encoding="utf-8")
-    assert json.loads(content) == look()
+    content = files("nomadp").joinpath("theme.json").read_text(encoding="utf-8")
+    assert json.loads(content) == theme()
 
 
 def page_sources() -> list[Path]:
@@ -101,7 +101,7 @@ def test_no_page_has_a_colour_of_its_own() -> None:
     assert {file.suffix for file in sources} == SOURCES
     for file in sources:
         text = file.read_text(encoding="utf-8")
-        assert not COLOUR.findall(text), f"{file} names a colour; name it in look.json"
+        assert not COLOUR.findall(text), f"{file} names a colour; name it in theme.json"
 
 
 def test_no_page_uses_a_colour_that_the_look_lacks() -> None:
@@ -110,7 +110,7 @@ def test_no_page_uses_a_colour_that_the_look_lacks() -> None:
         files_here = [file for file in page_sources() if file.parent == folder]
         shared = ROOT / "src" / "nomadp" / "page.css"
         text = "".join(file.read_text(encoding="utf-8") for file in {*files_here, shared})
-        known = {*look()["light"], *(f"{word}-opacity" for word in look()["certainty"])}
+        known = {*theme()["light"], *(f"{word}-opacity" for word in theme()["certainty"])}
         known |= {name for pair in own.findall(text) for name in pair}
         used = set(re.findall(r"var\(--([\w-]+)[,)]", text))
         assert used <= known, f"{folder}: {sorted(used - known)}"
@@ -125,7 +125,7 @@ def test_pages_of_every_kind_bring_the_same_properties(tmp_path: Path) -> None:
 
 
 def test_legends_say_the_same_on_every_map() -> None:
-    source = (ROOT / "web" / "pages" / "src" / "look.ts").read_text(encoding="utf-8")
+    source = (ROOT / "web" / "pages" / "src" / "theme.ts").read_text(encoding="utf-8")
     told = re.search(r"WORDS[^{]*{([^}]*)}", source)
     assert told is not None
     assert dict(re.findall(r'(\w+): "([^"]*)"', told[1])) == WORDS
@@ -135,7 +135,7 @@ def test_dashes_of_flows_are_named_once_for_every_map() -> None:
     for file in page_sources():
         text = file.read_text(encoding="utf-8")
         assert not re.search(r"flow[^{}]*{[^}]*dasharray", text), (
-            f"{file}: name it in look.json"
+            f"{file}: name it in theme.json"
         )
     layers = (ROOT / "web" / "pages" / "src" / "layers.ts").read_text(encoding="utf-8")
     assert '"curves-less", true, { "line-dasharray": [...FLOW_DASHES]' in layers
@@ -149,9 +149,9 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_greater_shares_stand_out_more(theme: str) -> None:
-    colour = look()[theme]
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_greater_shares_stand_out_more(mode: str) -> None:
+    colour = theme()[mode]
     ground = luminance(colour["map"])
     away = [abs(luminance(colour[f"certain-{k}"]) - ground) for k in (1, 2, 3, 4)]
     assert away == sorted(away)

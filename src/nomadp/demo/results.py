@@ -18,11 +18,11 @@ from nomadp.datasets.city import City, synthetic_city
 from nomadp.datasets.city_districts import city_districts
 from nomadp.engine.local import perturb_set
 from nomadp.geometry import Floats
-from nomadp.inference.learned import learn
+from nomadp.inference.model import fit
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import brought_to_length
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
@@ -94,9 +94,9 @@ def _answers(
     asked: Sequence[Mapping[str, Any]],
     seed: int,
 ) -> list[Table]:
-    words = SimulatedWords(seed).bound_to(mechanism.identity)
+    words = SeededRandom(seed).bound_to(mechanism.identity)
     counts = counts_of(mechanism, perturb_set(mechanism, journeys, words, keep_tids=True))
-    learned = learn(mechanism, counts)
+    learned = fit(mechanism, counts)
     found = [ask(mechanism, counts, question, learned=learned) for question in asked]
     return [with_shapes(each, mechanism.locations) for each in found]
 
@@ -141,7 +141,7 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
 
 def _known(answer: Table, value: str, share: Floats) -> Table:
     """The answer's rows, with the truth in them and no doubt about it."""
-    sure = {"low": share, "high": share, "told_apart": np.ones(len(share), bool)}
+    sure = {"low": share, "high": share, "significant": np.ones(len(share), bool)}
     return replace(answer, columns={**answer.columns, value: share, **sure})
 
 

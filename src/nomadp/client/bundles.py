@@ -2,7 +2,7 @@
 
 from nomadp.client.http import get
 from nomadp.errors import NomadpError
-from nomadp.protocol import Kit, Task
+from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.address import Address
 from nomadp.protocol.canonical import parse_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX, TASK_BYTES_MAX
@@ -16,19 +16,21 @@ def is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
-def fetched_from(url: str, expected_id: str | None = None, *, insecure: bool = False) -> Kit:
+def fetched_from(
+    url: str, expected_id: str | None = None, *, insecure: bool = False
+) -> TaskBundle:
     """The task at a URL (its own, or a base and its id), and its public files."""
     address = Address.parse(url, insecure=insecure)
     return fetched(address, address.task(expected_id))
 
 
-def fetched(address: Address, task_id: str) -> Kit:
+def fetched(address: Address, task_id: str) -> TaskBundle:
     """The task of this id and its public files."""
     path = f"/tasks/{task_id}"
     task = Task.from_bytes(get(address, path, TASK_BYTES_MAX), task_id)
     names = ("locations", "zones" if task.asks else "atlas")
     files = {name: get(address, f"{path}/{name}", FILE_BYTES_MAX) for name in names}
-    return Kit.from_files(task, files)
+    return TaskBundle.from_files(task, files)
 
 
 def is_closed(address: Address, task_id: str) -> bool:

@@ -10,7 +10,7 @@ import { DomainError } from "./errors.js";
 import type { Fraction } from "./fraction.js";
 import { Uniform } from "./laws/response.js";
 import type { LabelLaw } from "./laws/labels.js";
-import { lawOfLabels } from "./laws/questions.js";
+import { lawOfLabels } from "./laws/oracles.js";
 import type { LocationSet } from "./locations.js";
 import {
   checkedEpsilon,
@@ -41,7 +41,7 @@ export interface QuestionOptions {
 }
 
 /** A label of each journey, reported by subset selection or projective response. */
-export abstract class Question implements Mechanism {
+export abstract class FrequencyOracle implements Mechanism {
   abstract readonly name: QuestionName;
   readonly version = 1;
   readonly epsilon: Fraction;
@@ -150,7 +150,7 @@ export abstract class Question implements Mechanism {
 }
 
 /** The pair of zones that a journey begins and ends in. */
-export class Trips extends Question {
+export class Trips extends FrequencyOracle {
   readonly name = "trips";
 
   override get places(): number {
@@ -168,7 +168,7 @@ export class Trips extends Question {
 }
 
 /** The zone that a journey begins in. */
-export class Starts extends Question {
+export class Starts extends FrequencyOracle {
   readonly name = "starts";
 
   protected place(first: number): number {
@@ -177,7 +177,7 @@ export class Starts extends Question {
 }
 
 /** The zone that a journey ends in. */
-export class Ends extends Question {
+export class Ends extends FrequencyOracle {
   readonly name = "ends";
 
   protected place(_first: number, last: number): number {
@@ -186,7 +186,7 @@ export class Ends extends Question {
 }
 
 /** The zone of one point of a journey, which the device draws and tells nobody. */
-export class Visits extends Question {
+export class Visits extends FrequencyOracle {
   readonly name = "visits";
 
   protected place(first: number): number {

@@ -14,13 +14,13 @@ const WORD_BYTES = 8;
  *
  * Nothing else is one: its private fields tell it from whatever has the same methods.
  */
-export class SystemWords {
+export class SystemRandom {
   readonly simulated = false;
   #block = new DataView(new ArrayBuffer(0));
   #used = 0;
 
   /** Whether this is one, whatever its type claims. */
-  static is(words: unknown): words is SystemWords {
+  static is(words: unknown): words is SystemRandom {
     return typeof words === "object" && words !== null && #block in words;
   }
 

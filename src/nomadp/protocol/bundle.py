@@ -7,8 +7,8 @@ from typing import Any
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.atlas import PinnedAtlases
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.atlas import PinnedCodebooks
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.protocol.ceilings import LABELS_MAX, LOCATIONS_MAX
 from nomadp.protocol.files import (
     atlas_bytes,
@@ -22,11 +22,11 @@ from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
 from nomadp.zones import Zones
 
-__all__ = ["Kit"]
+__all__ = ["TaskBundle"]
 
 
 @dataclass(frozen=True, eq=False)
-class Kit:
+class TaskBundle:
     """A task, its locations, and its book: the atlas, or the zones of a direct question.
 
     Refused (`TaskRefused`) unless they are what the task's hashes name and make its mechanism.
@@ -34,7 +34,7 @@ class Kit:
 
     task: Task
     locations: LocationSet
-    book: PinnedAtlases | Zones
+    book: PinnedCodebooks | Zones
 
     def __post_init__(self) -> None:
         if len(self.locations) > LOCATIONS_MAX:
@@ -46,7 +46,7 @@ class Kit:
                 locations=len(self.locations),
             )
         found = (self.locations.sha256, self.book.sha256)
-        if found != (self.task.locations_sha256, self.task.book_sha256):
+        if found != (self.task.locations_sha256, self.task.domain_sha256):
             raise TaskRefused(
                 "locations and atlas or zones must have the hashes that the task names, and "
                 "have others; fetch them again, and take part in nothing if it stays so",
@@ -91,7 +91,7 @@ class Kit:
         return made
 
     def _check_law(self, made: Mechanism) -> None:
-        if isinstance(made, Question) and made.label_count > LABELS_MAX:
+        if isinstance(made, FrequencyOracle) and made.label_count > LABELS_MAX:
             raise TaskRefused(
                 f"a question must have at most {LABELS_MAX} labels, got {made.label_count}; "
                 "take larger zones",
@@ -128,7 +128,7 @@ class Kit:
         return {"locations": locations_bytes(self.locations), "atlas": atlas_bytes(self.book)}
 
     @classmethod
-    def from_files(cls, task: Task, files: dict[str, bytes]) -> "Kit":
+    def from_files(cls, task: Task, files: dict[str, bytes]) -> "TaskBundle":
         """From bytes that somebody sent, who is not trusted."""
         book = "zones" if task.asks else "atlas"
         if missing := {"locations", book} - set(files):
@@ -139,7 +139,7 @@ class Kit:
             )
         try:
             locations = parse_locations(files["locations"])
-            made: PinnedAtlases | Zones
+            made: PinnedCodebooks | Zones
             made = (
                 parse_zones(files[book], locations) if task.asks else parse_atlas(files[book])
             )

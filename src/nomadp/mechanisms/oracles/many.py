@@ -6,8 +6,8 @@ from nomadp.laws import Ints, SubsetSelection
 from nomadp.laws.channel import high_product
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import rows_at_once
-from nomadp.mechanisms.questions.base import Question
-from nomadp.mechanisms.questions.kinds import Visits
+from nomadp.mechanisms.oracles.base import FrequencyOracle
+from nomadp.mechanisms.oracles.kinds import Visits
 from nomadp.randomness import Words
 from nomadp.trajectory import TrajectorySet
 
@@ -17,7 +17,9 @@ _AT_ONCE = 1 << 25
 """Words, and labels that may be in a set, in memory at a time."""
 
 
-def draw_many(mechanism: Question, trajectories: TrajectorySet, words: Words) -> Reported:
+def draw_many(
+    mechanism: FrequencyOracle, trajectories: TrajectorySet, words: Words
+) -> Reported:
     law, count = mechanism.channel, len(trajectories)
     labels = law.size if isinstance(law, SubsetSelection) else 0
     step = rows_at_once(_AT_ONCE, law.word_count + labels)
@@ -28,7 +30,9 @@ def draw_many(mechanism: Question, trajectories: TrajectorySet, words: Words) ->
     return Reported(reports.ravel(), None)
 
 
-def _drawn(mechanism: Question, trajectories: TrajectorySet, words: Words, these: Ints) -> Ints:
+def _drawn(
+    mechanism: FrequencyOracle, trajectories: TrajectorySet, words: Words, these: Ints
+) -> Ints:
     law, hours = mechanism.channel, mechanism.hours_of(trajectories)
     first, last = trajectories.offsets[these], trajectories.offsets[these + 1] - 1
     if isinstance(mechanism, Visits):

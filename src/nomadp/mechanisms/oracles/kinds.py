@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from nomadp.drawing import Choose, Part
 from nomadp.laws import Ints, Uniform
 from nomadp.mechanisms.base import Trajectory
-from nomadp.mechanisms.questions.base import Question
+from nomadp.mechanisms.oracles.base import FrequencyOracle
 from nomadp.zones import Zones
 
 __all__ = ["Ends", "Starts", "Trips", "Visits"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trips(Question):
+class Trips(FrequencyOracle):
     """The pair of zones that a journey begins and ends in."""
 
     name: ClassVar[str] = "trips"
@@ -34,7 +34,7 @@ class Trips(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneZone(Question):
+class OneZone(FrequencyOracle):
     """One zone of a journey."""
 
     @property

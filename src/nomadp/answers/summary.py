@@ -116,7 +116,7 @@ def finding(table: "Table", scene: "Scene | None") -> Finding:
         rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
     if is_withheld(table):
         return Finding("largest", rows[0]) if rows else Finding("all_within_areas")
-    apart = column.get("told_apart")
+    apart = column.get("significant")
     if apart is not None and not apart.any():
         return Finding("not_significant")
     if not rows:
@@ -133,7 +133,7 @@ def finding(table: "Table", scene: "Scene | None") -> Finding:
 def direction(table: "Table", row: int) -> int:
     """1 for a row that is more than flat, -1 for one that is less, 0 for what is not told."""
     column = table.columns
-    if "told_apart" in column and not column["told_apart"][row]:
+    if "significant" in column and not column["significant"][row]:
         return 0
     if "flat" not in column:
         return 1

@@ -23,7 +23,7 @@ from nomadp.mechanisms.report_law import ReportLaw
 from nomadp.trajectory import HOURS, TrajectorySet
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["WHEN", "LabelReports", "Question"]
+__all__ = ["WHEN", "LabelReports", "FrequencyOracle"]
 
 
 class Slots(NamedTuple):
@@ -45,7 +45,7 @@ WHEN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Mechanism):
+class FrequencyOracle(Mechanism):
     """A label of each journey, reported by subset selection or projective response."""
 
     asks: ClassVar[bool] = True

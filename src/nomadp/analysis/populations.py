@@ -11,20 +11,20 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.geometry import Floats
-from nomadp.inference.direct import Levels, direct_shares, pair_levels
-from nomadp.inference.evidence import JourneyEvidence
+from nomadp.inference.evidence import TrajectoryEvidence
+from nomadp.inference.frequencies import Levels, oracle_shares, pair_levels
 from nomadp.inference.journeys import possible_journeys
 from nomadp.inference.learning import Group, Progress
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import Survey, estimated_shares, learned_from_groups
+from nomadp.inference.shares import Survey, estimated_shares, fit_groups
 from nomadp.laws import Channel, Ints, probabilities
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas import WholeJourney
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.atlas import Atlas
+from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.walks import public_walks
 from nomadp.zones import zones_of
 
-__all__ = ["Asked", "Crowd", "drawn_reports"]
+__all__ = ["Asked", "Population", "drawn_reports"]
 
 WALKS = 2000
 DISTRICTS = "grid:8"
@@ -35,7 +35,7 @@ _AT_ONCE = 256  # walks whose chances are held at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class Population:
     """People on public walks of two points, each as likely as its places are popular."""
 
     locations: LocationSet
@@ -59,22 +59,22 @@ class Crowd:
         """How many take each walk."""
         return np.random.default_rng(0).multinomial(self.people, self.weights)
 
-    def surveyed(self, atlas: WholeJourney, progress: Progress | None = None) -> Survey:
+    def surveyed(self, atlas: Atlas, progress: Progress | None = None) -> Survey:
         """What is learned from one draw of everybody's reports by ATLAS, for all areas."""
         channel, rng = atlas.channel(2), np.random.default_rng(2)
         count = drawn_reports(channel, self.walks, self.walkers, rng)
         seen = np.flatnonzero(count)
-        evidence = JourneyEvidence(channel, possible_journeys(channel), seen)
+        evidence = TrajectoryEvidence(channel, possible_journeys(channel), seen)
         group = Group(evidence, count[seen].astype(np.float64))
-        return learned_from_groups(self.locations, [group], rng, progress)
+        return fit_groups(self.locations, [group], rng, progress)
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
     """A crowd that is asked a question, and what each way to answer it gets wrong."""
 
-    crowd: Crowd
-    question: Question
+    crowd: Population
+    question: FrequencyOracle
 
     @property
     def pairs(self) -> bool:
@@ -132,7 +132,7 @@ class Asked:
         law = self.question.channel
         chances = float(law.true_chance), float(law.other_chance)
         support = rng.binomial(true, chances[0]) + rng.binomial(people - true, chances[1])
-        found = direct_shares(support, people, *chances, self.levels)
+        found = oracle_shares(support, people, *chances, self.levels)
         return self.error(found.values)
 
     @cached_property

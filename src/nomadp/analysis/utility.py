@@ -22,10 +22,10 @@ from nomadp.inference.learning import Progress
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.atlas import WholeJourney
+from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.paths import perturb_many
-from nomadp.randomness import SimulatedWords
+from nomadp.randomness import SeededRandom
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
 from nomadp.sequences import Sequences
@@ -40,11 +40,11 @@ __all__ = [
     "Goal",
     "Needed",
     "Quality",
-    "Calibration",
+    "Utility",
     "default_radii_km",
     "needed_epsilon",
     "public_tracks",
-    "calibrate",
+    "simulate_utility",
 ]
 
 WALKS = 2000
@@ -73,7 +73,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Utility:
     """What reports of one mechanism are worth on public walks of one length."""
 
     length: int
@@ -133,20 +133,20 @@ class Needed:
 
     verdict: Literal["found", "not needed", "out of reach"]
     epsilon: Fraction | None
-    at: Calibration
+    at: Utility
     """At that epsilon; at the largest one where none was found or needed."""
-    below: Calibration | None = None
+    below: Utility | None = None
     """One step below, where the goal is missed."""
 
 
-def calibrate(
+def simulate_utility(
     mechanism: Mechanism,
     length: int,
     radii_km: Sequence[float] = RADII_KM,
     *,
     walks: int = WALKS,
     progress: Progress | None = None,
-) -> Calibration:
+) -> Utility:
     """What the epsilon of ``mechanism`` buys: public tracks reported, decoded, compared in km.
 
     ``length`` is the number of points of a track, ``radii_km`` those within which answers are
@@ -158,7 +158,7 @@ def calibrate(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> bought = nomadp.calibrate(brr, length=2, walks=100)
+    >>> bought = nomadp.simulate_utility(brr, length=2, walks=100)
     >>> bought.best.error_km < bought.answers["constant"].error_km
     True
     """
@@ -172,7 +172,7 @@ def calibrate(
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
     found = _answers(mechanism, true, length, _reported(mechanism, true, progress))
-    return Calibration(
+    return Utility(
         length,
         walks,
         locations.diameter_km,
@@ -189,9 +189,9 @@ def needed_epsilon(
     The mechanism's own epsilon is not used.
     """
 
-    def at(step: int) -> Calibration:
+    def at(step: int) -> Utility:
         tried = mechanism.with_params(epsilon=STEP * step)
-        found = calibrate(tried, length, goal.radii_km)
+        found = simulate_utility(tried, length, goal.radii_km)
         if progress is not None:
             progress(1)
         return found
@@ -222,7 +222,7 @@ def _answers(
         made = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
         found["decoded"] = decode(mechanism, made).locations
     found["reported"] = reported
-    if isinstance(mechanism, WholeJourney) and length > mechanism.points_seen(length):
+    if isinstance(mechanism, Atlas) and length > mechanism.points_seen(length):
         found["without noise"] = _through_control_points(mechanism, true, length)
     found["constant"] = np.full(len(reported), mechanism.locations.medoid)
     return found
@@ -246,7 +246,7 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
     # Not bound to the identity: the same words at every epsilon make answers comparable.
-    words = SimulatedWords(0).bound_to(f"calibration/{mechanism.name}")
+    words = SeededRandom(0).bound_to(f"calibration/{mechanism.name}")
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
         some = true.select(range(start, min(start + _AT_ONCE, len(true))))
@@ -256,7 +256,7 @@ def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | No
     return np.concatenate(pieces)
 
 
-def _through_control_points(mechanism: WholeJourney, true: TrajectorySet, length: int) -> Ints:
+def _through_control_points(mechanism: Atlas, true: TrajectorySet, length: int) -> Ints:
     """The tracks as they would come back if their control points were reported truly."""
     rows = true.locations.reshape(-1, length)
     control = rows[:, control_positions(length, mechanism.points_seen(length))]

@@ -11,16 +11,22 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.inference.asked import support_in
 from nomadp.inference.estimate import Floats
-from nomadp.inference.evidence import JourneyEvidence, TableEvidence
-from nomadp.inference.learned import Learned
+from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
 from nomadp.inference.learning import Group
+from nomadp.inference.model import Model
+from nomadp.inference.oracle_shares import support_in
 from nomadp.inference.shares import Survey, Tally, believed
 from nomadp.laws import Ints, SubsetSelection, probabilities
-from nomadp.mechanisms.questions import Question
+from nomadp.mechanisms.oracles import FrequencyOracle
 
-__all__ = ["FAKE_PART", "direct_fakes", "impossible_excess", "part_fakes", "survey_fakes"]
+__all__ = [
+    "FAKE_PART",
+    "oracle_poisoning_of",
+    "invalid_reports_at_least",
+    "part_poisoning",
+    "fit_poisoning",
+]
 
 FAKE_PART = 0.01
 """Of all reports, those that are taken for fakes."""
@@ -32,7 +38,9 @@ DIRECT = "exact, of what was counted before it is smoothed"
 HELD = "exact with what was learned held fixed; learning again may move it further"
 
 
-def direct_fakes(question: Question, asked: Ints, values: Floats) -> dict[str, Any]:
+def oracle_poisoning_of(
+    question: FrequencyOracle, asked: Ints, values: Floats
+) -> dict[str, Any]:
     """The farthest that fakes move any share, up and down: ``asked`` is that of each label.
 
     A report adds (k - g q) / (p - q) to the share of g labels, of which it supports k, where an
@@ -50,8 +58,8 @@ def direct_fakes(question: Question, asked: Ints, values: Floats) -> dict[str, A
     return _said(FAKE_PART * up, FAKE_PART * down, DIRECT)
 
 
-def survey_fakes(
-    learned: Learned, asked: tuple[Survey, Tally], size: int, kept: float
+def fit_poisoning(
+    learned: Model, asked: tuple[Survey, Tally], size: int, kept: float
 ) -> dict[str, Any]:
     """The same for ``size`` shares that are estimated from journeys or points.
 
@@ -81,14 +89,14 @@ def survey_fakes(
     return _said(part * kept * (most - found), part * kept * (found - least), HELD)
 
 
-def part_fakes(how: str) -> dict[str, Any]:
+def part_poisoning(how: str) -> dict[str, Any]:
     """The same for shares of the reports themselves, of which fakes are a part and no more."""
     return {"part": FAKE_PART, "up": FAKE_PART, "down": FAKE_PART, "bound": how}
 
 
-def _lengths(learned: Learned, survey: Survey) -> list[int]:
+def _lengths(learned: Model, survey: Survey) -> list[int]:
     """How many values a report of each group has: points, or one for a whole journey."""
-    if isinstance(survey.groups[0].evidence, JourneyEvidence):
+    if isinstance(survey.groups[0].evidence, TrajectoryEvidence):
         return [1] * len(survey.groups)
     return list(learned.counts.lengths(learned.mechanism))
 
@@ -99,8 +107,8 @@ def _every_report(group: Group) -> Any:
     every = np.arange(len(evidence.channel.outputs))
     if len(evidence.reports) == len(every):
         return evidence
-    if isinstance(evidence, JourneyEvidence):
-        return JourneyEvidence(evidence.channel, evidence.support, every)
+    if isinstance(evidence, TrajectoryEvidence):
+        return TrajectoryEvidence(evidence.channel, evidence.support, every)
     return TableEvidence(evidence.channel, every)
 
 
@@ -113,14 +121,14 @@ def _said(up: Floats, down: Floats, how: str) -> dict[str, Any]:
     }
 
 
-def impossible_excess(learned: Learned) -> int:
+def invalid_reports_at_least(learned: Model) -> int:
     """How many reports are fakes for sure: more came in of a kind than honest people make.
 
     However people move, a report y is made by at most the part max_x P(y|x) of them. What is
     beyond that, and beyond chance, nobody honest made. 0 proves nothing.
     """
     mechanism, counts = learned.mechanism, learned.counts
-    if isinstance(mechanism, Question):
+    if isinstance(mechanism, FrequencyOracle):
         support, total = support_in(mechanism, counts)
         found = _beyond(support, total, float(mechanism.channel.true_chance))
         if mechanism.channel.entries == 1:  # then single outputs are bounded more tightly
