@@ -26,12 +26,12 @@ import numpy as np
 PLACES, SEED = 1000, 20261116
 PIECE = 500_000
 QUESTIONS: tuple[dict[str, Any], ...] = (
-    {"ask": "hotspots"},
-    {"ask": "hotspots", "areas": "grid:16"},
-    {"ask": "density"},
-    {"ask": "flows"},
-    {"ask": "hotspots", "at": "ends"},
-    {"ask": "synthesize", "journeys": 1000},
+    {"kind": "hotspots"},
+    {"kind": "hotspots", "areas": "grid:16"},
+    {"kind": "density"},
+    {"kind": "flows"},
+    {"kind": "hotspots", "at": "ends"},
+    {"kind": "synthesize", "journeys": 1000},
 )
 
 
@@ -164,7 +164,7 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
 
 
 def mapped(mechanism: Any, reports: Any) -> float:
-    """How large a page "nomadp ask journeys --map" draws: it reads, learns and decodes anew."""
+    """How large a page "nomadp query journeys --map" draws: it reads and decodes anew."""
     import nomadp
     from nomadp.cli import main as nomadp_command
 
@@ -173,7 +173,7 @@ def mapped(mechanism: Any, reports: Any) -> float:
         nomadp.write_locations(places, mechanism.locations)
         nomadp.write_simulated(made, reports)
         out, page = Path(folder) / "journeys.parquet", Path(folder) / "journeys.html"
-        said = ["ask", "journeys", made, "--locations", places, "--out", out, "--map", page]
+        said = ["query", "journeys", made, "--locations", places, "--out", out, "--map", page]
         with contextlib.redirect_stdout(sys.stderr):
             nomadp_command.main(list(map(str, said)), standalone_mode=False)
         return page.stat().st_size / 1024

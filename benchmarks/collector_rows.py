@@ -225,7 +225,7 @@ def hotspots(*, quick: bool) -> list[Row]:
     rows = 100_000 if quick else 10 * MILLION
     path = f"/tasks/{task_kit().task.id}/collection_jobs"
     with folder() as where, running(where, rows) as process:
-        question, spent_s = {"question": {"ask": "hotspots"}}, []
+        question, spent_s = {"question": {"kind": "hotspots"}}, []
         for _ in range(2):
             began_s = time.monotonic()
             job = process.address.post(path, question, "analyst").headers["location"]

@@ -40,7 +40,7 @@ flows = nomadp.flows(learned, "grid:2")
 # %%
 frame = hotspots.to_pandas()
 apart = frame[frame["significant"]].sort_values("share", ascending=False)
-print(apart[["zone", "share", "low", "high"]].head(3).round(2).to_string(index=False))
+print(apart[["zone", "share", "ci_low", "ci_high"]].head(3).round(2).to_string(index=False))
 
 # %% [markdown]
 # What is to be known of the whole answer stands beside it.
@@ -48,7 +48,9 @@ print(apart[["zone", "share", "low", "high"]].head(3).round(2).to_string(index=F
 # %%
 about = hotspots.about
 print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
-print(f"{about['flat']['significant']} of {len(hotspots)} areas are told apart from flat")
+print(
+    f"{about['significance']['significant']} of {len(hotspots)} areas are told apart from flat"
+)
 fakes = about["fakes"]
 print(f"1 % of fakes could add {fakes['up']:.1%} of all to an area ({fakes['bound']})")
 

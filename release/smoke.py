@@ -39,11 +39,11 @@ JOBS = {
     ],
     "tables": [
         f"perturb {SET} --out reports.parquet",
-        f"atlas build {CITY} --length 2 --epsilon 4 --out atlas.parquet",
+        f"codebook build {CITY} --length 2 --epsilon 4 --out atlas.parquet",
     ],
     "analysis": [
         f"decode reports.csv {CITY} --out where.csv",
-        f"ask flows asked.csv {CITY} --out flows.csv",
+        f"query flows asked.csv {CITY} --out flows.csv",
         f"perturb {SET} --mechanism brr --out ranked.csv",
         f"decode ranked.csv {CITY} --prior learned --out learned.csv",
         f"explain {CITY} --length 2 --epsilon 4",

@@ -386,7 +386,7 @@ def refused_files(worlds):
         {"epsilon": "4.0"},
         {"epsilon": "8/2"},
         {"epsilon": " 4"},
-        {"format": "nomadp atlas 1"},
+        {"format": "nomadp codebook 1"},
         {"locations_sha256": "0" * 64},
         {"extra": 1},
         {"size": "8"},

@@ -88,7 +88,7 @@ def test_the_base_install_does_what_a_device_needs(arguments: str, world: Path) 
         later("data nest trips.parquet --out n.parquet", "tables"),
         later("data build gowalla x.txt --places 9 --out chi", "tables"),
         later(
-            "atlas build --locations places.csv --length 2 --epsilon 4 --out a.parquet",
+            "codebook build --locations places.csv --length 2 --epsilon 4 --out a.parquet",
             "tables",
         ),
         (

@@ -27,9 +27,9 @@ VARIABLES = {
         "`postgresql://USER@HOST/DATABASE`. An option given on the command line wins.",
     ),
     "NOMADP_ANALYST_TOKEN": (
-        "collector, `nomadp ask`",
+        "collector, `nomadp query`",
         "The analyst's token: `nomadp serve` takes it instead of making one, and "
-        "`nomadp ask --collector` shows it.",
+        "`nomadp query --collector` shows it.",
     ),
     "NOMADP_OPERATOR_TOKEN": (
         "collector, `nomadp task`, `nomadp collector status`",

@@ -221,7 +221,7 @@ def _polygons_are_given(rule: str) -> str:
         return "in Python, read the file with nomadp.formats.zone_files.read_zones first"
     if rule == "locations":
         return (
-            "single locations are areas for queries of whole trajectories only (nomadp ask "
+            "single locations are areas for queries of whole trajectories only (nomadp query "
             "--areas locations): a frequency oracle reports zones, so choose a finer grid"
         )
     if rule.startswith("polygons:"):

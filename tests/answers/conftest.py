@@ -9,7 +9,7 @@ from nomadp.locations import LocationSet
 from nomadp.zones import zones_of
 
 ABOUT = {
-    "question": "hotspots",
+    "query": "hotspots",
     "mechanism": "atlas",
     "mechanism_version": 2,
     "epsilon": "4",
@@ -32,7 +32,7 @@ def estimates(size: int, seed: int) -> dict[str, np.ndarray]:
     share = rng.dirichlet(np.full(size, 0.4))
     std = np.full(size, 0.4 / size) + share * rng.uniform(0.05, 0.5, size)
     low, high = np.maximum(share - 1.645 * std, 0), np.minimum(share + 1.645 * std, 1)
-    return {"share": share, "std": std, "low": low, "high": high}
+    return {"share": share, "std_error": std, "ci_low": low, "ci_high": high}
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +44,8 @@ def hotspots(places: LocationSet) -> Table:
         "lat": places.lat,
         "lng": places.lng,
         **found,
-        "flat": np.full(len(places), flat),
-        "significant": (found["low"] > flat) | (found["high"] < flat),
+        "baseline": np.full(len(places), flat),
+        "significant": (found["ci_low"] > flat) | (found["ci_high"] < flat),
         "rank": 1 + np.argsort(np.argsort(-found["share"])),
     }
     return Table("hotspots", column, ABOUT)
@@ -62,9 +62,16 @@ def density(shapes: Shapes) -> Table:
     lat, lng = zip(*shapes.places.values(), strict=True)
     found = estimates(len(names), 2)
     flat = np.full(len(names), 1 / len(names))
-    told = (found["low"] > flat) | (found["high"] < flat)
-    column = {"zone": names, "lat": lat, "lng": lng, **found, "flat": flat, "significant": told}
-    return Table("density", column, ABOUT | {"question": "density", "zones": "grid:4"}, shapes)
+    told = (found["ci_low"] > flat) | (found["ci_high"] < flat)
+    column = {
+        "zone": names,
+        "lat": lat,
+        "lng": lng,
+        **found,
+        "baseline": flat,
+        "significant": told,
+    }
+    return Table("density", column, ABOUT | {"query": "density", "zones": "grid:4"}, shapes)
 
 
 @pytest.fixture(scope="session")
@@ -77,15 +84,15 @@ def flows(shapes: Shapes) -> Table:
         "flow": found.pop("share"),
         **found,
     }
-    column["flat"] = np.full(len(names) ** 2, len(names) ** -2.0)
-    column["significant"] = found["low"] > column["flat"]
-    return Table("flows", column, ABOUT | {"question": "flows", "zones": "grid:4"}, shapes)
+    column["baseline"] = np.full(len(names) ** 2, len(names) ** -2.0)
+    column["significant"] = found["ci_low"] > column["baseline"]
+    return Table("flows", column, ABOUT | {"query": "flows", "zones": "grid:4"}, shapes)
 
 
 @pytest.fixture(scope="session")
 def lengths() -> Table:
     found = estimates(4, 4)
-    return Table("lengths", {"length": [2, 3, 4, 5], **found}, ABOUT | {"question": "lengths"})
+    return Table("lengths", {"length": [2, 3, 4, 5], **found}, ABOUT | {"query": "lengths"})
 
 
 KINDS = ("hotspots", "density", "flows", "lengths")

@@ -50,8 +50,8 @@ def world(tmp_path, script, monkeypatch):
 
 def asked(question, *more):
     files = ("--reports", "reports.parquet", "--locations", "places.csv", "--out", "out.csv")
-    kept = ("--learned", "learned.npz", "--overwrite", "--json")
-    done = CliRunner().invoke(main, ["ask", question, *files, *kept, *more])
+    kept = ("--model", "learned.npz", "--overwrite", "--json")
+    done = CliRunner().invoke(main, ["query", question, *files, *kept, *more])
     assert done.exit_code == 0, done.stderr
     with Path("out.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file)), json.loads(done.stdout)
@@ -88,10 +88,10 @@ def test_answers_are_what_the_benchmark_scores(name, epsilon, world, script, pap
     assert found == pytest.approx({name: wanted[name] for name in found}, rel=1e-9)
     assert said["kept"] == pytest.approx(wanted["kept"])
     if "no_intervals" in said:  # the benchmark scores those, too, which no answer claims
-        assert np.isnan(column(rows, "low")).all()
+        assert np.isnan(column(rows, "ci_low")).all()
         return
     true = truth.density[[cell(row["zone"], 16) for row in rows]]
-    held = (column(rows, "low") <= true) & (true <= column(rows, "high"))
+    held = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
     assert held.mean() == pytest.approx(wanted["cover"], abs=1e-9)
 
 
@@ -102,10 +102,10 @@ def test_intervals_hold_the_truth_where_nobody_chose_anything(name, epsilon, wor
     rows, said = asked("density", "--areas", "grid:16")
     assert ("no_intervals" in said) == (epsilon == "4")  # whose codebooks are small
     if epsilon == "4":
-        assert np.isnan(column(rows, "low")).all()
+        assert np.isnan(column(rows, "ci_low")).all()
         return
     cells = UnitSquare(subject.locations).cells(16)
     count = np.bincount(cells[subject.true.locations], minlength=256)
     true = (count / count.sum())[[cell(row["zone"], 16) for row in rows]]
-    held = (column(rows, "low") <= true) & (true <= column(rows, "high"))
+    held = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
     assert held.mean() >= 0.85

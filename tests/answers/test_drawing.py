@@ -23,7 +23,7 @@ def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
 ) -> None:
     column = hotspots.columns
     drawn = drawing_of(hotspots, places)
-    names = ("low", "high", "significant")
+    names = ("ci_low", "ci_high", "significant")
     steps = steps_of(column["share"], *(column[name] for name in names)).names
     assert len(drawn["dots"]) == len(hotspots)
     for dot in drawn["dots"]:
@@ -124,7 +124,7 @@ def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
 
 
 def test_an_answer_without_rows_says_how_many_are_missing(places: LocationSet) -> None:
-    names = ("location_id", "lat", "lng", "share", "low", "high", "significant")
+    names = ("location_id", "lat", "lng", "share", "ci_low", "ci_high", "significant")
     none = Table("hotspots", {name: [] for name in names}, {"missing": 12})
     drawn = drawing_of(none, places)
     assert (drawn["rows"], "marks" in drawn) == ([], False)

@@ -104,7 +104,7 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
         k
         for k in range(len(flows))
         if flows["significant"][k]
-        and (flows["flow"][k] > flows["flat"][k] or flows["high"][k] > average)
+        and (flows["flow"][k] > flows["baseline"][k] or flows["ci_high"][k] > average)
         and flows["origin"][k] != flows["destination"][k]
     }
     assert (scene.counts["drawn"], scene.counts["rows"]) == (len(drawn), len(flows))
@@ -135,7 +135,7 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
     about = {
         **density.about,
         "refused": {"late": 3},
-        "flat": {"significant": 9, "false_discovery_rate": 0.1},
+        "significance": {"significant": 9, "false_discovery_rate": 0.1},
         "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": "exact"},
         "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
         "task": "commute <b>",
@@ -279,7 +279,7 @@ def test_the_facts_say_how_many_rows_may_be_chance(
     hotspots: Table, apart: int, rate: float | None
 ) -> None:
     flat = {"significant": apart, "false_discovery_rate": 0.1}
-    ((_, words),) = facts(replace(hotspots, about={"flat": flat}))
+    ((_, words),) = facts(replace(hotspots, about={"significance": flat}))
     numbers = [str(apart)] if rate is None else [str(apart), f"{100 * rate:g}"]
     assert re.findall(r"\d+", words) == numbers
 
@@ -305,7 +305,7 @@ def test_a_flat_share_of_nearly_0_has_one_sign(
     columns = {
         **hotspots.columns,
         "significant": is_first,
-        "flat": np.where(is_first, 1e-6, hotspots["flat"]),
+        "baseline": np.where(is_first, 1e-6, hotspots["baseline"]),
         value: np.where(is_first, share, hotspots[value]),
     }
     found = replace(hotspots, columns=columns)

@@ -41,7 +41,7 @@ def answers(size: int, people: int = 1000) -> dict[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
         learned = fit(mechanism, reports)
-    return {kind: ask(mechanism, reports, {"ask": kind}, learned=learned) for kind in KINDS}
+    return {kind: ask(mechanism, reports, {"kind": kind}, learned=learned) for kind in KINDS}
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,14 @@ def many() -> dict[str, Table]:
 def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) -> None:
     table, reason = few[kind], few[kind].about["no_intervals"]
     assert {"32", str(CODEWORDS_LEAST)} <= set(re.findall(r"\d+", reason))
-    assert not {"level", "flat"} & table.about.keys()
-    assert np.isnan(table["low"]).all()
-    assert np.isnan(table["high"]).all()
+    assert not {"level", "significance"} & table.about.keys()
+    assert np.isnan(table["ci_low"]).all()
+    assert np.isnan(table["ci_high"]).all()
     assert set(table["significant"].tolist()) == {None}
     value = table["flow" if kind == "flows" else "share"]
     assert value.sum() == pytest.approx(1)
     assert "no_intervals" not in many[kind].about
-    assert not np.isnan(many[kind]["low"]).any()
+    assert not np.isnan(many[kind]["ci_low"]).any()
     assert many[kind]["significant"].any()
 
 
@@ -76,7 +76,7 @@ def test_64_codewords_are_enough(size: int, codewords: int) -> None:
     assert law.channel.size == codewords
     table = answers(size, 100)["flows"]
     assert ("no_intervals" in table.about) == (codewords < 64)
-    assert np.isnan(table["low"]).all() == (codewords < 64)
+    assert np.isnan(table["ci_low"]).all() == (codewords < 64)
 
 
 def test_reports_of_points_and_direct_questions_keep_their_intervals() -> None:
@@ -84,7 +84,7 @@ def test_reports_of_points_and_direct_questions_keep_their_intervals() -> None:
     for name, options in (("brr", {}), ("trips", {"zones": "grid:2"})):
         mechanism = make_mechanism(name, LOCATIONS, 6, **options)
         learned = nomadp.fit(mechanism, perturb_set(mechanism, true, SeededRandom(1)))
-        assert not np.isnan(nomadp.hotspots(learned)["low"]).any()
+        assert not np.isnan(nomadp.hotspots(learned)["ci_low"]).any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +98,7 @@ def test_words_and_marks_claim_neither(kind: str, few, many) -> None:
     assert len(drawn["head"]) == len(full["head"]) - 1
     for each in drawn["rows"]:
         share, baseline = each["cells"][-2:]
-        assert baseline == percent(table["flat"][each["row"]])
+        assert baseline == percent(table["baseline"][each["row"]])
         assert share == percent(table["flow" if kind == "flows" else "share"][each["row"]])
     told, said = (dict(map(tuple, each["facts"])) for each in (drawn, full))
     assert len(said.keys() - told.keys()) == 2  # intervals, and what they tell apart
@@ -121,10 +121,12 @@ def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> Non
     back = Table.read(path)
     assert back.about["no_intervals"] == table.about["no_intervals"]
     assert set(back["significant"].tolist()) == {None}
-    assert np.isnan(back["high"]).all()
+    assert np.isnan(back["ci_high"]).all()
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text().splitlines()))
-        assert {row[name] for row in rows for name in ("low", "high", "significant")} == {""}
+        assert {row[name] for row in rows for name in ("ci_low", "ci_high", "significant")} == {
+            ""
+        }
     if suffix == ".geojson":
         features = json.loads(path.read_text())["features"]
         assert {each["properties"]["significant"] for each in features} == {None}

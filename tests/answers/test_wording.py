@@ -38,7 +38,7 @@ ABOUT = {
     "reports": 5000,
     "refused": {},
     "level": 0.9,
-    "flat": {"significant": 2, "false_discovery_rate": 0.1},
+    "significance": {"significant": 2, "false_discovery_rate": 0.1},
     "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": HELD},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
@@ -50,9 +50,9 @@ ABOUT = {
 def numbers(share: list[float], apart: list[bool], *, level: float = 0.02) -> dict[str, Any]:
     value = np.array(share)
     return {
-        "low": np.maximum(value - level, 0),
-        "high": np.minimum(value + level, 1),
-        "flat": np.full(len(value), 1 / len(value)),
+        "ci_low": np.maximum(value - level, 0),
+        "ci_high": np.minimum(value + level, 1),
+        "baseline": np.full(len(value), 1 / len(value)),
         "significant": apart,
     }
 
@@ -86,7 +86,7 @@ def flows(*apart: int, least: bool = False) -> Table:
         **numbers(flow.tolist(), [k in apart for k in range(16)]),
     }
     if least:
-        column["flat"] = np.full(16, 0.5)
+        column["baseline"] = np.full(16, 0.5)
     return Table("flows", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
 
 
@@ -111,9 +111,13 @@ def lengths() -> Table:
 
 def withheld(table: Table) -> Table:
     nothing = np.full(len(table), np.nan)
-    column = {**table.columns, "low": nothing, "high": nothing}
+    column = {**table.columns, "ci_low": nothing, "ci_high": nothing}
     column["significant"] = np.full(len(table), None)
-    about = {name: each for name, each in table.about.items() if name not in ("level", "flat")}
+    about = {
+        name: each
+        for name, each in table.about.items()
+        if name not in ("level", "significance")
+    }
     reason = f"the codebook has 32 codewords, fewer than {CODEWORDS_LEAST}"
     return replace(table, columns=column, about={**about, "no_intervals": reason})
 
@@ -196,8 +200,10 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
     cases: dict[str, dict[str, Any]] = {
         "as usual": {},
         "fakes and refused reports": {"refused": {"late": 3}, "invalid_reports_at_least": 1200},
-        "no significant row": {"flat": {"significant": 0, "false_discovery_rate": 0.1}},
-        "one significant row": {"flat": {"significant": 1, "false_discovery_rate": 0.1}},
+        "no significant row": {"significance": {"significant": 0, "false_discovery_rate": 0.1}},
+        "one significant row": {
+            "significance": {"significant": 1, "false_discovery_rate": 0.1}
+        },
         "no minimum": {"suppression": {"min_batch_size": 1}},
     }
     tables = {name: replace(places(), about=ABOUT | more) for name, more in cases.items()}

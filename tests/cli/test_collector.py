@@ -121,8 +121,8 @@ def test_an_export_is_asked_and_decoded_with_the_files_of_its_task(
     bundle, out = bundle_of(), tmp_path / "reports.parquet"
     folder = write_task_folder(tmp_path / "task", bundle)
     run_json("collector", "export", "--store", place, "--task", bundle.task.id, "--out", out)
-    public = ("--locations", folder / "locations.csv", "--atlas", folder / "atlas.json")
-    asked = run_json("ask", "hotspots", out, *public, "--out", tmp_path / "hotspots.csv")
+    public = ("--locations", folder / "locations.csv", "--codebook", folder / "atlas.json")
+    asked = run_json("query", "hotspots", out, *public, "--out", tmp_path / "hotspots.csv")
     assert asked["reports"] == 5
     run_json("decode", out, *public, "--out", tmp_path / "where.csv")
     assert (tmp_path / "where.csv").exists()

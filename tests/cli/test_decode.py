@@ -198,16 +198,16 @@ def test_estimates_are_not_decoded_again(perturb: Run, decode: Run) -> None:
 def test_reports_of_a_pinned_atlas_need_that_atlas(perturb: Run, decode: Run, run: Run) -> None:
     for size in ("5", "6"):
         run(
-            *("atlas", "build", "--locations", "places.csv", "--length", "2", "3"),
+            *("codebook", "build", "--locations", "places.csv", "--length", "2", "3"),
             *("--epsilon", "4", "--size", size, "--out", f"{size}.parquet"),
         )
-    assert perturb("--atlas", "5.parquet").exit_code == 0
+    assert perturb("--codebook", "5.parquet").exit_code == 0
     code = "reports_of_another_codebook"
-    assert_refused(decode(), code, "--atlas")
-    assert_refused(decode("--atlas", "6.parquet"), code)
-    assert as_json(decode("--atlas", "5.parquet", "--json"))["points"] == 7
+    assert_refused(decode(), code, "--codebook")
+    assert_refused(decode("--codebook", "6.parquet"), code)
+    assert as_json(decode("--codebook", "5.parquet", "--json"))["points"] == 7
     assert perturb("--size", "5").exit_code == 0
-    assert_refused(decode("--atlas", "5.parquet"), code)
+    assert_refused(decode("--codebook", "5.parquet"), code)
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from tests.cli.conftest import Run, assert_refused
 WRITING = {
     "perturb": "perturb trips.csv --locations places.csv --epsilon 4 --out {}.csv",
     "decode": "decode trips.csv --locations places.csv --epsilon 4 --out {}.csv",
-    "atlas build": "atlas build --locations places.csv --length 2 --epsilon 4 --out {}.parquet",
+    "codebook build": "codebook build --locations places.csv --length 2 --epsilon 4 "
+    "--out {}.parquet",
     "data build": "data build city --places 20 --trips 10 --out {}",
     "data convert": "data convert trips.csv --locations places.csv --out {}.csv",
     "data convert to a folder": "data convert trips.csv --locations places.csv --out {}",

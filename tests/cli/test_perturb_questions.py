@@ -32,7 +32,7 @@ def test_a_question_is_asked_of_every_trajectory(
 def test_answers_to_a_question_are_not_decoded(perturb: Run, run: Run) -> None:
     assert perturb("--mechanism", "starts").exit_code == 0
     told = run("decode", "reports.csv", "--locations", "places.csv", "--out", "decoded.csv")
-    assert_refused(told, "frequency_oracle_unsupported", "starts", "nomadp ask")
+    assert_refused(told, "frequency_oracle_unsupported", "starts", "nomadp query")
 
 
 ABROAD = "--time-zone", "Asia/Tokyo"
@@ -54,7 +54,7 @@ def test_converted_files_are_counted_by_the_clock(
     done = run("perturb", out, *asked, *read, "--out", "reports.csv")
     assert done.exit_code == 0, done.stderr
     answer = ("--locations", "places.csv", "--json", "--out", "when.csv")
-    top = as_json(run("ask", "hotspots", "reports.csv", *answer))["top"]
+    top = as_json(run("query", "hotspots", "reports.csv", *answer))["top"]
     share = {row["when"]: row["share"] for row in top}
     assert share["6-12 h"] > 0.8  # in UTC it was 22.30 h
 

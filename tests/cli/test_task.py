@@ -227,7 +227,7 @@ def code_of(result: Result) -> str:
         ("task", "show", "URL/tasks/" + "A" * 43),
         ("task", "verify", "URL/tasks/" + "A" * 43),
         ("collector", "status", "--url", "URL"),
-        ("ask", "flows", "--collector", "URL", "--task", "A" * 43, "--out", "flows.csv"),
+        ("query", "flows", "--collector", "URL", "--task", "A" * 43, "--out", "flows.csv"),
     ],
 )
 def test_no_token_goes_over_http_to_another_machine(

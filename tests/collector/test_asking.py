@@ -1,4 +1,4 @@
-"""``nomadp ask --collector``: an analyst's question to a collector that runs."""
+"""``nomadp query --collector``: an analyst's question to a collector that runs."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def asked(tmp_path: Path, port: int, *arguments: str) -> Any:
     bundle = bundle_of("starts")
     where = ["--collector", f"http://127.0.0.1:{port}", "--task", bundle.task.id]
     out = ["--out", str(tmp_path / "answer.csv"), "--json"]
-    return CliRunner().invoke(main, ["ask", "hotspots", *where, *arguments, *out])
+    return CliRunner().invoke(main, ["query", "hotspots", *where, *arguments, *out])
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
 
 def ask(out: str, *where: str) -> None:
     done = CliRunner().invoke(
-        main, ["ask", "hotspots", *where, "--areas", "grid:1", "--out", out]
+        main, ["query", "hotspots", *where, "--areas", "grid:1", "--out", out]
     )
     assert done.exit_code == 0, done.output
 
@@ -150,7 +150,15 @@ def test_files_of_a_task_are_asked_on_its_terms(
     ask("few.csv", "exported.parquet", "--task", "task")
     said = json.loads(Path("few.csv.meta.json").read_bytes())
     assert (said["missing"], said["rows"]) == (bundle.task.min_batch_size - 1, 0)
-    wrong = ["ask", "hotspots", "exported.parquet", "--task", bundle.task.id, "--out", "x.csv"]
+    wrong = [
+        "query",
+        "hotspots",
+        "exported.parquet",
+        "--task",
+        bundle.task.id,
+        "--out",
+        "x.csv",
+    ]
     done = CliRunner().invoke(main, wrong)
     assert done.exit_code == 2
     assert printed_code(done.stderr) == "not_one_source"

@@ -177,7 +177,7 @@ def finished(address: Address, job: Reply) -> Reply:
         time.sleep(0.1)
 
 
-QUESTION = {"question": {"ask": "hotspots"}}
+QUESTION = {"query": {"kind": "hotspots"}}
 
 
 def test_a_question_is_one_job_until_it_is_deleted(
@@ -204,15 +204,15 @@ def test_a_question_is_one_job_until_it_is_deleted(
 
 def test_a_default_that_is_said_is_no_other_job(address: Address, bundle: TaskBundle) -> None:
     path, task = f"/tasks/{bundle.task.id}/collection_jobs", bundle.task
-    said = {"ask": "hotspots", "level": "0.90", "areas": "locations", "at": None}
-    asked: list[dict[str, Any]] = [QUESTION, {"question": said}]
+    said = {"kind": "hotspots", "level": "0.90", "areas": "locations", "at": None}
+    asked: list[dict[str, Any]] = [QUESTION, {"query": said}]
     asked += [{"start": task.start, **QUESTION, "end": task.end}]
     names = [address.post(path, each, "analyst").json["job"] for each in asked]
     assert len(set(names)) == 1
     # Under this name it was kept before defaults were looked at, and is found again.
     before = json.dumps([task.id, QUESTION], sort_keys=True, separators=(",", ":"))
     assert names[0] == encoded(hashlib.sha256(before.encode()).digest())
-    for other in ({"start": task.start + 1, **QUESTION}, {"question": {**said, "level": 0.5}}):
+    for other in ({"start": task.start + 1, **QUESTION}, {"query": {**said, "level": 0.5}}):
         assert address.post(path, other, "analyst").json["job"] != names[0]
 
 
@@ -251,7 +251,7 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
     law, length = question.mechanism.identity, question.code.entries
     for reports, missing in ((2, 1), (3, 0)):
         counts = Counts({(law, length, number): reports for number in numbers})
-        found = Asking(question, counts).answered(QUESTION["question"])
+        found = Asking(question, counts).answered(QUESTION["query"])
         assert found["about"]["missing"] == missing
         assert bool(found["columns"]["share"]) is (missing == 0)
 
@@ -264,30 +264,30 @@ def test_a_question_that_cannot_be_asked_is_refused(
     path = f"/tasks/{bundle.task.id}/collection_jobs"
     for wrong in (
         {},
-        {"ask": "who was it"},
-        {"ask": ["flows"]},
-        {"ask": "flows", "level": "2"},
-        {"ask": "flows", "people": 7},
-        {"ask": "hotspots", "areas": "secret:4"},
-        {"ask": "hotspots", "areas": "grid:0"},
-        {"ask": "hotspots", "at": "home"},
-        {"ask": "hotspots", "areas": f"polygons:{64 * 'f'}"},
-        {"ask": "density", "areas": "locations"},
-        {"ask": "flows", "areas": "locations"},
-        {"ask": "hotspots", "level": "\u0660.\u0669"},
-        {"ask": "synthesize", "start": "tomorrow"},
-        {"ask": "synthesize", "start": "2300-01-01"},
+        {"kind": "who was it"},
+        {"kind": ["flows"]},
+        {"kind": "flows", "level": "2"},
+        {"kind": "flows", "people": 7},
+        {"kind": "hotspots", "areas": "secret:4"},
+        {"kind": "hotspots", "areas": "grid:0"},
+        {"kind": "hotspots", "at": "home"},
+        {"kind": "hotspots", "areas": f"polygons:{64 * 'f'}"},
+        {"kind": "density", "areas": "locations"},
+        {"kind": "flows", "areas": "locations"},
+        {"kind": "hotspots", "level": "\u0660.\u0669"},
+        {"kind": "synthesize", "start": "tomorrow"},
+        {"kind": "synthesize", "start": "2300-01-01"},
     ):
-        reply = address.post(path, {"question": wrong}, "analyst")
-        assert (reply.status, reply.problem) == (422, "invalid_question")
+        reply = address.post(path, {"query": wrong}, "analyst")
+        assert (reply.status, reply.problem) == (422, "invalid_query")
         assert reply.json["detail"]
         assert not any(word in reply.body for word in (b"secret", b"home", b"people"))
     other = f"/tasks/{question.task.id}/collection_jobs"
-    job = address.post(other, {"question": {"ask": "hotspots", "areas": "grid:9"}}, "analyst")
+    job = address.post(other, {"query": {"kind": "hotspots", "areas": "grid:9"}}, "analyst")
     assert finished(address, job).json["status"] == "refused"  # only this task cannot answer
-    for wrong in ({}, {"question": 1}, {"question": {}, "start": -1}, {"question": {}, "x": 1}):
+    for wrong in ({}, {"query": 1}, {"query": {}, "start": -1}, {"query": {}, "x": 1}):
         assert address.post(path, wrong, "analyst").problem == "invalid_message"
-    twice = b'{"question":{"ask":"hotspots"},"question":{"ask":"density"}}'
+    twice = b'{"query":{"kind":"hotspots"},"query":{"kind":"density"}}'
     kind = {"content_type": "application/json"}
     reply = address.ask("POST", path, twice, role="analyst", **kind)
     assert reply.problem == "invalid_message"
@@ -354,9 +354,9 @@ def test_the_document_has_every_problem_and_its_status() -> None:
 
 
 def test_the_document_has_every_question_and_what_it_takes() -> None:
-    question = DOCUMENT["components"]["schemas"]["Asked"]["properties"]["question"]
-    assert question["properties"]["ask"]["enum"] == list(QUESTIONS)
-    assert set(question["properties"]) == {"ask", *_RULES}
+    question = DOCUMENT["components"]["schemas"]["Asked"]["properties"]["query"]
+    assert question["properties"]["kind"]["enum"] == list(QUESTIONS)
+    assert set(question["properties"]) == {"kind", *_RULES}
 
 
 def test_the_document_has_every_route_and_no_other() -> None:

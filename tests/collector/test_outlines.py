@@ -51,7 +51,7 @@ def plain(drawn: TaskBundle) -> TaskBundle:
 
 def answered(address: Served, bundle: TaskBundle, question: dict[str, Any]) -> Any:
     path = f"/tasks/{bundle.task.id}/collection_jobs"
-    name = address.post(path, {"question": question}, "analyst").json["job"]
+    name = address.post(path, {"query": question}, "analyst").json["job"]
     for _ in range(300):
         reply = address.ask("GET", f"{path}/{name}", role="analyst")
         if reply.status == 200:
@@ -69,7 +69,7 @@ def test_outlines_are_served_and_answers_are_drawn_with_them(
         assert reply.body == outlines_bytes(drawn)
         assert reply.headers["content-type"] == "application/geo+json"
         address.send(drawn, *(report(drawn, time=today()) for _ in range(4)))
-        found = answered(address, drawn, {"ask": "hotspots"})
+        found = answered(address, drawn, {"kind": "hotspots"})
         assert [each["row"] for each in found["areas"]] == [0, 1]
         assert found["dots"] == []
         url = f"http://127.0.0.1:{address.port}"

@@ -113,7 +113,7 @@ def test_what_a_task_promises_is_told_to_everybody(
 def test_questions_asked_together_are_learned_for_once(
     sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = [{"ask": "hotspots"}, {"ask": "flows"}]
+    asked = [{"kind": "hotspots"}, {"kind": "flows"}]
     works, work_out = [], jobs._worked_out
 
     async def counted(request: bytes) -> bytes | None:
@@ -124,8 +124,8 @@ def test_questions_asked_together_are_learned_for_once(
     with collector(sqlite, bundle) as address:
         address.send(bundle, *[report(bundle, k) for k in range(5)])
         path = f"/tasks/{bundle.task.id}/collection_jobs"
-        made = [address.post(path, {"question": each}, "analyst") for each in asked]
-        strange = address.post(path, {"question": {"ask": "nothing of the kind"}}, "analyst")
+        made = [address.post(path, {"query": each}, "analyst") for each in asked]
+        strange = address.post(path, {"query": {"kind": "nothing of the kind"}}, "analyst")
         where = [each.headers["location"] for each in made]
         found = [address.ask("GET", each, role="analyst") for each in where]
         while any(each.status == 202 for each in found):

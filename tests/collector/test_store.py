@@ -346,7 +346,7 @@ def test_answers_to_a_question_are_exported_as_values(
     counts = counts_of(connection, held)
     connection.close()
     assert Counts.of(question.mechanism, reports) == counts
-    told = [ask(question.mechanism, each, {"ask": "hotspots"}) for each in (counts, reports)]
+    told = [ask(question.mechanism, each, {"kind": "hotspots"}) for each in (counts, reports)]
     assert told[0].columns["share"].tolist() == told[1].columns["share"].tolist()
 
 

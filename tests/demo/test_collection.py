@@ -93,7 +93,7 @@ def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
         assert ends["zone"][first] == "Old Town"
         assert ends["significant"][first]
         leaves = np.array(flows["origin"]) != np.array(flows["destination"])
-        more = leaves & flows["significant"] & (flows["flow"] > flows["flat"])
+        more = leaves & flows["significant"] & (flows["flow"] > flows["baseline"])
         assert np.count_nonzero(more) >= 2
 
 

@@ -16,9 +16,9 @@ from refusals import refused
 import nomadp
 from nomadp.answers import Table
 from nomadp.formats import bounded
-from nomadp.formats.atlas_files import read_atlas
 from nomadp.formats.bounded import gunzipped
 from nomadp.formats.checkin_files import read_checkins
+from nomadp.formats.codebook_files import read_atlas
 from nomadp.formats.point_files import read_points
 from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.model import Model

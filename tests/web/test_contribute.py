@@ -189,7 +189,7 @@ class Visit:
 
     def answer(self, question: dict[str, str]) -> dict[str, Any]:
         path = f"/tasks/{self.bundle.task.id}/collection_jobs"
-        where = self.address.post(path, {"question": question}, "analyst").headers["location"]
+        where = self.address.post(path, {"query": question}, "analyst").headers["location"]
         ask = partial(self.address.ask, "GET", where, role="analyst")
         until(self.page, lambda: ask().status != 202)
         found: dict[str, Any] = ask().json
@@ -290,7 +290,7 @@ def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
         assert found.sent_bytes() == 0
         assert found.send() == "accepted"
         only_the_report(found)
-        stored, answer = found.stored(), found.answer({"ask": "hotspots"})
+        stored, answer = found.stored(), found.answer({"kind": "hotspots"})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         body = json.loads(page.locator("#receipt pre").inner_text())
     (number,) = found.bundle.code.parse(body["reports"][0]["value"])
@@ -329,7 +329,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
         private = rf"2024-05|{NEAR[:6]}|41\.\d|-87\.\d"
         assert not re.search(private, sent + kept)
         assert found.stored()["reports"] == 1
-        assert found.answer({"ask": "flows"})["status"] == "done"
+        assert found.answer({"kind": "flows"})["status"] == "done"
 
 
 def test_the_key_names_only_what_is_on_the_map(chromium: "Browser", collector: Process) -> None:

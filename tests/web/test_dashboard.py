@@ -137,7 +137,10 @@ def telling(*apart: str) -> Callable[["Route"], None]:
         said = reply.json()
         about = said.get("answer", {}).get("about", {})
         if "areas" in about:
-            about["flat"] = {**about["flat"], "significant": int(about["areas"] in apart)}
+            about["significance"] = {
+                **about["significance"],
+                "significant": int(about["areas"] in apart),
+            }
         route.fulfill(response=reply, json=said)
 
     return changed
@@ -176,7 +179,7 @@ def test_a_picture_that_tells_nothing_points_to_those_that_do(
     def only_flows(route: "Route") -> None:
         reply = route.fetch()
         said = reply.json() if reply.status == 200 else {}
-        if flat := said.get("answer", {}).get("about", {}).get("flat"):
+        if flat := said.get("answer", {}).get("about", {}).get("significance"):
             flat["significant"] = int(said["answer"]["kind"] == "flows")
         route.fulfill(response=reply, json=said)
 
@@ -215,7 +218,7 @@ def test_without_intervals_nothing_is_called_certain(
         reply = route.fetch()
         said = reply.json() if reply.status == 200 else {}
         if "areas" in (about := said.get("answer", {}).get("about", {})):
-            about.pop("flat", None)
+            about.pop("significance", None)
             about["no_intervals"] = reason
             said["answer"]["drawn"]["has_intervals"] = False
         route.fulfill(response=reply, json=said)

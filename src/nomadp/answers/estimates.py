@@ -44,10 +44,10 @@ class Estimates:
             low, high = interval_of(shares, self.level)
         return {
             name: np.asarray(shares.values),
-            "std": np.asarray(shares.deviation),
-            "low": low,
-            "high": high,
-            "flat": np.asarray(shares.flat),
+            "std_error": np.asarray(shares.deviation),
+            "ci_low": low,
+            "ci_high": high,
+            "baseline": np.asarray(shares.flat),
         }
 
     @cached_property
@@ -69,7 +69,7 @@ class Estimates:
         """The level of the intervals and how many rows differ, or why neither is known."""
         if self.withheld is not None:
             return {"no_intervals": self.withheld}
-        return {"level": self.level, "flat": significant(self.significant, self.level)}
+        return {"level": self.level, "significance": significant(self.significant, self.level)}
 
 
 def withheld_for(survey: Survey) -> str | None:

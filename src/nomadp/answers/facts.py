@@ -41,14 +41,14 @@ def missing(
     short = terms.min_batch_size - counts.reports(mechanism)
     if short <= 0:
         return None
-    said = {"ask": kind, **_made(mechanism), **_terms(terms), "missing": short}
+    said = {"kind": kind, **_made(mechanism), **_terms(terms), "missing": short}
     return Table(kind, {name: [] for name in columns}, said)
 
 
 def about(kind: str, learned: Model, terms: Terms, **more: Any) -> dict[str, Any]:
     """The facts of an answer."""
     return {
-        "ask": kind,
+        "kind": kind,
         **_made(learned.mechanism),
         **_terms(terms),
         "missing": 0,

@@ -22,7 +22,16 @@ from nomadp.zones import Zones
 
 __all__ = ["flow_poisoning", "flows"]
 
-COLUMNS = ("origin", "destination", "flow", "std", "low", "high", "flat", "significant")
+COLUMNS = (
+    "origin",
+    "destination",
+    "flow",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "significant",
+)
 GRID = "grid:4"
 
 

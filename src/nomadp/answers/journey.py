@@ -26,7 +26,7 @@ EACH = (
     "exact, of any share of these journeys, with what was learned held fixed; learning again "
     "may move it further"
 )
-LENGTHS = ("length", "share", "std", "low", "high", "flat", "significant")
+LENGTHS = ("length", "share", "std_error", "ci_low", "ci_high", "baseline", "significant")
 
 
 def journeys(
@@ -118,9 +118,9 @@ def lengths(
 ) -> Table:
     """The share of journeys of each number of points, which reports tell in the open.
 
-    ``learned`` is what `learn` gives. Among those who reported the shares are exact; ``std``,
-    ``low`` and ``high`` are by how much they may differ among everybody, if those who reported
-    are a random part, with probability ``level``. Flat is every length that came in as likely
+    ``learned`` is what `learn` gives. Among those who reported the shares are exact;
+    ``std_error``, ``ci_low`` and ``ci_high`` hold for everybody, if those who reported are a
+    random sample, with probability ``level``. Flat is every length that came in as likely
     as the others; ``terms`` are as in `hotspots`. Raises `DomainError` where a report tells of
     no length, or all are of one.
 
@@ -146,7 +146,7 @@ def lengths(
     columns = _length_columns(learned, level)
     said = {
         "level": level,
-        "flat": significant(columns["significant"], level),
+        "significance": significant(columns["significant"], level),
         "fakes": part_poisoning("exact: a fake has one length"),
     }
     return Table("lengths", columns, about("lengths", learned, terms, **said))
@@ -167,10 +167,10 @@ def _length_columns(learned: Model, level: float) -> dict[str, Any]:
     return {
         "length": np.array(list(found), dtype=np.int64),
         "share": share,
-        "std": np.sqrt(share * (1 - share) / total),
-        "low": low,
-        "high": high,
-        "flat": flat,
+        "std_error": np.sqrt(share * (1 - share) / total),
+        "ci_low": low,
+        "ci_high": high,
+        "baseline": flat,
         "significant": is_apart(flat, partial(_wilson, share, total), level),
     }
 

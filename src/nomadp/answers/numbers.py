@@ -30,8 +30,8 @@ def percent(share: float, decimals: int | None = None) -> str:
 
 def has_intervals(columns: Mapping[str, Any]) -> bool:
     """Whether every row says from where to where the truth may lie."""
-    named = {"low", "high"} <= columns.keys()
-    return named and not np.isnan(columns["low"]).any()
+    named = {"ci_low", "ci_high"} <= columns.keys()
+    return named and not np.isnan(columns["ci_low"]).any()
 
 
 def decimals_of(columns: Mapping[str, Any]) -> int | None:
@@ -43,5 +43,5 @@ def decimals_of(columns: Mapping[str, Any]) -> int | None:
     if value not in columns or not has_intervals(columns) or not len(columns[value]):
         return None
     first = np.argsort(-columns[value], kind="stable")[: theme()["rows_most"]]
-    width = 100 * float(np.median((columns["high"] - columns["low"])[first]))
+    width = 100 * float(np.median((columns["ci_high"] - columns["ci_low"])[first]))
     return min(max(1 - floor(log10(width)), 0), MOST) if width > 0 else None

@@ -34,7 +34,17 @@ __all__ = [
 
 ANY = "any"
 """As a time: all of them together."""
-COLUMNS = ("lat", "lng", "share", "std", "low", "high", "flat", "rank", "significant")
+COLUMNS = (
+    "lat",
+    "lng",
+    "share",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "rank",
+    "significant",
+)
 GRID = "grid:16"
 
 
@@ -52,10 +62,10 @@ def hotspots(
     rule such as grid:16 or h3:8, `Zones`, or a frame of GeoPandas with polygons; by default
     single locations, and for a direct question its own zones, which may also be asked for
     larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
-    their starts, if it is left out. Every row has ``share``, ``std``, ``low`` and ``high``,
-    which hold the truth with probability ``level``, its ``rank``, what somebody without reports
-    would say (``flat``), and whether it is ``significant`` from that. Of an ATLAS codebook with
-    fewer than 64 codewords ``low``, ``high`` and ``significant`` are empty, and
+    their starts, if it is left out. Every row has ``share``, ``std_error``, the
+    ``ci_low`` and ``ci_high`` of its confidence interval at ``level``, its ``rank``, the
+    ``baseline``, and whether the difference is ``significant``. Of an ATLAS codebook with
+    fewer than 64 codewords ``ci_low``, ``ci_high`` and ``significant`` are empty, and
     ``about["no_intervals"]`` gives the reason. ``about`` has the rest, ``terms`` say of how few
     reports nothing is told. Raises `DomainError` for what reports do not tell of.
 

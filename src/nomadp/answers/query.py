@@ -64,7 +64,7 @@ def ask(
     learned: Model | None = None,
     **terms: Any,
 ) -> Table:
-    """The answer to a question such as {"ask": "hotspots", "areas": "grid:16"}.
+    """The answer to a question such as {"kind": "hotspots", "areas": "grid:16"}.
 
     ``ask`` is one of `QUESTIONS`; ``areas``, ``at`` and ``level``, or ``journeys``, ``seed``
     and ``start``, may say more. What was ``learned`` of these counts need not be learned again.
@@ -72,7 +72,7 @@ def ask(
     how many reports are missing, and ``task``, the id that the answer carries.
     """
     asked = checked_question(question)
-    kind = asked.pop("ask")
+    kind = asked.pop("kind")
     on, found = Terms(**terms), counts_of(mechanism, counts)
     few = missing(_KINDS.get(kind, kind), mechanism, found, on, _QUESTIONS[kind].columns)
     if few is not None:
@@ -90,13 +90,13 @@ def ask(
 def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """A question that has only what it may have, its level as a number."""
     said: Any = question
-    kind = said.get("ask") if isinstance(said, Mapping) else None
+    kind = said.get("kind") if isinstance(said, Mapping) else None
     if not isinstance(kind, str) or kind not in _QUESTIONS:
         raise SchemaError(
             f"a question must ask for one of {', '.join(QUESTIONS)}", code="unknown_query"
         )
     takes = _QUESTIONS[kind].takes
-    strange = [name for name in question if name not in ("ask", *takes)]
+    strange = [name for name in question if name not in ("kind", *takes)]
     if strange:
         known = sorted(_RULES.keys() & set(strange))
         raise SchemaError(
@@ -131,7 +131,7 @@ def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
             raise SchemaError(
                 f"of a question, {refusal}", code="invalid_query_option", option="start"
             ) from None
-    kind, areas = asked["ask"], asked.get("areas")
+    kind, areas = asked["kind"], asked.get("areas")
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
         return
     # A task's own zones may be polygons, which are named by their hash.
@@ -151,7 +151,7 @@ def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict
         asked = checked_question(question)
     except SchemaError:
         return dict(question)
-    unsaid = dict(_QUESTIONS[asked["ask"]].takes)
+    unsaid = dict(_QUESTIONS[asked["kind"]].takes)
     if "at" in unsaid:
         unsaid["at"] = asked_of(mechanism, None)
     if "areas" in unsaid and isinstance(mechanism, FrequencyOracle):

@@ -102,8 +102,8 @@ def _numbers(table: "Table", rows: Any) -> dict[str, Any]:
     value = value_column(table.columns)
     found = {
         "value": table[value][rows],
-        "low": table.columns.get("low", table[value])[rows],
-        "high": table.columns.get("high", table[value])[rows],
+        "ci_low": table.columns.get("ci_low", table[value])[rows],
+        "ci_high": table.columns.get("ci_high", table[value])[rows],
     }
     apart = table.columns.get("significant")
     if apart is None or not has_intervals(table.columns):
@@ -177,10 +177,10 @@ class Picked:
         """
         number = _numbers(table, rows)
         value, apart = number["value"], number["significant"]
-        flat = table.columns.get("flat", np.zeros(len(table)))[rows]
-        less = (value < flat) & ~np.isnan(number["high"])
+        flat = table.columns.get("baseline", np.zeros(len(table)))[rows]
+        less = (value < flat) & ~np.isnan(number["ci_high"])
         order = np.argsort(-value, kind="stable")
-        enough = apart & (value > 0) & (~less | (number["high"] > value.mean()))
+        enough = apart & (value > 0) & (~less | (number["ci_high"] > value.mean()))
         moves = np.array([table["origin"][k] != table["destination"][k] for k in rows])
         # What is more comes first where there are too many, and then the greatest.
         moving = sorted((k for k in order if enough[k] and moves[k]), key=lambda k: less[k])

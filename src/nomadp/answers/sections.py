@@ -145,11 +145,13 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
     digits = table.decimals
     found.append(("Share", True, lambda k: percent(float(column[value][k]), digits)))
     if is_withheld(table):
-        found.append(("Baseline", True, lambda k: percent(float(column["flat"][k]), digits)))
+        found.append(
+            ("Baseline", True, lambda k: percent(float(column["baseline"][k]), digits))
+        )
         return found
-    if {"low", "high"} <= column.keys():
+    if {"ci_low", "ci_high"} <= column.keys():
         found.append(("Interval", True, lambda k: _interval(table, k)))
-    if "flat" in column:
+    if "baseline" in column:
         found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
     return found
 
@@ -176,7 +178,7 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
     column = table.columns
     if not column["significant"][row]:
         return "not told apart"
-    flat = float(column["flat"][row])
+    flat = float(column["baseline"][row])
     than = ">" if column[value_column(column)][row] > flat else "<"
     said = percent(flat, table.decimals)
     if said.startswith("<"):
@@ -186,7 +188,9 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
 
 
 def _interval(table: "Table", row: int) -> str:
-    low, high = (percent(float(table[name][row]), table.decimals) for name in ("low", "high"))
+    low, high = (
+        percent(float(table[name][row]), table.decimals) for name in ("ci_low", "ci_high")
+    )
     return f"{low.removesuffix(PERCENT)} to {high}"
 
 

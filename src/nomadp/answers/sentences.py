@@ -46,15 +46,15 @@ def row_name(table: "Table", row: int) -> str:
     digits = table.decimals
     said = f"{named}: {percent(column[value][row], digits)}"
     if has_intervals(column):
-        low, high = (percent(column[name][row], digits) for name in ("low", "high"))
+        low, high = (percent(column[name][row], digits) for name in ("ci_low", "ci_high"))
         said += f", from {low} to {high}"
-    return f"{said}; {from_flat(table, row)}" if "flat" in column else said
+    return f"{said}; {from_flat(table, row)}" if "baseline" in column else said
 
 
 def from_flat(table: "Table", row: int) -> str:
     """How an estimate lies to what somebody without reports would say."""
     column = table.columns
-    value, flat = column[value_column(column)][row], column["flat"][row]
+    value, flat = column[value_column(column)][row], column["baseline"][row]
     if is_withheld(table):
         return f"the baseline is {percent(flat, table.decimals)}"
     than = "more than" if value > flat else "less than"
@@ -65,7 +65,7 @@ def from_flat(table: "Table", row: int) -> str:
 
 def is_withheld(table: "Table") -> bool:
     """Whether intervals and significance are left empty, since they would not hold."""
-    return "low" in table.columns and not has_intervals(table.columns)
+    return "ci_low" in table.columns and not has_intervals(table.columns)
 
 
 def headline(table: "Table") -> str:
@@ -196,7 +196,7 @@ def _interval(about: Mapping[str, Any]) -> Fact:
 
 
 def _flat(about: Mapping[str, Any]) -> Fact:
-    flat = about.get("flat", about)
+    flat = about.get("significance", about)
     if not isinstance(flat, dict) and flat is not about:
         return None
     if "significant" not in flat:

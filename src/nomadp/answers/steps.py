@@ -33,7 +33,7 @@ class Steps(NamedTuple):
 
 
 def steps_of(
-    value: Floats, low: Floats, high: Floats, significant: Any, top: float | None = None
+    value: Floats, ci_low: Floats, ci_high: Floats, significant: Any, top: float | None = None
 ) -> Steps:
     """Four steps where the interval is at most a step wide, fewer where it is wider.
 
@@ -46,9 +46,11 @@ def steps_of(
     edges = np.array(theme()["edges"]) * top
     # Where a share lies on the scale, in steps; one more, for intervals beyond the greatest.
     scale = np.array([0.0, *edges, top, 2 * top])
-    at, start, end = (np.interp(each, scale, np.arange(6.0)) for each in (value, low, high))
+    at, start, end = (
+        np.interp(each, scale, np.arange(6.0)) for each in (value, ci_low, ci_high)
+    )
     names: list[str] = []
-    if np.isnan(low).any():
+    if np.isnan(ci_low).any():
         steps = theme()["certainty"][UNKNOWN]["steps"]
         names = [f"{UNKNOWN}-{1 + min(int(place * steps / 4), steps - 1)}" for place in at]
         return Steps(tuple(names), edges, has_intervals=False)

@@ -135,9 +135,9 @@ def direction(table: "Table", row: int) -> int:
     column = table.columns
     if "significant" in column and not column["significant"][row]:
         return 0
-    if "flat" not in column:
+    if "baseline" not in column:
         return 1
-    return 1 if column[value_column(column)][row] > column["flat"][row] else -1
+    return 1 if column[value_column(column)][row] > column["baseline"][row] else -1
 
 
 def _named_of(table: "Table", less: Sequence[int]) -> int:
@@ -146,4 +146,4 @@ def _named_of(table: "Table", less: Sequence[int]) -> int:
         return less[0]
     column = table.columns
     value = column[value_column(column)]
-    return max(less, key=lambda k: column["flat"][k] - value[k])
+    return max(less, key=lambda k: column["baseline"][k] - value[k])

@@ -66,7 +66,7 @@ def collector() -> None:
 @out_option("Reports: .parquet.", ".parquet")
 @json_option
 def export(*, store: str, task_id: str, out: Path) -> Answer:
-    """Reports as "nomadp perturb" writes them, for "nomadp ask", "decode" and clusters.
+    """Reports as "nomadp perturb" writes them, for "nomadp query", "decode" and clusters.
 
     In the order of their random ids, each with its epoch: nothing of senders is there to be
     exported.

@@ -24,7 +24,7 @@ DAMAGED = (
 DIFFERENT = (
     "make a backup, and check an older one: if that is whole, restore it into a new store",
     'reports that are there can be exported ("nomadp collector export") and asked as a file '
-    '("nomadp ask"), which counts them anew',
+    '("nomadp query"), which counts them anew',
 )
 
 

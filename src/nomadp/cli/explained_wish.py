@@ -73,7 +73,7 @@ def _commands(found: Advice, options: dict[str, Any]) -> list[str]:
     zones = f" --zones {shlex.quote(str(named))}"
     direct = found.better != "atlas"
     asked = f" --mechanism {found.better}{zones}" if direct else ""
-    ask = f"nomadp ask {found.wish} reports.parquet {_places(options)}{zones}"
+    ask = f"nomadp query {found.wish} reports.parquet {_places(options)}{zones}"
     return [_perturb(options, asked), f"{ask} --out {found.wish}.csv"]
 
 

@@ -182,7 +182,7 @@ VARIANTS = {
     "pinned": Variant(
         EXISTING,
         "FILE",
-        'atlas: a public book from "nomadp atlas build" or of a task; else the same is built.',
+        'atlas: a codebook from "nomadp codebook build" or of a task; else the same is built.',
     ),
     "groups": Variant(Whole(2), "G", "l-srr: into how many groups locations are ordered."),
     "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the regions."),
@@ -221,7 +221,7 @@ def variant_options(command: Decorated) -> Decorated:
 def variant_option(name: str, **more: Any) -> Callable[[Decorated], Decorated]:
     """One of the choices inside a mechanism."""
     kind, metavar, what = VARIANTS[name]
-    flags = {"pinned": "--atlas", "zones": "--zones --areas"}.get(name) or f"--{name}"
+    flags = {"pinned": "--codebook", "zones": "--zones --areas"}.get(name) or f"--{name}"
     named = (*flags.replace("_", "-").split(), name)
     return click.option(*named, type=kind, metavar=metavar, **{"help": what} | more)
 

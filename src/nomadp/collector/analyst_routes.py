@@ -59,7 +59,7 @@ async def _ask(service: "Service", request: Request) -> Response:
     try:
         name, has_room = await service.jobs.ask(held, said)
     except SchemaError as refusal:
-        raise Problem("invalid_question", held.id, str(refusal)) from None
+        raise Problem("invalid_query", held.id, str(refusal)) from None
     if not has_room:
         raise Problem("overloaded", held.id)
     address = f"/tasks/{held.id}/collection_jobs/{name}"
@@ -68,8 +68,8 @@ async def _ask(service: "Service", request: Request) -> Response:
 
 def _is_question(said: dict[str, Any]) -> bool:
     return (
-        {"question"} <= set(said) <= {"question", "start", "end"}
-        and isinstance(said["question"], dict)
+        {"query"} <= set(said) <= {"query", "start", "end"}
+        and isinstance(said["query"], dict)
         and all(_is_epoch(said.get(name, 0)) for name in ("start", "end"))
     )
 

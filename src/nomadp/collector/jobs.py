@@ -47,12 +47,12 @@ def job_id(held: LoadedTask, asked: Mapping[str, Any]) -> str:
     """
     from nomadp.answers.query import check_sent, shortest_question  # slow to import
 
-    check_sent(held.bundle.mechanism, asked["question"])
-    question = shortest_question(held.bundle.mechanism, asked["question"])
+    check_sent(held.bundle.mechanism, asked["query"])
+    question = shortest_question(held.bundle.mechanism, asked["query"])
     span = zip(("start", "end"), held.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
     content = json.dumps(
-        [held.id, {"question": question, **said}], sort_keys=True, separators=(",", ":")
+        [held.id, {"query": question, **said}], sort_keys=True, separators=(",", ":")
     )
     return base64url(hashlib.sha256(content.encode()).digest())
 
@@ -137,7 +137,7 @@ class Jobs:
         """
         span = span_of(held, asked)
         found = {
-            name: other["question"]
+            name: other["query"]
             for name, (task, other) in {**self._fresh, **self._waiting}.items()
             if task.id == held.id and span_of(task, other) == span
         }

@@ -28,7 +28,7 @@ PROBLEMS = {
         416, "A part must be asked for: Range: bytes=FIRST-LAST, of at most 16 MiB."
     ),
     "unsupported_media_type": Kind(415, "The message is not of the type that is taken here."),
-    "invalid_question": Kind(422, "The question is none that can be asked of any task."),
+    "invalid_query": Kind(422, "The question is none that can be asked of any task."),
     "headers_too_large": Kind(431, "The headers are larger than they may be."),
     "overloaded": Kind(429, "Too much is waiting; send the same again later."),
     "unavailable": Kind(503, "The store cannot be reached; send the same again later."),

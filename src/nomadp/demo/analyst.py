@@ -44,7 +44,7 @@ class Analyst(NamedTuple):
         found = []
         for question in questions:
             status, said = self._request(
-                "POST", f"/tasks/{task_id}/collection_jobs", {"question": question}
+                "POST", f"/tasks/{task_id}/collection_jobs", {"query": question}
             )
             if status != 201:
                 raise AnswerMissing(

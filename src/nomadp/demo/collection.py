@@ -38,13 +38,13 @@ FrequencyOracle = Mapping[str, Any]
 MARK = ": a demonstration in a simulated city, no person's data"
 """Ends every purpose: what a list of tasks has room for is how they begin."""
 DIRECTLY: tuple[tuple[str, FrequencyOracle], ...] = (
-    ("where trips end", {"ask": "hotspots", "at": "ends"}),
-    ("from where to where", {"ask": "flows"}),
-    ("where trips begin", {"ask": "hotspots", "at": "starts"}),
+    ("where trips end", {"kind": "hotspots", "at": "ends"}),
+    ("from where to where", {"kind": "flows"}),
+    ("where trips begin", {"kind": "hotspots", "at": "starts"}),
 )
 """What the dashboard asks of trips, so that it opens on answers."""
 BY_JOURNEYS: tuple[tuple[str, FrequencyOracle], ...] = (
-    ("from where to where", {"ask": "flows"}),
+    ("from where to where", {"kind": "flows"}),
 )
 """What ATLAS can tell of so few reports, in areas that the dashboard has no rule for."""
 DAYS = 30

@@ -66,12 +66,12 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
     atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
     visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
     asked: tuple[dict[str, Any], ...] = (
-        {"ask": "density", "areas": how.areas},
-        {"ask": "flows", "areas": between},
-        {"ask": "journeys"},
+        {"kind": "density", "areas": how.areas},
+        {"kind": "flows", "areas": between},
+        {"kind": "journeys"},
     )
     density, flows, journeys = _answers(atlas, moved, asked, seed)
-    (hotspots,) = _answers(visits, city.trajectories, ({"ask": "hotspots"},), seed)
+    (hotspots,) = _answers(visits, city.trajectories, ({"kind": "hotspots"},), seed)
     return [
         Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
         Pair("flows", "ATLAS", flows, *_between(flows, moved, between)),
@@ -141,7 +141,7 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
 
 def _known(answer: Table, value: str, share: Floats) -> Table:
     """The answer's rows, with the truth in them and no doubt about it."""
-    sure = {"low": share, "high": share, "significant": np.ones(len(share), bool)}
+    sure = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
     return replace(answer, columns={**answer.columns, value: share, **sure})
 
 

@@ -51,10 +51,10 @@ def read_task_folder(path: Path, expected_id: str | None = None) -> TaskBundle:
 
 
 def read_codebook(path: Path) -> PinnedCodebooks:
-    """A public atlas: atlas.json of a task's folder, or what ``nomadp atlas build`` wrote."""
+    """A codebook: atlas.json of a task's folder, or what ``nomadp codebook build`` wrote."""
     if path.suffix == Path(FILE_NAMES["atlas"]).suffix:
         return parse_atlas(_content(path, FILE_BYTES_MAX))
-    from nomadp.formats.atlas_files import read_atlas  # devices read no Parquet
+    from nomadp.formats.codebook_files import read_atlas  # devices read no Parquet
 
     return read_atlas(path)
 

@@ -78,7 +78,7 @@ def check_decodable(mechanism: Mechanism) -> None:
     if mechanism.asks:
         raise DomainError(
             f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
-            'answers to a direct question; use "nomadp ask"',
+            'answers to a direct question; use "nomadp query"',
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )

@@ -179,7 +179,7 @@ class Header:
     def _check_pinned(self, pinned: PinnedCodebooks | None) -> None:
         made_with, given = self.params.get("pinned"), pinned and pinned.sha256
         if made_with != given:
-            pinning = f"sha256={made_with}; name its file with --atlas"
+            pinning = f"sha256={made_with}; name its file with --codebook"
             raise DomainError(
                 "reports must be read with the atlas they were made with, "
                 f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}",

@@ -118,8 +118,8 @@ export class Collector {
   }
 
   /** The job of a question: the same question is the same job. */
-  async job(task: string, question: Query): Promise<string> {
-    const reply = await this.fetched("POST", `/tasks/${task}/collection_jobs`, { question });
+  async job(task: string, query: Query): Promise<string> {
+    const reply = await this.fetched("POST", `/tasks/${task}/collection_jobs`, { query });
     return ((await reply.json()) as { job: string }).job;
   }
 

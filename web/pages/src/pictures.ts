@@ -153,7 +153,8 @@ export class Pictures {
     // Of the coarsest areas: among many finer ones some would say something by chance.
     const says = (view: View) => toldApart(this.answers().of(view.questions[0]!)) > 0;
     const result = this.shown && this.answers().of(this.shown);
-    const isSilent = result?.status === "done" && result.answer.about.flat?.significant === 0;
+    const isSilent =
+      result?.status === "done" && result.answer.about.significance?.significant === 0;
     const telling = isSilent
       ? this.views.filter((view) => view !== this.view && says(view))
       : [];
@@ -213,7 +214,7 @@ function firstOf(drawn: Drawn | undefined): number | undefined {
 
 /** How many rows reports tell something of. */
 function toldApart(result: Result | undefined): number {
-  return result?.status === "done" ? (result.answer.about.flat?.significant ?? 0) : 0;
+  return result?.status === "done" ? (result.answer.about.significance?.significant ?? 0) : 0;
 }
 
 /** Which areas these are, and why: that they were picked by what is found must be said. */

@@ -35,7 +35,7 @@ export function csv({ columns }: Pick<Answer, "columns">, forSpreadsheets = fals
   return [names, ...rows].map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }
 
-/** With an apostrophe before text that a spreadsheet would work out; as `nomadp ask` does it. */
+/** With an apostrophe before text that a spreadsheet would work out; as `nomadp query` does it. */
 function withoutFormula(value: unknown): unknown {
   return typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 }

@@ -21,16 +21,16 @@ export function homeOf(view: View, says: (question: Query) => boolean): number {
   return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
 }
 
-const HOTSPOTS = view("hotspots", "Hotspots", { ask: "hotspots" });
-const ENDS = view("ends", "Destinations", { ask: "hotspots", at: "ends" });
-const STARTS = view("starts", "Origins", { ask: "hotspots", at: "starts" });
-const FLOWS = view("flows", "Flows", { ask: "flows" });
+const HOTSPOTS = view("hotspots", "Hotspots", { kind: "hotspots" });
+const ENDS = view("ends", "Destinations", { kind: "hotspots", at: "ends" });
+const STARTS = view("starts", "Origins", { kind: "hotspots", at: "starts" });
+const FLOWS = view("flows", "Flows", { kind: "flows" });
 const DENSITY = view(
   "density",
   "Density",
-  ...[4, 8, 16, 32].map((side) => ({ ask: "density", areas: `grid:${side}` })),
+  ...[4, 8, 16, 32].map((side) => ({ kind: "density", areas: `grid:${side}` })),
 );
-const JOURNEYS = view("journeys", "Sample journeys", { ask: "journeys" });
+const JOURNEYS = view("journeys", "Sample journeys", { kind: "journeys" });
 
 /** A direct question tells of its own zones alone, and of trips only if it asks for them. */
 export function viewsOf(mechanism: string): View[] {

@@ -72,7 +72,7 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
     mechanism, reports = journeys
     counts = Counts.of(mechanism, reports)
     told = {"task": "a-task", "min_batch_size": 300, "learned": learned}
-    table = ask(mechanism, counts, {"ask": kind}, **told)
+    table = ask(mechanism, counts, {"kind": kind}, **told)
     assert table.about.keys() >= FACTS
     said = json.loads(json.dumps(dict(table.about)))
     assert (said["reports"], said["task"], said["epsilon"]) == (300, "a-task", "6")
@@ -81,9 +81,15 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
     assert 0 <= said["fakes"]["up"] <= 1
     assert said["fakes"]["part"] == 0.01
     if kind in ("hotspots", "density", "flows", "lengths"):
-        assert {"std", "low", "high", "flat", "significant"} <= table.columns.keys()
-        assert said["flat"]["false_discovery_rate"] == 0.1
-        assert said["flat"]["significant"] == table["significant"].sum()
+        assert {
+            "std_error",
+            "ci_low",
+            "ci_high",
+            "baseline",
+            "significant",
+        } <= table.columns.keys()
+        assert said["significance"]["false_discovery_rate"] == 0.1
+        assert said["significance"]["significant"] == table["significant"].sum()
 
 
 @pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])
@@ -92,11 +98,13 @@ def test_no_estimate_lies_beyond_its_interval(kind, value):
     counts = Counts.of(mechanism, reports_of(mechanism, 40))
     beyond = visit_shares(fit(mechanism, counts), mechanism.partition, None)
     assert (beyond.values > beyond.interval(0.5)[1]).any()  # so that there is something to see
-    table = ask(mechanism, counts, {"ask": kind, "level": 0.5})
-    assert (table["low"] <= table[value]).all()
-    assert (table[value] <= table["high"]).all()
+    table = ask(mechanism, counts, {"kind": kind, "level": 0.5})
+    assert (table["ci_low"] <= table[value]).all()
+    assert (table[value] <= table["ci_high"]).all()
     if kind == "hotspots":
-        beyond_flat = (table["flat"] < table["low"]) | (table["high"] < table["flat"])
+        beyond_flat = (table["baseline"] < table["ci_low"]) | (
+            table["ci_high"] < table["baseline"]
+        )
         assert not (table["significant"] & ~beyond_flat).any()
 
 
@@ -104,31 +112,31 @@ def test_no_estimate_lies_beyond_its_interval(kind, value):
 def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journeys):
     mechanism, reports = journeys
     counts = Counts.of(mechanism, reports)
-    table = ask(mechanism, counts, {"ask": kind}, min_batch_size=301, task="t")
+    table = ask(mechanism, counts, {"kind": kind}, min_batch_size=301, task="t")
     assert (len(table), table.about["missing"], table.about["task"]) == (0, 1, "t")
     assert {"reports", "refused", "counts_sha256", "fakes", "kept"}.isdisjoint(table.about)
 
 
 def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
     mechanism, reports = journeys
-    table = ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
+    table = ask(mechanism, reports, {"kind": "hotspots"}, learned=learned)
     wanted = visit_shares(learned)
     assert (
         table["location_id"] == list(LOCATIONS.ids)
         or tuple(table["location_id"]) == LOCATIONS.ids
     )
     assert np.array_equal(table["share"], wanted.values)
-    assert np.array_equal(table["std"], wanted.deviation)
+    assert np.array_equal(table["std_error"], wanted.deviation)
     low, high = wanted.interval(0.9)
-    assert np.array_equal(table["low"], low)
-    assert np.array_equal(table["flat"], wanted.flat)
+    assert np.array_equal(table["ci_low"], low)
+    assert np.array_equal(table["baseline"], wanted.flat)
     assert not table["significant"][(low <= wanted.flat) & (wanted.flat <= high)].any()
     order = np.argsort(table["rank"])
     assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
 
 
 def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
-    table = ask(*journeys, {"ask": "density", "areas": "grid:2"}, learned=learned)
+    table = ask(*journeys, {"kind": "density", "areas": "grid:2"}, learned=learned)
     zones = zones_of(LOCATIONS, "grid:2")
     assert tuple(table["zone"]) == zones.names
     for k in range(len(zones)):
@@ -138,7 +146,7 @@ def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
 
 def test_flows_go_from_every_area_to_every_area(journeys, learned):
     mechanism, reports = journeys
-    table = ask(mechanism, reports, {"ask": "flows", "areas": "grid:2"}, learned=learned)
+    table = ask(mechanism, reports, {"kind": "flows", "areas": "grid:2"}, learned=learned)
     names = zones_of(LOCATIONS, "grid:2").names
     pairs = list(zip(table["origin"], table["destination"], strict=True))
     assert pairs == [(one, two) for one in names for two in names]
@@ -149,10 +157,10 @@ def test_flows_go_from_every_area_to_every_area(journeys, learned):
 def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
     mechanism, reports = journeys
     wanted = decode(mechanism, reports, fit_prior(mechanism, reports))
-    table = ask(mechanism, reports, {"ask": "journeys"})
+    table = ask(mechanism, reports, {"kind": "journeys"})
     assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in wanted.locations]
     assert np.array_equal(table["radius_km"], wanted.radius_km)
-    distinct = ask(mechanism, Counts.of(mechanism, reports), {"ask": "journeys"})
+    distinct = ask(mechanism, Counts.of(mechanism, reports), {"kind": "journeys"})
     told = {}
     for tid, place in zip(distinct["tid"], distinct["location_id"], strict=True):
         told.setdefault(tid, []).append(place)
@@ -170,23 +178,23 @@ def test_counts_of_points_tell_of_no_journeys():
     mechanism = made("brr")
     counts = Counts.of(mechanism, reports_of(mechanism))
     with refused(DomainError, "counts_of_points", mechanism="brr"):
-        ask(mechanism, counts, {"ask": "journeys"})
+        ask(mechanism, counts, {"kind": "journeys"})
 
 
 def test_lengths_are_told_as_they_are(journeys):
-    table = ask(*journeys, {"ask": "lengths"})
+    table = ask(*journeys, {"kind": "lengths"})
     assert list(table["length"]) == [2, 3]
     assert list(table["share"]) == [0.5, 0.5]
-    assert (np.asarray(table["low"]) < 0.5).all()
-    assert (np.asarray(table["high"]) > 0.5).all()
+    assert (np.asarray(table["ci_low"]) < 0.5).all()
+    assert (np.asarray(table["ci_high"]) > 0.5).all()
 
 
 def test_lengths_are_refused_where_nobody_tells_them():
     question, one = made("trips"), made("atlas")
     with refused(DomainError, "frequency_oracle_unsupported", mechanism="trips"):
-        ask(question, reports_of(question), {"ask": "lengths"})
+        ask(question, reports_of(question), {"kind": "lengths"})
     with refused(DomainError, "single_length"):
-        ask(one, reports_of(one, lengths=(2,)), {"ask": "lengths"})
+        ask(one, reports_of(one, lengths=(2,)), {"kind": "lengths"})
 
 
 @pytest.mark.parametrize("name", ["atlas", "trips"])
@@ -194,7 +202,7 @@ def test_synthetic_journeys_have_the_shares_that_are_told(name):
     mechanism = made(name, 8)
     reports = reports_of(mechanism, 600)
     learned = fit(mechanism, reports)
-    question = {"ask": "synthesize", "journeys": 5000, "start": "2026-01-01T00:00:00Z"}
+    question = {"kind": "synthesize", "journeys": 5000, "start": "2026-01-01T00:00:00Z"}
     table = ask(mechanism, reports, question, learned=learned)
     assert table.about["synthetic"] is True
     assert list(table["uid"])[:1] == ["synthetic-0"]
@@ -215,12 +223,12 @@ def test_single_points_and_single_zones_make_no_journeys():
     for name, code in (("brr", "reports_of_points"), ("starts", "pairs_not_queried")):
         mechanism = made(name)
         with refused(DomainError, code, mechanism=name):
-            ask(mechanism, reports_of(mechanism), {"ask": "synthesize"})
+            ask(mechanism, reports_of(mechanism), {"kind": "synthesize"})
 
 
 def test_times_are_told_together_and_each():
     mechanism = made("starts", when="day-part")
-    table = ask(mechanism, reports_of(mechanism, hours=7), {"ask": "hotspots"})
+    table = ask(mechanism, reports_of(mechanism, hours=7), {"kind": "hotspots"})
     zones = len(mechanism.partition)
     assert len(table) == zones * 5
     when, share = np.array(table["when"]), np.asarray(table["share"])
@@ -237,22 +245,22 @@ def test_times_are_told_together_and_each():
     [
         ({}, "unknown_query"),
         ([], "unknown_query"),
-        ({"ask": "everything"}, "unknown_query"),
-        ({"ask": ["hotspots"]}, "unknown_query"),
-        ({"ask": "hotspots", "seed": 1}, "unknown_query_options"),
-        ({"ask": "flows", "at": "ends"}, "unknown_query_options"),
-        ({"ask": "hotspots", "areas": 5}, "invalid_query_option"),
-        ({"ask": "hotspots", "areas": "x" * 201}, "invalid_query_option"),
-        ({"ask": "hotspots", "at": "noon"}, "invalid_query_option"),
-        ({"ask": "hotspots", "level": "1.5"}, "invalid_query_option"),
-        ({"ask": "hotspots", "level": "nan"}, "invalid_query_option"),
-        ({"ask": "hotspots", "level": True}, "invalid_query_option"),
-        ({"ask": "hotspots", "level": 0}, "invalid_query_option"),
-        ({"ask": "hotspots", "level": 10**400}, "invalid_query_option"),
-        ({"ask": "synthesize", "journeys": 0}, "invalid_query_option"),
-        ({"ask": "synthesize", "journeys": 10**9}, "invalid_query_option"),
-        ({"ask": "synthesize", "seed": -1}, "invalid_query_option"),
-        ({"ask": "synthesize", "seed": 1.0}, "invalid_query_option"),
+        ({"kind": "everything"}, "unknown_query"),
+        ({"kind": ["hotspots"]}, "unknown_query"),
+        ({"kind": "hotspots", "seed": 1}, "unknown_query_options"),
+        ({"kind": "flows", "at": "ends"}, "unknown_query_options"),
+        ({"kind": "hotspots", "areas": 5}, "invalid_query_option"),
+        ({"kind": "hotspots", "areas": "x" * 201}, "invalid_query_option"),
+        ({"kind": "hotspots", "at": "noon"}, "invalid_query_option"),
+        ({"kind": "hotspots", "level": "1.5"}, "invalid_query_option"),
+        ({"kind": "hotspots", "level": "nan"}, "invalid_query_option"),
+        ({"kind": "hotspots", "level": True}, "invalid_query_option"),
+        ({"kind": "hotspots", "level": 0}, "invalid_query_option"),
+        ({"kind": "hotspots", "level": 10**400}, "invalid_query_option"),
+        ({"kind": "synthesize", "journeys": 0}, "invalid_query_option"),
+        ({"kind": "synthesize", "journeys": 10**9}, "invalid_query_option"),
+        ({"kind": "synthesize", "seed": -1}, "invalid_query_option"),
+        ({"kind": "synthesize", "seed": 1.0}, "invalid_query_option"),
     ],
 )
 def test_a_question_that_is_none_is_refused(question, code, journeys):
@@ -263,10 +271,10 @@ def test_a_question_that_is_none_is_refused(question, code, journeys):
 
 
 def test_the_same_question_is_the_same_however_it_is_written():
-    one = checked_question({"ask": "hotspots", "areas": "grid:16", "level": "0.90"})
-    two = checked_question({"level": 0.9, "areas": "grid:16", "ask": "hotspots", "at": None})
-    assert one == two == {"ask": "hotspots", "areas": "grid:16", "level": 0.9}
-    assert checked_question({"ask": "hotspots"}) == {"ask": "hotspots", "level": 0.9}
+    one = checked_question({"kind": "hotspots", "areas": "grid:16", "level": "0.90"})
+    two = checked_question({"level": 0.9, "areas": "grid:16", "kind": "hotspots", "at": None})
+    assert one == two == {"kind": "hotspots", "areas": "grid:16", "level": 0.9}
+    assert checked_question({"kind": "hotspots"}) == {"kind": "hotspots", "level": 0.9}
 
 
 PLAIN = [
@@ -284,7 +292,7 @@ PLAIN = [
 
 @pytest.mark.parametrize(("name", "kind", "said"), PLAIN)
 def test_what_goes_without_saying_is_the_same_question_and_answer(name, kind, said):
-    mechanism, plain = made(name), {"ask": kind}
+    mechanism, plain = made(name), {"kind": kind}
     assert shortest_question(mechanism, plain) == plain
     assert shortest_question(mechanism, {**plain, **said}) == plain
     reports = reports_of(mechanism, 100)
@@ -295,24 +303,24 @@ def test_what_goes_without_saying_is_the_same_question_and_answer(name, kind, sa
 
 def test_what_changes_an_answer_is_another_question():
     starts, atlas = made("starts"), made("atlas")
-    assert shortest_question(starts, {"ask": "density", "areas": "grid:16"})["areas"]
-    assert shortest_question(atlas, {"ask": "density", "areas": "grid:3"})["areas"]
-    assert shortest_question(atlas, {"ask": "hotspots", "level": "0.5"})["level"] == 0.5
-    for none in ({"ask": "who", "level": 0.9}, {"ask": "hotspots", "level": 10**400}):
+    assert shortest_question(starts, {"kind": "density", "areas": "grid:16"})["areas"]
+    assert shortest_question(atlas, {"kind": "density", "areas": "grid:3"})["areas"]
+    assert shortest_question(atlas, {"kind": "hotspots", "level": "0.5"})["level"] == 0.5
+    for none in ({"kind": "who", "level": 0.9}, {"kind": "hotspots", "level": 10**400}):
         assert shortest_question(atlas, none) == none
 
 
 @pytest.mark.parametrize(
     ("name", "question", "code"),
     [
-        ("visits", {"ask": "hotspots", "areas": "locations"}, "locations_not_queried"),
-        ("visits", {"ask": "hotspots", "areas": "grid:2"}, "zones_not_nested"),
-        ("visits", {"ask": "flows"}, "pairs_not_queried"),
-        ("brr", {"ask": "density", "areas": "locations"}, "zones_required"),
-        ("brr", {"ask": "flows"}, "reports_of_points"),
-        ("brr", {"ask": "flows", "areas": "locations"}, "zones_required"),
-        ("brr", {"ask": "hotspots", "areas": "grid:0"}, "unknown_zone_rule"),
-        ("atlas", {"ask": "synthesize", "start": "noon"}, "invalid_start_time"),
+        ("visits", {"kind": "hotspots", "areas": "locations"}, "locations_not_queried"),
+        ("visits", {"kind": "hotspots", "areas": "grid:2"}, "zones_not_nested"),
+        ("visits", {"kind": "flows"}, "pairs_not_queried"),
+        ("brr", {"kind": "density", "areas": "locations"}, "zones_required"),
+        ("brr", {"kind": "flows"}, "reports_of_points"),
+        ("brr", {"kind": "flows", "areas": "locations"}, "zones_required"),
+        ("brr", {"kind": "hotspots", "areas": "grid:0"}, "unknown_zone_rule"),
+        ("atlas", {"kind": "synthesize", "start": "noon"}, "invalid_start_time"),
     ],
 )
 def test_what_reports_do_not_tell_is_refused(name, question, code):
@@ -333,7 +341,7 @@ def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
     rings = [[list(each.exterior.coords)] for each in shapes]
     zones = polygon_zones(LOCATIONS, rings, ["W", "E"])
     one, two = question(learned, frame), question(learned, zones)
-    assert one["low"].tolist() == two["low"].tolist()
+    assert one["ci_low"].tolist() == two["ci_low"].tolist()
     assert one.about["areas"] == two.about["areas"]
     with refused(DomainError, "areas_of_wrong_type", type="DataFrame"):
         question(learned, frame.drop(columns="geometry"))
@@ -345,22 +353,22 @@ def test_what_was_learned_of_other_reports_is_refused(journeys):
     mechanism, reports = journeys
     learned = fit(mechanism, reports.between(0, 100))
     with refused(DomainError, "model_of_other_reports", reports=100):
-        ask(mechanism, reports, {"ask": "hotspots"}, learned=learned)
+        ask(mechanism, reports, {"kind": "hotspots"}, learned=learned)
 
 
 def test_a_batch_has_at_least_one_report(journeys):
     with refused(DomainError, "min_batch_size_out_of_range", min_batch_size=0):
-        ask(*journeys, {"ask": "hotspots"}, min_batch_size=0)
+        ask(*journeys, {"kind": "hotspots"}, min_batch_size=0)
 
 
 def test_a_level_written_at_length_is_refused():
     with refused(SchemaError, "invalid_query_option", option="level"):
-        checked_question({"ask": "hotspots", "level": "0." + "9" * 30})
+        checked_question({"kind": "hotspots", "level": "0." + "9" * 30})
 
 
 def test_what_a_question_does_not_take_is_named_if_it_is_ours():
     with refused(SchemaError, "unknown_query_options", query="journeys", known=("areas",)):
-        checked_question({"ask": "journeys", "areas": "grid:4"})
+        checked_question({"kind": "journeys", "areas": "grid:4"})
     with refused(SchemaError, "unknown_query_options", known=(), unknown=1) as caught:
-        checked_question({"ask": "journeys", "secret": 1})
+        checked_question({"kind": "journeys", "secret": 1})
     assert "secret" not in repr(vars(caught.value)) + str(caught.value)

@@ -25,7 +25,7 @@ from nomadp.walks import Journeys
 __all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
 
 FORMAT = "nomadp atlas 2"
-OLD_FORMAT = "nomadp atlas 1"
+OLD_FORMAT = "nomadp codebook 1"
 SUFFIXES = (".parquet",)
 
 
@@ -126,7 +126,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     if isinstance(said, dict) and said.get("format") == OLD_FORMAT:
         raise SchemaError(
             f"{path} must be an atlas made for an epsilon ({FORMAT}), and is one of version 1, "
-            'which nothing reads any more; write it again with "nomadp atlas build"',
+            'which nothing reads any more; write it again with "nomadp codebook build"',
             code="old_codebook_version",
         )
     wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
@@ -137,7 +137,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     ):
         raise SchemaError(
             f"{path} must be an atlas ({FORMAT}), and is something else; write one with "
-            '"nomadp atlas build"',
+            '"nomadp codebook build"',
             code="not_a_codebook",
         )
     return said, table["length"], table["journey"]

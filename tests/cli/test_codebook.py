@@ -1,4 +1,4 @@
-"""``nomadp atlas``: a public book in a file, and commands that take it."""
+"""``nomadp codebook``: a public book in a file, and commands that take it."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.formats.atlas_files import read_atlas
+from nomadp.formats.codebook_files import read_atlas
 from nomadp.formats.location_files import read_locations
 from tests.cli.conftest import Run, as_json, assert_refused, write
 
@@ -19,7 +19,7 @@ from tests.cli.conftest import Run, as_json, assert_refused, write
 def build(run: Run) -> Run:
     def invoke(*more: str):
         return run(
-            *("atlas", "build", "--locations", "places.csv", "--length", "1", "2", "3"),
+            *("codebook", "build", "--locations", "places.csv", "--length", "1", "2", "3"),
             *("--epsilon", "4", "--size", "7", "--out", "atlas.parquet", *more),
         )
 
@@ -28,7 +28,7 @@ def build(run: Run) -> Run:
 
 def forged(path: Path) -> None:
     """Another journey, and hashes to fit: a file that lies about its recipe only."""
-    from nomadp.formats.atlas_files import write_atlas
+    from nomadp.formats.codebook_files import write_atlas
 
     found = read_atlas(path)
     journeys = found.pages[2].journeys.copy()
@@ -46,7 +46,7 @@ def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
     assert (told["epsilon"], told["size"]) == ("4", 7)
     assert told["location_set_sha256"] == read_locations(folder / "places.csv").sha256
     shown = as_json(
-        run("atlas", "show", "atlas.parquet", "--locations", "places.csv", "--json")
+        run("codebook", "show", "atlas.parquet", "--locations", "places.csv", "--json")
     )
     assert shown.pop("follows_recipe") is True
     assert {**told, "file": "atlas.parquet"} == {**shown, "out": "atlas.parquet"}
@@ -55,7 +55,7 @@ def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
 def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) -> None:
     made = build().stdout
     sha256 = read_atlas(folder / "atlas.parquet").sha256
-    show = ("atlas", "show", "atlas.parquet")
+    show = ("codebook", "show", "atlas.parquet")
     checked = ("--locations", "places.csv")
     shown, compared = run(*show).stdout, run(*show, *checked).stdout
     assert all(sha256 in text for text in (made, shown, compared))
@@ -68,13 +68,13 @@ def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) 
 def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run, wording: Any) -> None:
     build()
     forged(folder / "atlas.parquet")
-    assert run("atlas", "show", "atlas.parquet").exit_code == 0
-    result = run("atlas", "show", "atlas.parquet", "--locations", "places.csv")
+    assert run("codebook", "show", "atlas.parquet").exit_code == 0
+    result = run("codebook", "show", "atlas.parquet", "--locations", "places.csv")
     assert result.exit_code == 1
-    told = run("atlas", "show", "atlas.parquet", "--locations", "places.csv", "--json")
+    told = run("codebook", "show", "atlas.parquet", "--locations", "places.csv", "--json")
     assert (told.exit_code, json.loads(told.stdout)["follows_recipe"]) == (1, False)
     sha256 = json.loads(told.stdout)["sha256"]
-    wording("cli", "atlas show, forged", result.stdout, hide={sha256: "HASH"})
+    wording("cli", "codebook show, forged", result.stdout, hide={sha256: "HASH"})
 
 
 def test_a_changed_file_is_refused(folder: Path, build: Run, run: Run) -> None:
@@ -84,15 +84,17 @@ def test_a_changed_file_is_refused(folder: Path, build: Run, run: Run) -> None:
     rows[0], rows[1] = rows[1], rows[0]
     changed = pa.table({"length": table["length"], "journey": rows}, schema=table.schema)
     pq.write_table(changed, folder / "atlas.parquet")
-    assert_refused(run("atlas", "show", "atlas.parquet"), "codebook_changed", "atlas.parquet")
+    assert_refused(
+        run("codebook", "show", "atlas.parquet"), "codebook_changed", "atlas.parquet"
+    )
 
 
 def test_the_atlas_of_another_map_is_refused(folder: Path, build: Run, run: Run) -> None:
     build()
     write(folder / "others.csv", "location_id,lat,lng", "a,1,1", "b,2,2")
     for command in (
-        ("atlas", "show", "atlas.parquet"),
-        ("explain", "--epsilon", "1", "--atlas", "atlas.parquet"),
+        ("codebook", "show", "atlas.parquet"),
+        ("explain", "--epsilon", "1", "--codebook", "atlas.parquet"),
     ):
         result = run(*command, "--locations", "others.csv")
         assert_refused(result, "codebook_of_other_locations")
@@ -119,7 +121,7 @@ def test_reports_say_which_atlas_they_were_made_with(
     folder: Path, build: Run, perturb: Run
 ) -> None:
     build()
-    assert perturb("--atlas", "atlas.parquet").exit_code == 0
+    assert perturb("--codebook", "atlas.parquet").exit_code == 0
     params = json.loads((folder / "reports.csv.meta.json").read_text())["params"]
     assert params["pinned"] == read_atlas(folder / "atlas.parquet").sha256
     assert params["size"] is None
@@ -129,10 +131,10 @@ def test_a_length_the_atlas_lacks_is_refused_before_anything_is_written(
     folder: Path, run: Run, perturb: Run
 ) -> None:
     run(
-        *("atlas", "build", "--locations", "places.csv", "--length", "2", "--epsilon", "4"),
+        *("codebook", "build", "--locations", "places.csv", "--length", "2", "--epsilon", "4"),
         *("--out", "atlas.parquet"),
     )
-    refused = perturb("--atlas", "atlas.parquet")
+    refused = perturb("--codebook", "atlas.parquet")
     assert_refused(refused, "codebook_length_missing", "--length 3")
     assert not (folder / "reports.csv").exists()
 

@@ -40,11 +40,11 @@ def leaving(table: Table) -> list[int]:
 def told(table: Table, more: Any = (), less: Any = ()) -> Table:
     """With these rows told apart, as more than flat or as less."""
     value = table["flow" if table.kind == "flows" else "share"]
-    flat = np.array(table["flat"])
+    flat = np.array(table["baseline"])
     flat[list(more)] = value[list(more)] / 2
     flat[list(less)] = value[list(less)] * 2 + 1e-6
     apart = np.isin(np.arange(len(table)), [*more, *less])
-    return replace(table, columns={**table.columns, "flat": flat, "significant": apart})
+    return replace(table, columns={**table.columns, "baseline": flat, "significant": apart})
 
 
 def found_in(table: Table) -> Finding:
@@ -72,9 +72,9 @@ def test_what_is_less_than_flat_is_never_the_most(placed: Table) -> None:
 def test_of_areas_that_are_less_than_flat_the_farthest_below_is_named(hotspots: Table) -> None:
     rows = leaving(hotspots)[:3]
     found = told(hotspots, less=rows)
-    flat = np.array(found["flat"])
+    flat = np.array(found["baseline"])
     flat[rows[2]] = 0.9
-    found = replace(found, columns={**found.columns, "flat": flat})
+    found = replace(found, columns={**found.columns, "baseline": flat})
     assert found_in(found) == Finding("only_lower", rows[2], 3)
 
 
@@ -156,7 +156,7 @@ def test_rows_that_are_told_apart_are_in_the_table_however_small(hotspots: Table
 )
 def test_shares_have_the_digits_that_their_intervals_bear(width: float, decimals: int) -> None:
     share = np.array([0.4, 0.1])
-    columns = {"share": share, "low": share - width / 2, "high": share + width / 2}
+    columns = {"share": share, "ci_low": share - width / 2, "ci_high": share + width / 2}
     assert decimals_of(columns) == decimals
 
 

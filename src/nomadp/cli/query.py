@@ -1,4 +1,4 @@
-"""``nomadp ask``: reports in, an answer with its uncertainty out."""
+"""``nomadp query``: reports in, an answer with its uncertainty out."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nomadp.inference.model import Model
     from nomadp.locations import LocationSet
 
-__all__ = ["ask"]
+__all__ = ["query"]
 
 TOP = 10
 QUESTIONS = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
@@ -99,7 +99,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 )
 @click.option("--start", metavar="TIME", help="synthesize: made-up times, from this one on.")
 @file_option(
-    "--learned",
+    "--model",
     "What was learned from these reports is read from here, or kept here if there is none.",
 )
 @variant_option("pinned")
@@ -119,7 +119,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     f"The answer: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
 )
 @json_option
-def ask(**options: Any) -> Answer:
+def query(**options: Any) -> Answer:
     """Ask REPORTS of journeys, or of a direct question, where people go.
 
     hotspots, density: the share of visits in each area; flows: that of trips from each area to
@@ -134,9 +134,9 @@ def ask(**options: Any) -> Answer:
 
     \b
     Example:
-      nomadp ask flows reports.parquet --locations places.csv --out flows.csv
-      nomadp ask hotspots reports.parquet --locations places.csv --areas grid:8 --out hot.csv
-      nomadp ask hotspots --collector http://127.0.0.1:8000 --task ID --out h.csv --map h.html
+      nomadp query flows reports.parquet --locations places.csv --out flows.csv
+      nomadp query hotspots reports.parquet --locations places.csv --areas grid:8 --out hot.csv
+      nomadp query hotspots --collector http://127.0.0.1:8000 --task ID --out h.csv --map h.html
     """
     summary = _asked(options)
     return Answer(summary, lambda: _print(summary))
@@ -190,7 +190,7 @@ def _check_outputs(options: dict[str, Any]) -> None:
             "--spreadsheet-safe is for --out that ends in .csv or .csv.gz",
             code="option_unsuitable",
         )
-    kept = options["learned"]
+    kept = options["model"]
     if kept is not None and not kept.exists():
         check_writable(kept, in_folder=False, is_made=False)
 
@@ -218,7 +218,7 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     if zones != LOCATIONS:
         zones = chosen_options({"zones": zones}, world).get("zones")
     names = ("at", "level", "journeys", "seed", "start")
-    question = {"ask": kind, "areas": zones, **{name: options[name] for name in names}}
+    question = {"kind": kind, "areas": zones, **{name: options[name] for name in names}}
     if kind == "flows" and options["at"] is not None:
         raise BadUsage(
             "--at is for hotspots; flows go from starts to ends", code="option_unsuitable"
@@ -232,7 +232,7 @@ def _learned(found: Evidence, options: dict[str, Any]) -> "Model | None":
     """What is known of these reports: kept from before, or learned now; of too few, nothing."""
     from nomadp.inference.model import Model, fit
 
-    path = options["learned"]
+    path = options["model"]
     if found.counts.reports(found.mechanism) < found.terms.min_batch_size:
         return None
     if path is not None and path.exists():
@@ -273,8 +273,8 @@ def _print(summary: dict[str, Any]) -> None:
         header = [name for name in first if name not in hidden and first[name] is not None]
         cells = [[_cell(row[name]) for name in header] for row in summary["top"]]
         print_table(header, cells)
-    if "flat" in summary:
-        _print_flat(summary["flat"])
+    if "significance" in summary:
+        _print_flat(summary["significance"])
     if "no_intervals" in summary:
         say(f"no intervals and no significance: {summary['no_intervals']}")
     if "fakes" in summary:

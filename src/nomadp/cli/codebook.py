@@ -1,4 +1,4 @@
-"""``nomadp atlas``: the public book of journeys as a file with a hash."""
+"""``nomadp codebook``: the public book of journeys as a file with a hash."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from nomadp.cli.output import Answer, json_option, print_table, progress_bar, sa
 if TYPE_CHECKING:
     from nomadp.mechanisms.atlas import PinnedCodebooks
 
-__all__ = ["atlas"]
+__all__ = ["codebook"]
 
 VERDICTS = {
     True: "building it again gives the same journeys",
@@ -22,25 +22,25 @@ VERDICTS = {
 
 
 @click.group()
-def atlas() -> None:
+def codebook() -> None:
     """Build and check the public book of journeys that reports of atlas are drawn from.
 
     Nobody needs the file: a client builds the same book from the location set and epsilon. It
     is for tasks that pin their mechanism by a hash, and for clients that do not want to build.
-    A mechanism that is given one (--atlas FILE) has its hash in its identity and in its
+    A mechanism that is given one (--codebook FILE) has its hash in its identity and in its
     reports. Another atlas can cost utility, never privacy. Both commands take --json.
 
     \b
     Example:
-      nomadp atlas build --locations places.csv --epsilon 4 --length 3 4 5 \\
+      nomadp codebook build --locations places.csv --epsilon 4 --length 3 4 5 \\
         --out atlas.parquet
-      nomadp atlas show atlas.parquet --locations places.csv
-      nomadp perturb trips.csv --locations places.csv --atlas atlas.parquet --epsilon 4 \\
+      nomadp codebook show atlas.parquet --locations places.csv
+      nomadp perturb trips.csv --locations places.csv --codebook atlas.parquet --epsilon 4 \\
         --out reports.csv
     """
 
 
-@atlas.command(
+@codebook.command(
     cls=ManyNumbers,
     short_help="The atlas of a location set, as one file to pin and to hand out.",
 )
@@ -70,11 +70,11 @@ def build(
 
     \b
     Example:
-      nomadp atlas build --locations places.csv --epsilon 4 --length 1 2 3 4 5 6 7 8 \\
+      nomadp codebook build --locations places.csv --epsilon 4 --length 1 2 3 4 5 6 7 8 \\
         --out atlas.parquet
     """
     from nomadp.budget import as_epsilon
-    from nomadp.formats.atlas_files import described, write_atlas
+    from nomadp.formats.codebook_files import described, write_atlas
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas import build_pinned, design
 
@@ -93,7 +93,9 @@ def build(
     )
 
 
-@atlas.command(short_help="What an atlas file holds, and whether it is what it claims to be.")
+@codebook.command(
+    short_help="What an atlas file holds, and whether it is what it claims to be."
+)
 @click.argument("file", type=EXISTING)
 @file_option(
     "--locations",
@@ -108,9 +110,9 @@ def show(*, file: Path, locations: Path | None) -> Answer:
 
     \b
     Example:
-      nomadp atlas show atlas.parquet --locations places.csv
+      nomadp codebook show atlas.parquet --locations places.csv
     """
-    from nomadp.formats.atlas_files import described, read_atlas
+    from nomadp.formats.codebook_files import described, read_atlas
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 

@@ -13,7 +13,7 @@ from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.errors import DomainError, OutputError, SchemaError
-from nomadp.formats.atlas_files import FORMAT, read_atlas, write_atlas
+from nomadp.formats.codebook_files import FORMAT, read_atlas, write_atlas
 from nomadp.mechanisms.atlas import PinnedCodebooks, build_pinned, design
 from nomadp.mechanisms.atlas.codebook import Page
 
@@ -102,8 +102,8 @@ def test_refuses_claims_that_were_changed(path, said):
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        ({"format": "nomadp atlas 3"}, "not_a_codebook"),
-        ({"format": "nomadp atlas 1"}, "old_codebook_version"),
+        ({"format": "nomadp codebook 3"}, "not_a_codebook"),
+        ({"format": "nomadp codebook 1"}, "old_codebook_version"),
         ({"size": "many"}, "codebook_damaged"),
         ({"epsilon": "much"}, "codebook_damaged"),
         ({"atlases": []}, "codebook_damaged"),

@@ -1,4 +1,4 @@
-"""``nomadp ask``: one command asks reports of journeys and of direct questions."""
+"""``nomadp query``: one command asks reports of journeys and of direct questions."""
 
 import csv
 import json
@@ -11,16 +11,35 @@ from refusals import json_code
 
 from tests.cli.conftest import PLACES, Run, as_json, assert_refused, write
 
-NUMBERS = ["share", "flow", "std", "low", "high"]
-PLACE = ["lat", "lng", "share", "std", "low", "high", "flat", "rank", "significant"]
-FLOW = ["origin", "destination", "flow", "std", "low", "high", "flat", "significant"]
+NUMBERS = ["share", "flow", "std_error", "ci_low", "ci_high"]
+PLACE = [
+    "lat",
+    "lng",
+    "share",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "rank",
+    "significant",
+]
+FLOW = [
+    "origin",
+    "destination",
+    "flow",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "significant",
+]
 
 
 @pytest.fixture
 def ask(run: Run) -> Run:
     def invoke(question: str, *more: str):
         files = ("reports.csv", "--locations", "places.csv", "--out", "shares.csv")
-        return run("ask", question, *files, "--overwrite", *more)
+        return run("query", question, *files, "--overwrite", *more)
 
     return invoke
 
@@ -63,9 +82,9 @@ def test_a_direct_question_is_answered_for_its_zones(
     assert list(found[0]) == ["zone", *PLACE]
     assert len(found) == 9 == told["rows"]
     assert sum(row["share"] for row in found) == pytest.approx(1)
-    assert all(0 <= row["low"] <= row["high"] <= 1 for row in found)
+    assert all(0 <= row["ci_low"] <= row["ci_high"] <= 1 for row in found)
     assert max(found, key=lambda row: row["share"])["zone"] == most == told["top"][0]["zone"]
-    assert told["flat"]["significant"] > 0
+    assert told["significance"]["significant"] > 0
     assert sorted(int(row["rank"]) for row in found) == list(range(1, 10))
 
 
@@ -132,7 +151,7 @@ def test_every_time_is_shown_and_counted(folder: Path, perturb: Run, ask: Run) -
     assert perturb(*made, "--epsilon", "8").exit_code == 0
     told = as_json(ask("hotspots", "--json"))
     apart = [row["significant"] == "True" for row in rows(folder)]
-    assert told["flat"]["significant"] == sum(apart) == 3
+    assert told["significance"]["significant"] == sum(apart) == 3
     assert [row["when"] for row in told["top"]][:2] == ["any", "6-12 h"]
     said = ask("hotspots").stdout.splitlines()
     assert len([line for line in said if line.startswith("r0_c0")]) == 5
@@ -146,9 +165,9 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
     assert perturb(*made).exit_code == 0
     told = as_json(ask("flows", "--zones", "grid:2", "--json"))
     assert told["no_intervals"]
-    assert {row[name] for row in told["top"] for name in ("low", "high", "significant")} == {
-        None
-    }
+    assert {
+        row[name] for row in told["top"] for name in ("ci_low", "ci_high", "significant")
+    } == {None}
     wording("cli", "ask, without intervals", ask("flows", "--zones", "grid:2").stdout)
 
 
@@ -157,12 +176,12 @@ def test_people_read_the_greatest_shares_and_what_flat_says(
     perturb: Run, ask: Run, wording: Any
 ) -> None:
     perturb("--seed", "1", "--mechanism", "ends", "--zones", "grid:3")
-    wording("cli", "ask", ask("hotspots").stdout)
+    wording("cli", "query", ask("hotspots").stdout)
 
 
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run, wording: Any) -> None:
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
-    assert as_json(ask("hotspots", "--json"))["flat"]["significant"] == 0
+    assert as_json(ask("hotspots", "--json"))["significance"]["significant"] == 0
     wording("cli", "ask, where reports tell nothing", ask("hotspots").stdout)
 
 
@@ -172,7 +191,7 @@ def test_a_higher_level_has_wider_intervals(folder: Path, perturb: Run, ask: Run
     widths = []
     for level in ("0.5", "0.99"):
         assert ask("hotspots", "--level", level).exit_code == 0
-        widths.append(sum(row["high"] - row["low"] for row in rows(folder)))
+        widths.append(sum(row["ci_high"] - row["ci_low"] for row in rows(folder)))
     assert widths[0] < widths[1]
 
 
@@ -257,7 +276,7 @@ def test_a_file_that_is_no_reports_is_called_what_it_is(
     pq.write_table(whole.slice(0, 0), folder / "no-rows.parquet")
     pq.write_table(whole.drop_columns(["location_ids"]), folder / "no-places.parquet")
     before = sorted(folder.iterdir())
-    refused = run("ask", "hotspots", name, "--locations", "places.csv", "--out", "x.csv")
+    refused = run("query", "hotspots", name, "--locations", "places.csv", "--out", "x.csv")
     assert_refused(refused, *says)
     assert sorted(folder.iterdir()) == before
 
@@ -274,7 +293,7 @@ def test_the_file_says_how_it_was_made(folder: Path, perturb: Run, ask: Run) -> 
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:2")
     assert ask("hotspots", "--level", "0.8").exit_code == 0
     said = json.loads((folder / "shares.csv.meta.json").read_text(encoding="utf-8"))
-    assert (said["ask"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)
+    assert (said["kind"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)
     assert said["params"]["zones"] == "grid:2"
 
 
@@ -284,12 +303,12 @@ def test_several_files_are_asked_as_one(folder: Path, run: Run, perturb: Run) ->
     for name in ("one.csv", "two.parquet"):
         assert perturb(*made, "--out", name).exit_code == 0
     files = ("--locations", "places.csv", "--out", "shares.csv", "--overwrite", "--json")
-    both = as_json(run("ask", "hotspots", "--reports", "one.csv", "two.parquet", *files))
+    both = as_json(run("query", "hotspots", "--reports", "one.csv", "two.parquet", *files))
     assert both["reports"] == 80  # the same ids: the first of each counts
     assert list(both["refused"].values()) == [80]
-    alone = as_json(run("ask", "hotspots", "--reports", "two.parquet", *files))
+    alone = as_json(run("query", "hotspots", "--reports", "two.parquet", *files))
     assert alone["top"] == both["top"]
-    none = run("ask", "hotspots", *files)
+    none = run("query", "hotspots", *files)
     assert (none.exit_code, json_code(none.stdout)) == (2, "option_missing")
     assert "--reports" in none.stderr
 
@@ -297,12 +316,12 @@ def test_several_files_are_asked_as_one(folder: Path, run: Run, perturb: Run) ->
 @pytest.mark.usefixtures("crowd")
 def test_what_was_learned_is_kept_and_asked_again(folder: Path, perturb: Run, ask: Run) -> None:
     assert perturb("--seed", "1", "--mechanism", "brr", "--epsilon", "8").exit_code == 0
-    first = as_json(ask("hotspots", "--learned", "kept.npz", "--json"))
+    first = as_json(ask("hotspots", "--model", "kept.npz", "--json"))
     written = (folder / "kept.npz").read_bytes()
-    assert as_json(ask("hotspots", "--learned", "kept.npz", "--json")) == first
+    assert as_json(ask("hotspots", "--model", "kept.npz", "--json")) == first
     assert (folder / "kept.npz").read_bytes() == written
     assert perturb("--seed", "2", "--mechanism", "brr", "--epsilon", "8").exit_code == 0
-    assert_refused(ask("hotspots", "--learned", "kept.npz"), "model_of_other_reports")
+    assert_refused(ask("hotspots", "--model", "kept.npz"), "model_of_other_reports")
 
 
 @pytest.mark.usefixtures("crowd")
@@ -341,12 +360,12 @@ def test_an_answer_is_drawn_and_written_for_maps(folder: Path, perturb: Run, run
     files = ("--reports", "reports.csv", "--locations", "places.csv", "--overwrite")
     for question, shape in (("hotspots", "Polygon"), ("flows", "LineString")):
         drawn = ("--out", "out.geojson", "--map", "out.html")
-        assert run("ask", question, *files, *drawn).exit_code == 0
+        assert run("query", question, *files, *drawn).exit_code == 0
         listed = json.loads((folder / "out.geojson").read_text(encoding="utf-8"))
         drawn_as = [each["geometry"] for each in listed["features"] if each["geometry"]]
         assert {each["type"] for each in drawn_as} == {shape}
         assert "<svg" in (folder / "out.html").read_text(encoding="utf-8")
-    wrong = run("ask", "flows", *files, "--out", "other.csv", "--map", "out.pdf")
+    wrong = run("query", "flows", *files, "--out", "other.csv", "--map", "out.pdf")
     assert wrong.exit_code == 2
     assert not (folder / "other.csv").exists()
 
@@ -357,7 +376,7 @@ def test_an_answer_is_drawn_and_written_for_maps(folder: Path, perturb: Run, run
     [
         ("hotspots", ("--map", "none/x.html"), ("file", "none")),
         ("hotspots", ("--png", "none/x.png"), ("file", "none")),
-        ("hotspots", ("--learned", "none/x.npz"), ("file", "none")),
+        ("hotspots", ("--model", "none/x.npz"), ("file", "none")),
         ("hotspots", ("--map", "old.html"), ("output_already_there", "--map", "--overwrite")),
         ("hotspots", ("--flowmap",), ("option_unsuitable", "--flowmap")),
         ("lengths", ("--png", "x.png"), ("nothing_to_draw", "lengths")),
@@ -383,7 +402,7 @@ def test_what_cannot_be_written_whole_leaves_nothing(
     (folder / "old.html").write_text("mine")
     before = {path: path.read_bytes() for path in folder.iterdir()}
     files = ("reports.csv", "--locations", "places.csv", "--out", "x.csv")
-    assert_refused(run("ask", question, *files, *more), *says)
+    assert_refused(run("query", question, *files, *more), *says)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -394,7 +413,7 @@ def test_a_figure_without_matplotlib_is_refused_before_anything_is_read(
     write(folder / "reports.csv", "neither reports")
     write(folder / "nowhere.csv", "nor places")
     files = ("reports.csv", "--locations", "nowhere.csv", "--out", "x.csv")
-    refused = run("ask", "hotspots", *files, "--png", "x.png")
+    refused = run("query", "hotspots", *files, "--png", "x.png")
     remedy = 'pip install "nomadp[plot]"'
     assert_refused(refused, "package_missing", remedy, exit_code=1)
     assert not list(folder.glob("x.*"))
