@@ -36,7 +36,10 @@ def generate() -> ModuleType:
 
 
 def page(name: str) -> str:
-    return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+    text = (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+    # The pages of its topics, in their order, are read as one.
+    topics = re.findall(rf"^- \[[^\]]+\]\({name}/(\w+)\.md\)", text, re.MULTILINE)
+    return "\n".join([text, *(page(f"{name}/{topic}") for topic in topics)])
 
 
 def headings(name: str) -> list[str]:

@@ -170,7 +170,14 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-LOOKED_AT = ("index", "guides/mechanisms", "reference/python", "reference/http", "atlas")
+LOOKED_AT = (
+    "index",
+    "guides/mechanisms",
+    "reference/python",
+    "reference/python/estimates",
+    "reference/http",
+    "atlas",
+)
 
 
 @pytest.mark.browser

@@ -19,7 +19,10 @@ ELSEWHERE = {
     "README.md": "test_examples.py",
     "CONTRIBUTING.md": "plugin.py",
     "docs/analyst.md": "test_analyst_page.py",
-    "docs/reference/python.md": "test_examples.py",
+    **{
+        named(path): "test_examples.py"
+        for path in sorted((ROOT / "docs" / "reference" / "python").glob("*.md"))
+    },
 }
 """Pages whose Python other tests run, and all of the analyst's."""
 WALKED = {named(page) for page in (*PAGES, *GUIDES)}

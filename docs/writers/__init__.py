@@ -6,7 +6,7 @@ from writers import cli, errors, http, python, settings, typescript, vectors
 
 PAGES: dict[str, Callable[[], str]] = {
     "reference/cli.md": cli.page,
-    "reference/python.md": python.page,
+    **python.pages(),
     "reference/http.md": http.page,
     "reference/typescript.md": typescript.page,
     "reference/errors.md": errors.page,

@@ -5,7 +5,8 @@ import importlib
 import inspect
 import re
 import textwrap
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,22 +31,25 @@ from nomadp.zones import Zones
 
 ABOUT = """# Python
 
-Every public name of `nomadp`, in the order the data flows; what is not here may change without
-notice. Units are in names: kilometres (`_km`), degrees in WGS84 (`lat`, `lng`). ε is exact: a
-number, its text or a fraction, of a whole trajectory. The tests run every example.
+Every public name of `nomadp`, by topic and in the order the data flows. A name that is not
+listed may change without notice. Units are part of names: kilometres (`_km`), degrees in WGS84
+(`lat`, `lng`). ε is the budget of a whole trajectory and exact: a number, its text or a fraction.
+The tests run every example.
 """
 
-GROUPS = {
-    "Data": "read_locations",
-    "Mechanisms": "as_epsilon",
-    "What a mechanism is worth": "explain",
-    "Reports and randomness": "Report",
-    "Devices and sets": "Client",
-    "What reports tell": "decode",
-    "Scores": "evaluate",
-    "Errors": "NomadpError",
+TOPICS = {
+    "data": ("Data and locations", "read_locations"),
+    "mechanisms": ("Mechanisms", "as_epsilon"),
+    "utility": ("Guarantee, utility and audit", "explain"),
+    "reports": ("Reports and randomness", "Report"),
+    "devices": ("Devices and many trajectories", "Client"),
+    "estimates": ("Estimates", "decode"),
+    "scores": ("Scores", "evaluate"),
+    "errors": ("Errors", "NomadpError"),
 }
-"""Headings, by the public name each begins with."""
+"""The pages of the reference: a heading, and the public name that each begins with."""
+OTHERS = {"options": "Options of each mechanism", "types": "Arguments and results"}
+"""Pages that list no public name."""
 
 OBJECTS = (
     City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
@@ -53,7 +57,7 @@ OBJECTS = (
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""
 
-OPTIONS = """What [`make_mechanism`](#make_mechanism) takes beside `epsilon` and
+OPTIONS = """What [`make_mechanism`](mechanisms.md#make_mechanism) takes beside `epsilon` and
 `locations`, and `nomadp perturb` as `--option NAME=VALUE`.
 """
 
@@ -104,20 +108,55 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, text[begin:].strip()]
 
 
+@cache
+def topic_of() -> dict[str, str]:
+    """The page of each public name."""
+    begins = {first: topic for topic, (_, first) in TOPICS.items()}
+    found, topic = {}, ""
+    for name in public_names():
+        topic = begins.get(name, topic)
+        found[name] = topic
+    return found
+
+
 def linked(text: str) -> str:
     """Prose of a docstring as Markdown: names as code, public ones as links."""
     text = text.replace("``", "`")
 
     def turn(found: re.Match[str]) -> str:
         name = found[1]
-        return f"[`{name}`](#{name.lower()})" if name in public_names() else found[0]
+        topic = topic_of().get(name)
+        return f"[`{name}`]({topic}.md#{name.lower()})" if topic else found[0]
 
     return re.sub(r"(?<!\[)`(\w+)`", turn, text)
 
 
+SECTION = re.compile(r"^(Args|Returns|Raises):\n((?:    .*\n?|\n)+)", re.MULTILINE)
+HEADS = {"Args": "Parameters", "Returns": "Returns", "Raises": "Raises"}
+
+
+def sections(doc: str) -> str:
+    """The sections of a docstring (Google's style) as lists."""
+
+    def turn(found: re.Match[str]) -> str:
+        body = inspect.cleandoc("\n" + found[2])
+        if found[1] == "Returns":
+            return f"**Returns** {body}\n"
+        entries = re.split(r"\n(?=\S)", body)
+        lines = []
+        for entry in entries:
+            name, _, said = entry.partition(":")
+            said = " ".join(said.split())
+            shown = f"`{name}`" if found[1] == "Raises" else f"**`{name}`**"
+            lines.append(f"- {shown}: {said}")
+        return f"**{HEADS[found[1]]}**\n\n" + "\n".join(lines) + "\n"
+
+    return SECTION.sub(turn, doc)
+
+
 def prose(doc: str) -> str:
     """A docstring as Markdown, its examples as what one would type and see."""
-    parts, place = [], 0
+    parts, place, doc = [], 0, sections(doc)
     for example in EXAMPLE.finditer(doc):
         parts.append(linked(doc[place : example.start()]))
         parts.append(f"```pycon\n{example.group()}\n```")
@@ -187,13 +226,13 @@ def method(owner: type, node: ast.FunctionDef) -> str | None:
 
 def of_object(found: type) -> str:
     said = EXAMPLE.sub("", str(inspect.getdoc(found))).strip()
-    head = f"### {found.__name__}\n\nFrom `{found.__module__}`. "
+    head = f"## {found.__name__}\n\nFrom `{found.__module__}`. "
     return f"{head}{linked(said)}\n\n{of_class(found)}"
 
 
 def of_mechanism(kind: type[nomadp.Mechanism]) -> str:
     """The options that `make_mechanism` takes for it, and their ranges."""
-    text = [f"### `{kind.name}`", linked(str(inspect.getdoc(kind)))]
+    text = [f"## `{kind.name}`", linked(str(inspect.getdoc(kind)))]
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("nomadp") and base is not nomadp.Mechanism:
             body = definition(base).body
@@ -204,7 +243,7 @@ def of_mechanism(kind: type[nomadp.Mechanism]) -> str:
 
 def of_name(name: str) -> str:
     found = getattr(nomadp, name)
-    text = [f"### {name}\n"]
+    text = [f"## {name}\n"]
     if inspect.isfunction(found):
         shown = signature(f"nomadp.{name}", definition(found))  # type: ignore[arg-type]
         text.append(f"```python\n{shown}\n```\n")
@@ -217,15 +256,37 @@ def of_name(name: str) -> str:
     return "\n".join(filter(None, text))
 
 
-def page() -> str:
+def index() -> str:
+    """The list of topics, and of the names on each page."""
     parts = [ABOUT]
-    begins = {first: heading for heading, first in GROUPS.items()}
-    for name in public_names():
-        if name in begins:
-            parts.append(f"## {begins[name]}\n")
-        parts.append(of_name(name))
-    parts += ["## Options of each mechanism\n", OPTIONS]
-    parts += [of_mechanism(kind) for kind in MECHANISMS.values()]
-    parts.append("## What these give and take\n")
-    parts += [of_object(found) for found in OBJECTS]
-    return "\n".join(parts)
+    for topic, (heading, _) in TOPICS.items():
+        names = [name for name, page in topic_of().items() if page == topic]
+        shown = ", ".join(f"[`{name}`](python/{topic}.md#{name.lower()})" for name in names)
+        parts.append(f"- [{heading}](python/{topic}.md): {shown}")
+    parts += [f"- [{heading}](python/{topic}.md)" for topic, heading in OTHERS.items()]
+    return "\n".join(parts) + "\n"
+
+
+def topic(name: str) -> str:
+    """The page of one topic."""
+    parts = [f"# {TOPICS[name][0]}\n"]
+    parts += [of_name(each) for each, page in topic_of().items() if page == name]
+    return "\n".join(parts).replace(f"]({name}.md#", "](#")
+
+
+def options() -> str:
+    kinds = [of_mechanism(kind) for kind in MECHANISMS.values()]
+    return "\n".join([f"# {OTHERS['options']}\n", OPTIONS, *kinds])
+
+
+def types() -> str:
+    """What public names return or accept."""
+    about = f"# {OTHERS['types']}\n\nWhat public names return or accept besides each other.\n"
+    return "\n".join([about, *(of_object(found) for found in OBJECTS)])
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    found: dict[str, Callable[[], str]] = {"reference/python.md": index}
+    found |= {f"reference/python/{name}.md": partial(topic, name) for name in TOPICS}
+    found |= {"reference/python/options.md": options, "reference/python/types.md": types}
+    return found
