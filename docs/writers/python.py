@@ -33,8 +33,8 @@ ABOUT = """# Python
 
 Every public name of `nomadp`, by topic and in the order the data flows. A name that is not
 listed may change without notice. Units are part of names: kilometres (`_km`), degrees in WGS84
-(`lat`, `lng`). ε is the budget of a whole trajectory and exact: a number, its text or a fraction.
-The tests run every example.
+(`lat`, `lng`). ε is the budget of a whole trajectory and exact: a number, its text or a
+fraction. The tests run every example.
 """
 
 TOPICS = {
