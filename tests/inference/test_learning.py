@@ -13,7 +13,7 @@ from nomadp.inference import fitting, maximise
 from nomadp.inference import learning as module
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
 from nomadp.inference.fitting import Fit
-from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.journeys import possible_trajectories
 from nomadp.inference.learning import Fitter, Group, learn
 from nomadp.inference.prior import Features, Prior
 from nomadp.laws import probabilities
@@ -44,7 +44,7 @@ def atlas_group(mechanism, rows, seed=0):
     reports = drawn_numbers(mechanism, true, SeededRandom(seed))
     distinct, counts = np.unique(reports, return_counts=True)
     channel = mechanism.channel(rows.shape[1])
-    evidence = TrajectoryEvidence(channel, possible_journeys(channel), distinct)
+    evidence = TrajectoryEvidence(channel, possible_trajectories(channel), distinct)
     return Group(evidence, counts.astype(float))
 
 
@@ -65,18 +65,18 @@ def exactly(monkeypatch):
 
 def log_chance(group, prior):
     """How well each distinct report of a group is foretold."""
-    return np.log(group.evidence.chances(prior.weights(group.evidence.support)))
+    return np.log(group.evidence.marginals(prior.weights(group.evidence.support)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4, 10])
-@pytest.mark.parametrize("spread", [0.05, 30.0])
-def test_every_round_raises_the_likelihood(epsilon, spread):
+@pytest.mark.parametrize("effect_std", [0.05, 30.0])
+def test_every_round_raises_the_likelihood(epsilon, effect_std):
     mechanism = Atlas(locations=scattered(40), epsilon=epsilon, size=24)
     groups = [
         atlas_group(mechanism, commuters(mechanism.locations, 300, length)) for length in (2, 5)
     ]
-    history = learn(mechanism.locations, groups, spread).history
+    history = learn(mechanism.locations, groups, effect_std).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
 
@@ -162,11 +162,11 @@ def test_lengths_and_epsilons_are_learned_from_together():
 def test_says_whether_it_settled(monkeypatch):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     groups = [point_group(channel, drawn(channel, 1000, 1))]
-    assert learn(scattered(6), groups).settled
-    assert learn(scattered(6), groups, 0.2).settled
+    assert learn(scattered(6), groups).converged
+    assert learn(scattered(6), groups, 0.2).converged
     monkeypatch.setattr(maximise, "ROUNDS_MAX", 1)
     stopped = learn(scattered(6), groups, 0.2)
-    assert not stopped.settled
+    assert not stopped.converged
     assert len(stopped.history) == 2
 
 
@@ -186,21 +186,21 @@ def test_refuses_to_learn_from_nothing():
         learn(scattered(6), [Group(TableEvidence(channel, np.arange(6)), np.zeros(6))])
 
 
-@pytest.mark.parametrize("spread", [-0.1, np.nan, np.inf, -np.inf])
-def test_refuses_a_spread_that_is_none(spread):
+@pytest.mark.parametrize("effect_std", [-0.1, np.nan, np.inf, -np.inf])
+def test_refuses_a_spread_that_is_none(effect_std):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     with refused(InvalidArgument, "spread_out_of_range"):
-        learn(scattered(6), [point_group(channel, np.arange(6))], spread)
+        learn(scattered(6), [point_group(channel, np.arange(6))], effect_std)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.07, 1.5])
-def test_a_spread_that_is_given_is_used(spread):
+@pytest.mark.parametrize("effect_std", [0.0, 0.07, 1.5])
+def test_a_spread_that_is_given_is_used(effect_std):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     group = point_group(channel, drawn(channel, 2_000, 3))
-    found = learn(scattered(6), [group], spread)
-    assert found.spread == spread
+    found = learn(scattered(6), [group], effect_std)
+    assert found.effect_std == effect_std
     rows = [fitting.prepared(Features(scattered(6)), group.evidence)]
-    fit = fitting.fitted(rows, [group.counts], spread)
+    fit = fitting.fitted(rows, [group.counts], effect_std)
     assert found.location_weights() == pytest.approx(
         fitting.softmax(rows[0].matrix @ fit.scores), rel=1e-9
     )
@@ -215,9 +215,9 @@ def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     rows = np.random.default_rng(seed).integers(0, 40, (1_000, 2))
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     learner = Fitter(locations, [atlas_group(mechanism, rows, seed)])
-    assert learner.spread is None
-    assert learner.learn().spread is None
-    assert learner.anywhere
+    assert learner.effect_std is None
+    assert learner.learn().effect_std is None
+    assert learner.points_independent
 
 
 @pytest.mark.slow
@@ -228,12 +228,14 @@ def test_people_who_go_anywhere_but_to_one_place_take_no_steps_that_are_learned(
     rows[::8] = 7
     mechanism = Atlas(locations=locations, epsilon=4)
     learner = Fitter(locations, [atlas_group(mechanism, rows)])
-    assert learner.spread is not None
-    assert learner.anywhere
-    support = possible_journeys(mechanism.channel(2))
+    assert learner.effect_std is not None
+    assert learner.points_independent
+    support = possible_trajectories(mechanism.channel(2))
     apart_km = locations.distances_between_km(*support.T)
     uniform_km = locations.distances_between_km(*rows[1::8].T).mean()
-    assert learner.alike().weights(support) @ apart_km == pytest.approx(uniform_km, rel=0.06)
+    assert learner.baseline_prior().weights(support) @ apart_km == pytest.approx(
+        uniform_km, rel=0.06
+    )
 
 
 def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypatch):
@@ -243,8 +245,8 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
     def foretold(self, fits):
         return np.full(1, float(len(tried) > 3))
 
-    def by_halves(self, halves, spread, starts):
-        tried.append(spread)
+    def by_halves(self, halves, effect_std, starts):
+        tried.append(effect_std)
         return Fit(*np.zeros((2, len(self._features)))), Fit(
             *np.zeros((2, len(self._features)))
         )
@@ -255,15 +257,15 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
     group = point_group(
         make_mechanism("brr", locations, 4).channel(Fraction(4)), np.full(99, 2)
     )
-    assert Fitter(locations, [group]).spread == module.SPREADS[-1]
-    assert tuple(tried) == module.SPREADS
+    assert Fitter(locations, [group]).effect_std == module.EFFECT_STDS[-1]
+    assert tuple(tried) == module.EFFECT_STDS
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, module.FEWEST - 1])
 def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     found = learn(scattered(6), [point_group(channel, np.full(count, 2))])
-    assert found.spread is None
+    assert found.effect_std is None
     assert found.location_weights() == pytest.approx(np.full(6, 1 / 6), rel=1e-12)
     given = learn(scattered(6), [point_group(channel, np.full(count, 2))], 0.1)
     assert given.location_weights().argmax() == 2
@@ -275,7 +277,7 @@ def test_people_in_one_spot_tell_of_it(epsilon):
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     rows = np.full((1_000, 2), 7)
     found = learn(locations, [atlas_group(mechanism, rows)])
-    assert found.spread == max(module.SPREADS)
+    assert found.effect_std == max(module.EFFECT_STDS)
     weights, away_km = found.location_weights(), locations.distances_km(7)
     assert weights @ away_km < 0.9 * away_km.mean()
 
@@ -334,8 +336,8 @@ def test_progress_is_told_of_every_piece():
     assert pieces == [1, 1]
     pieces.clear()
     found = learn(scattered(6), [group], progress=pieces.append)
-    chosen = module.SPREADS.index(found.spread)
-    tried = min(chosen + 2, len(module.SPREADS))  # up to the first that was too bold
+    chosen = module.EFFECT_STDS.index(found.effect_std)
+    tried = min(chosen + 2, len(module.EFFECT_STDS))  # up to the first that was too bold
     assert pieces == [1] * (2 * tried + 1)  # by halves, then from all
 
 
@@ -345,7 +347,7 @@ def test_resampled_reports_are_learned_from_with_the_same_spread():
     learner = Fitter(scattered(6), [group])
     rolled = Group(group.evidence, np.roll(group.counts, 1))
     again = learner.learn([rolled])
-    assert again.spread == learner.spread > 0
-    alone = learn(scattered(6), [rolled], learner.spread)
+    assert again.effect_std == learner.effect_std > 0
+    alone = learn(scattered(6), [rolled], learner.effect_std)
     assert again.location_weights() == pytest.approx(alone.location_weights(), abs=1e-3)
     assert np.abs(again.location_weights() - learner.learn().location_weights()).max() > 0.05

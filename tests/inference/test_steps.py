@@ -8,7 +8,7 @@ from nomadp.analysis.populations import drawn_reports
 from nomadp.inference import movement
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.fitting import prepared
-from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.journeys import possible_trajectories
 from nomadp.inference.learning import DEMANDED
 from nomadp.inference.movement import log_bayes_factor_of_steps
 from nomadp.inference.prior import Features
@@ -24,7 +24,7 @@ def odds(rows, people, **options):
     each = np.full(len(rows), people // len(rows))
     counts = drawn_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
     kinds = np.flatnonzero(counts)
-    evidence = TrajectoryEvidence(channel, possible_journeys(channel), kinds)
+    evidence = TrajectoryEvidence(channel, possible_trajectories(channel), kinds)
     return log_bayes_factor_of_steps([prepared(Features(PLACES), evidence)], [counts[kinds]])
 
 

@@ -1,7 +1,7 @@
 """What the collector may conclude from reports: Bayes with the exact law, free of charge."""
 
 from nomadp.inference.decode import can_decode, decode, fit_prior, groups_of
-from nomadp.inference.estimate import Estimate
+from nomadp.inference.estimate import DecodedPoints
 from nomadp.inference.journeys import CodebookDecoder
 from nomadp.inference.learning import learn
 from nomadp.inference.points import PointDecoder
@@ -9,7 +9,7 @@ from nomadp.inference.prior import Prior
 
 __all__ = [
     "CodebookDecoder",
-    "Estimate",
+    "DecodedPoints",
     "PointDecoder",
     "Prior",
     "can_decode",

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.inference.estimate import Estimate, check_level
+from nomadp.inference.estimate import DecodedPoints, check_level
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.journeys import CodebookDecoder, possible_journeys
+from nomadp.inference.journeys import CodebookDecoder, possible_trajectories
 from nomadp.inference.learning import Group, Progress, learn
 from nomadp.inference.points import PointDecoder, fits_table, point_evidence
 from nomadp.inference.prior import Prior
@@ -44,7 +44,7 @@ class Decoders:
         check_level(self.level)
         check_decodable(self.mechanism)
 
-    def decode(self, reports: AnyReports, progress: Progress | None = None) -> Estimate:
+    def decode(self, reports: AnyReports, progress: Progress | None = None) -> DecodedPoints:
         """The location with the smallest expected error for every reported point, in order."""
         locations = np.empty(len(reports.locations), dtype=np.int64)
         radius_km = np.empty(len(locations))
@@ -53,9 +53,9 @@ class Decoders:
             locations[read.where], radius_km[read.where] = found.locations, found.radius_km
             if progress is not None:
                 progress(len(read.rows))
-        return Estimate(locations, radius_km, self.level)
+        return DecodedPoints(locations, radius_km, self.level)
 
-    def of_values(self, length: int, values: Ints, law: ReportLaw) -> Estimate:
+    def of_values(self, length: int, values: Ints, law: ReportLaw) -> DecodedPoints:
         """For what reports of one length released under their law."""
         if law.whole:
             journey: Any = law
@@ -64,12 +64,12 @@ class Decoders:
             if key not in self._by_law:
                 prior = None if length > seen else self.prior
                 self._by_law[key] = CodebookDecoder(journey, prior, self.level)
-            whole: Estimate = self._by_law[key].decode(values, length)
+            whole: DecodedPoints = self._by_law[key].decode(values, length)
             return whole
         key = length, False
         if key not in self._by_law:
             self._by_law[key] = PointDecoder(law, self.prior, self.level)
-        points: Estimate = self._by_law[key].decode(values)
+        points: DecodedPoints = self._by_law[key].decode(values)
         return points
 
 
@@ -103,7 +103,7 @@ def can_decode(mechanism: Mechanism) -> bool:
 
 def _evidence(law: Any, values: Ints) -> Any:
     if law.whole:
-        return TrajectoryEvidence(law.channel, possible_journeys(law.channel), values)
+        return TrajectoryEvidence(law.channel, possible_trajectories(law.channel), values)
     return point_evidence(law, values)
 
 
@@ -117,7 +117,7 @@ def decode(
     *,
     level: float = LEVEL,
     progress: Progress | None = None,
-) -> Estimate:
+) -> DecodedPoints:
     """The location with the smallest expected error for every reported point, in order.
 
     Bayes with the exact law: it is post-processing and costs nothing. ``mechanism`` is the one

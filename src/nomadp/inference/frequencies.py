@@ -37,13 +37,13 @@ COUNTED, STEEP = 0.5, 8
 class OracleShares(Shares):
     """Shares of everybody, of whom those who reported are a random part.
 
-    ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
+    ``std_error`` is that of ``unbiased``: known, and more than that of ``values``.
     """
 
     unbiased: Floats
-    at_none: Floats
+    variance_at_zero: Floats
     """The variance of ``unbiased`` by reports, where the share is 0."""
-    per_share: Floats
+    variance_slope: Floats
     """How much more it is where the share is 1."""
     people: int
     """How many reported: the variance by that is share * (1 - share) / people."""
@@ -52,7 +52,9 @@ class OracleShares(Shares):
         """From where to where each share may be, around what is unbiased."""
         if len(self.unbiased) == 1:  # everybody is somewhere
             return self.unbiased, self.unbiased
-        return share_interval(self.unbiased, self.at_none, self.per_share, level, self.people)
+        return share_interval(
+            self.unbiased, self.variance_at_zero, self.variance_slope, level, self.people
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,9 @@ class Levels:
 
     groups: tuple[Ints, ...]
     """A group number for each label, coarsest first; each level cuts up the one before."""
-    flat: Floats
+    baseline: Floats
     """What somebody without reports would say of each label."""
-    asked: Ints
+    target: Ints
     """Which share is asked for each label belongs to: each its own, or several together."""
 
 
@@ -72,24 +74,33 @@ def oracle_shares(
 ) -> OracleShares:
     """What ``total`` reports tell, of which ``support`` support each label."""
     _check(support, total, true_chance - other_chance, levels)
-    asked, gap = levels.asked, true_chance - other_chance
+    target, gap = levels.target, true_chance - other_chance
     per_label = (support / total - other_chance) / gap
-    unbiased = _sums(asked, per_label)
-    none, one = _variances(np.bincount(asked), len(support), true_chance, other_chance)
-    at_none, per_share = none / (total * gap**2), (one - none) / (total * gap**2)
-    flat = _sums(asked, levels.flat / levels.flat.sum())
+    unbiased = _sums(target, per_label)
+    none, one = _variances(np.bincount(target), len(support), true_chance, other_chance)
+    variance_at_zero, variance_slope = none / (total * gap**2), (one - none) / (total * gap**2)
+    baseline = _sums(target, levels.baseline / levels.baseline.sum())
     noise = other_chance * (1 - other_chance) / (total * gap**2)
     # Who reports is a sample of those who are asked about, however exact the reports are.
     more = (1 - true_chance - other_chance) / (total * gap) + 1 / total
     split = _split_down(per_label, levels, noise, more)
-    split = with_heavy_hitters(split, unbiased, (at_none, per_share + 1 / total))
-    moved, said = split - flat, unbiased - flat
-    kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
-    counted = COUNTED * kept**STEEP
+    split = with_heavy_hitters(split, unbiased, (variance_at_zero, variance_slope + 1 / total))
+    moved, said = split - baseline, unbiased - baseline
+    shrinkage_weight = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
+    counted = COUNTED * shrinkage_weight**STEEP
     values = (1 - counted) * split + counted * nearest_shares(unbiased)
-    variance = at_none + per_share * values + values * (1 - values) / total
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    return OracleShares(values, deviation, flat, kept, unbiased, at_none, per_share, total)
+    variance = variance_at_zero + variance_slope * values + values * (1 - values) / total
+    std_error = np.sqrt(np.maximum(variance, 0.0))
+    return OracleShares(
+        values,
+        std_error,
+        baseline,
+        shrinkage_weight,
+        unbiased,
+        variance_at_zero,
+        variance_slope,
+        total,
+    )
 
 
 def nearest_shares(values: Floats) -> Floats:
@@ -156,14 +167,14 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
     """
     above, share = np.zeros(len(unbiased), dtype=np.int64), np.ones(1)
     spread, told, cuts = unlearned(), 0.0, []
-    for level in (*levels.groups, levels.asked):
+    for level in (*levels.groups, levels.target):
         _, first, group = np.unique(level, return_index=True, return_inverse=True)
         parent = above[first]
         if not np.array_equal(parent[group], above):
             raise InvalidArgument(
                 "every level must cut up the groups of the one before", code="levels_not_nested"
             )
-        found, public = _sums(group, unbiased), _sums(group, levels.flat)
+        found, public = _sums(group, unbiased), _sums(group, levels.baseline)
         public /= _sums(parent, public)[parent]
         expected, whole = public.copy(), share[parent]
         variance = np.maximum(np.bincount(group) * noise + more * whole * public, _LEAST**2)
@@ -182,7 +193,7 @@ def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> 
         cuts.append(_Cut(parent, public, expected, len(cut) - len(np.unique(parent[cut]))))
         share, above = whole * expected, group
     if told <= SURE:
-        return _sums(levels.asked, levels.flat / levels.flat.sum())
+        return _sums(levels.target, levels.baseline / levels.baseline.sum())
     return _believed(cuts, told)
 
 
@@ -194,8 +205,10 @@ def _believed(cuts: list[_Cut], told: float) -> Floats:
     """
     share = np.ones(1)
     for cut in cuts:
-        kept = max(0.0, 1 - math.log(1 + cut.free) / told)
-        share = share[cut.parent] * (cut.public + kept * (cut.expected - cut.public))
+        shrinkage_weight = max(0.0, 1 - math.log(1 + cut.free) / told)
+        share = share[cut.parent] * (
+            cut.public + shrinkage_weight * (cut.expected - cut.public)
+        )
     return share
 
 
@@ -212,10 +225,13 @@ def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
             "a report must support the true label more often than any other",
             code="uninformative_reports",
         )
-    every = np.unique(levels.asked)
+    every = np.unique(levels.target)
     if (
-        any(len(each) != len(support) for each in (*levels.groups, levels.flat, levels.asked))
-        or not (levels.flat > 0).all()
+        any(
+            len(each) != len(support)
+            for each in (*levels.groups, levels.baseline, levels.target)
+        )
+        or not (levels.baseline > 0).all()
         or not np.array_equal(every, np.arange(len(every)))
     ):
         raise InvalidArgument(

@@ -23,7 +23,11 @@ _AT_BORDER = 1e-100  # is divided by
 
 
 def share_interval(
-    estimate: Floats, at_none: Floats, per_share: Floats, level: float, people: float = math.inf
+    estimate: Floats,
+    variance_at_zero: Floats,
+    variance_slope: Floats,
+    level: float,
+    people: float = math.inf,
 ) -> tuple[Floats, Floats]:
     """The least and the greatest share s that fit, at a variance of at_none + per_share * s.
 
@@ -36,7 +40,7 @@ def share_interval(
 
     def errors(share: Floats) -> tuple[Floats, Floats, Floats]:
         """That of the estimate in deviations, and the greatest ones up and down that fit."""
-        variance = at_none + per_share * share + share * (1 - share) / people
+        variance = variance_at_zero + variance_slope * share + share * (1 - share) / people
         deviation = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
         near = np.maximum(np.minimum(share, 1 - share) / deviation, _AT_BORDER)
         inward = np.interp(near, border, tight)

@@ -12,7 +12,7 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats
 
-__all__ = ["Climbed", "highest"]
+__all__ = ["Maximum", "maximise"]
 
 ROUNDS_MAX = 200
 TOLERANCE = 1e-8
@@ -30,11 +30,11 @@ Value = Callable[[Floats], tuple[float, Floats]]
 _Bends = deque[tuple[Floats, Floats, float]]
 
 
-class Climbed(NamedTuple):
+class Maximum(NamedTuple):
     place: Floats
     history: tuple[float, ...]
     """The value before the first round and after each."""
-    settled: bool
+    converged: bool
     """False when the climb ended because its rounds did."""
 
 
@@ -44,16 +44,16 @@ class _Here(NamedTuple):
     slope: Floats
 
 
-def highest(value: Value, start: Floats) -> Climbed:
+def maximise(value: Value, start: Floats) -> Maximum:
     """From ``start`` upwards, until more rounds gain nothing."""
     here = _Here(start, *value(start))
     history, bends = [here.value], _Bends(maxlen=MEMORY)
     for _ in range(ROUNDS_MAX):
         if np.abs(here.slope).max(initial=0.0) <= LEVEL:
-            return Climbed(here.place, tuple(history), settled=True)
+            return Maximum(here.place, tuple(history), converged=True)
         there = _stepped(value, here, bends)
         if there is None:  # no step gains anything that rounding leaves
-            return Climbed(here.place, tuple(history), settled=True)
+            return Maximum(here.place, tuple(history), converged=True)
         gain, scale = there.value - here.value, max(abs(there.value), abs(here.value), 1.0)
         move, bend = there.place - here.place, here.slope - there.slope
         curvature = _dot(move, bend)
@@ -62,8 +62,8 @@ def highest(value: Value, start: Floats) -> Climbed:
         here = there
         history.append(here.value)
         if gain <= TOLERANCE * scale:
-            return Climbed(here.place, tuple(history), settled=True)
-    return Climbed(here.place, tuple(history), settled=False)
+            return Maximum(here.place, tuple(history), converged=True)
+    return Maximum(here.place, tuple(history), converged=False)
 
 
 def _stepped(value: Value, here: _Here, bends: _Bends) -> _Here | None:

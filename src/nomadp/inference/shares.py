@@ -33,12 +33,12 @@ from nomadp.locations import LocationSet
 
 __all__ = [
     "Shares",
-    "Survey",
+    "BootstrapFit",
     "Tally",
-    "believed",
+    "effective_prior",
     "estimated_shares",
     "fewest_codewords",
-    "fit_groups",
+    "bootstrap_fit",
     "zones_differ",
 ]
 
@@ -57,45 +57,45 @@ class Shares:
     """Shares that add up to 1, each with its standard deviation."""
 
     values: Floats
-    deviation: Floats
+    std_error: Floats
     """From learning (resampled reports), from chance in what people did, and from what reports
     cannot resolve. Nothing public says how large that is, so it is assumed: single locations
     differ as exponential variables do, by as much as their mean, and m locations together by
     m^(1/4) times less, half-way between neighbours that are alike and that are independent; a
     pair of zones differs as both of them do, however many pairs of locations it holds."""
-    flat: Floats
+    baseline: Floats
     """What somebody without reports would say."""
-    kept: float
+    shrinkage_weight: float
     """How much was kept of what was learned about places: 0 is nothing, 1 all of it."""
 
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
         """From where to where each share may be, to hold the truth with this probability."""
         check_level(level)
         reach = NormalDist().inv_cdf((1 + level) / 2) if level < 1 else np.inf
-        half = np.where(self.deviation > 0, reach, 0.0) * self.deviation
+        half = np.where(self.std_error > 0, reach, 0.0) * self.std_error
         return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class BootstrapFit:
     """What was learned from reports, and again from resampled ones: for all questions."""
 
     locations: LocationSet
     groups: tuple[Group, ...]
     prior: Prior
-    alike: Prior
+    baseline_prior: Prior
     """The same steps, but all places as popular as each other."""
-    anywhere: bool
+    points_independent: bool
     """Whether, instead, people may be anywhere at any time."""
-    again: tuple[tuple[tuple[Group, ...], Prior], ...]
+    resamples: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def fit_groups(
+def bootstrap_fit(
     locations: LocationSet,
     groups: Sequence[Group],
     rng: Generator,
     progress: Progress | None = None,
-) -> Survey:
+) -> BootstrapFit:
     """Learn from reports, and from `REPEATS` bootstrap samples: as many, drawn at random."""
     learner = Fitter(locations, groups, progress=progress)
     prior = learner.learn()
@@ -104,58 +104,64 @@ def fit_groups(
     if any(_tells_all(group) for group in groups):  # else nobody reads what is learned
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             priors = list(threads.map(learner.learn, some))
-    again = tuple(zip(some, priors, strict=True))
-    alike = learner.alike()
-    return Survey(locations, tuple(groups), prior, alike, learner.anywhere, again)
+    resamples = tuple(zip(some, priors, strict=True))
+    baseline_prior = learner.baseline_prior()
+    return BootstrapFit(
+        locations, tuple(groups), prior, baseline_prior, learner.points_independent, resamples
+    )
 
 
 def estimated_shares(
-    learned: Survey, tally: Tally, places: Ints, differ: Floats | None = None
+    learned: BootstrapFit, tally: Tally, places: Ints, differ: Floats | None = None
 ) -> Shares:
     """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
 
     ``places`` tells how many locations (or pairs of them) each share stands for, ``differ`` the
     variance that is assumed of each, as a part of its square: by default that of locations.
     """
-    flat = places / places.sum()
+    baseline = places / places.sum()
     tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
     counted = _counted(learned.prior, learned, learned.groups, tables)
     found = counted / counted.sum()
-    again = [_counted(prior, learned, groups, tables) for groups, prior in learned.again]
-    learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
-    alike, kept = flat, 0.0
-    if learned.prior.spread is not None:  # else reports told nothing, not even of steps
-        alike = _expected(learned.alike, learned.groups, tables)
-        kept = _kept(found - alike, float(learning.sum()))
-    moved = kept * (found - alike)
+    resamples = [
+        _counted(prior, learned, groups, tables) for groups, prior in learned.resamples
+    ]
+    learning = np.var([each / each.sum() for each in resamples], axis=0, ddof=1)
+    baseline_prior, shrinkage_weight = baseline, 0.0
+    if learned.prior.effect_std is not None:  # else reports told nothing, not even of steps
+        baseline_prior = _expected(learned.baseline_prior, learned.groups, tables)
+        shrinkage_weight = _kept(found - baseline_prior, float(learning.sum()))
+    moved = shrinkage_weight * (found - baseline_prior)
     # Possible truths are a sample, but what it is to be anywhere is known without one.
-    values = np.maximum(moved + (flat if learned.anywhere else alike), 0.0)
+    values = np.maximum(
+        moved + (baseline if learned.points_independent else baseline_prior), 0.0
+    )
     values /= values.sum()
     differ = zones_differ(places) if differ is None else differ
     open_left = _unresolved(values, differ, learned, tables)
     variance = learning + values / counted.sum() + open_left
-    return Shares(values, np.sqrt(variance), flat, kept)
+    return Shares(values, np.sqrt(variance), baseline, shrinkage_weight)
 
 
 def _counted(
-    prior: Prior, learned: Survey, groups: Sequence[Group], tables: list[Any]
+    prior: Prior, learned: BootstrapFit, groups: Sequence[Group], tables: list[Any]
 ) -> Floats:
     """How much of each label there truly is, expectedly."""
     total: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(groups, tables, strict=True):
-        weights = believed(prior, learned.alike, group)
-        total += table @ group.evidence.explained(weights, group.counts)
+        weights = effective_prior(prior, learned.baseline_prior, group)
+        total += table @ group.evidence.expected_counts(weights, group.counts)
     return total
 
 
-def believed(prior: Prior, alike: Prior, group: Group) -> Floats:
+def effective_prior(prior: Prior, baseline_prior: Prior, group: Group) -> Floats:
     """The prior of possible truths by which the reports of a group are read."""
     evidence = group.evidence
     if _tells_all(group):
         return prior.weights(evidence.support)
-    weights = alike.weights(evidence.support)
+    weights = baseline_prior.weights(evidence.support)
     for _ in range(SHARPENED):
-        weights = evidence.explained(weights, group.counts)
+        weights = evidence.expected_counts(weights, group.counts)
         weights = weights / weights.sum()
     return weights
 
@@ -165,7 +171,7 @@ def _tells_all(group: Group) -> bool:
     return group.evidence.outputs >= len(group.evidence.support)
 
 
-def fewest_codewords(learned: Survey) -> int | None:
+def fewest_codewords(learned: BootstrapFit) -> int | None:
     """In the smallest codebook that reports are of; None for reports of single points."""
     books = [group.evidence for group in learned.groups]
     return min((b.outputs for b in books if isinstance(b, TrajectoryEvidence)), default=None)
@@ -185,7 +191,9 @@ def zones_differ(places: Ints) -> Floats:
     return np.asarray(1 / np.sqrt(np.maximum(places, 1)))
 
 
-def _unresolved(values: Floats, differ: Floats, learned: Survey, tables: list[Any]) -> Floats:
+def _unresolved(
+    values: Floats, differ: Floats, learned: BootstrapFit, tables: list[Any]
+) -> Floats:
     """The variance of what is assumed of differences, after what reports say about them.
 
     Alone, without any smoothing, a share that reports place rightly only in part would have
@@ -198,7 +206,7 @@ def _unresolved(values: Floats, differ: Floats, learned: Survey, tables: list[An
     return found
 
 
-def _placed(learned: Survey, tables: list[Any]) -> Floats:
+def _placed(learned: BootstrapFit, tables: list[Any]) -> Floats:
     """Of people truly there, the part that their own reports place there, for each label.
 
     By Bayes: the mean square of the posterior shares of all reports, over their mean.
@@ -206,11 +214,11 @@ def _placed(learned: Survey, tables: list[Any]) -> Floats:
     mean: Floats = np.zeros(tables[0].shape[0])
     square: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(learned.groups, tables, strict=True):
-        prior = believed(learned.prior, learned.alike, group)
+        prior = effective_prior(learned.prior, learned.baseline_prior, group)
         step = max(1, _AT_ONCE // table.shape[0])
         for start in range(0, len(group.counts), step):
             rows = slice(start, start + step)
-            shares = group.evidence.shares(prior, table, rows)
+            shares = group.evidence.label_shares(prior, table, rows)
             mean += group.counts[rows] @ shares
             square += group.counts[rows] @ shares**2
     return np.divide(square, mean, out=np.zeros(len(mean)), where=mean > 0)
