@@ -8,9 +8,9 @@ from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
 from nomadp.analysis.populations import drawn_reports
+from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import Group
-from nomadp.inference.journeys import possible_trajectories
+from nomadp.inference.penalised_likelihood import Group
 from nomadp.inference.prior import table_of
 from nomadp.inference.shares import bootstrap_fit, estimated_shares
 from nomadp.mechanisms import make_mechanism

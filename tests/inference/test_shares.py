@@ -14,11 +14,11 @@ from worlds import scattered
 from nomadp.analysis.populations import drawn_reports
 from nomadp.errors import DomainError
 from nomadp.inference import shares as module
+from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.decode import groups_of
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import Group
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
-from nomadp.inference.journeys import possible_trajectories
+from nomadp.inference.penalised_likelihood import Group
 from nomadp.inference.points import point_evidence
 from nomadp.inference.prior import table_of
 from nomadp.inference.shares import bootstrap_fit, estimated_shares
@@ -257,7 +257,9 @@ def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(mon
         return estimated_shares(bootstrap, tally, places).std_error ** 2
 
     whole = variance(learned)
-    monkeypatch.setattr(module, "_unresolved", lambda values, *_: np.zeros(len(values)))
+    monkeypatch.setattr(
+        module, "_unresolved_variance", lambda values, *_: np.zeros(len(values))
+    )
     resolved = variance(learned)
     assert (whole > resolved).all()
     always = replace(learned, resamples=((learned.groups, learned.prior),) * 4)
@@ -265,7 +267,7 @@ def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(mon
     assert np.allclose(found.std_error**2, found.values / 800)
     again = [replace(learned, groups=g, prior=p) for g, p in learned.resamples]
     tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
-    counts = [module._counted(one.prior, learned, one.groups, tables) for one in again]
+    counts = [module._expected_counts(one.prior, learned, one.groups, tables) for one in again]
     effect_std = np.var([each / each.sum() for each in counts], axis=0, ddof=1)
     values = estimated_shares(learned, tally, places).values
     assert np.allclose(resolved, effect_std + values / 800)
@@ -276,11 +278,11 @@ def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(mon
     ("variance", "kept"), [(0.0, 1.0), (9.0, 0.64), (12.5, 0.0), (100.0, 0.0)]
 )
 def test_keeps_what_chance_does_not_explain(variance, kept):
-    assert module._kept(np.array([3.0, 4.0]), variance) == pytest.approx(kept)
+    assert module._james_stein_weight(np.array([3.0, 4.0]), variance) == pytest.approx(kept)
 
 
 def test_keeps_nothing_where_nothing_differs():
-    assert module._kept(np.zeros(3), 0.0) == 0.0
+    assert module._james_stein_weight(np.zeros(3), 0.0) == 0.0
 
 
 def test_a_tally_counts_what_each_row_names():

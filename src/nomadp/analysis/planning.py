@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.populations import Asked, Population
-from nomadp.inference.learning import Progress
+from nomadp.inference.empirical_bayes import Progress
 from nomadp.inference.shares import BootstrapFit
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.oracles import FrequencyOracle, Trips, Visits

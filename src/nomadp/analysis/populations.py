@@ -11,10 +11,10 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.geometry import Floats
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import Group, Progress
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.frequencies import Levels, oracle_shares, pair_levels
-from nomadp.inference.journeys import possible_trajectories
-from nomadp.inference.learning import Group, Progress
 from nomadp.inference.prior import table_of
 from nomadp.inference.shares import BootstrapFit, bootstrap_fit, estimated_shares
 from nomadp.laws import Channel, Ints, probabilities

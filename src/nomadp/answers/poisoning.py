@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.inference.empirical_bayes import Group
 from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.learning import Group
 from nomadp.inference.model import Model
 from nomadp.inference.oracle_shares import support_in
 from nomadp.inference.shares import BootstrapFit, Tally, effective_prior

@@ -11,7 +11,13 @@ from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.model import Model
 from nomadp.inference.oracle_shares import oracle_hotspots, oracle_trips, zones_for, zones_on
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import BootstrapFit, Shares, Tally, estimated_shares, zones_differ
+from nomadp.inference.shares import (
+    BootstrapFit,
+    Shares,
+    Tally,
+    estimated_shares,
+    relative_variance,
+)
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.oracles import FrequencyOracle
@@ -147,7 +153,7 @@ def _pair_shares(learned: BootstrapFit, zone: Ints, size: int | None = None) -> 
     places = np.bincount(zone, minlength=zones)
 
     held = np.outer(places, places).reshape(-1)
-    differ = np.add.outer(zones_differ(places), zones_differ(places)).reshape(-1)
+    differ = np.add.outer(relative_variance(places), relative_variance(places)).reshape(-1)
     return estimated_shares(moving(learned), _pair_tally(zone, zones), held, differ)
 
 

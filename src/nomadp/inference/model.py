@@ -21,7 +21,7 @@ from nomadp.formats.atomic import written_whole
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.decode import groups_from
-from nomadp.inference.learning import Group, Progress
+from nomadp.inference.empirical_bayes import Group, Progress
 from nomadp.inference.prior import Features, Prior
 from nomadp.inference.shares import BootstrapFit, bootstrap_fit
 from nomadp.mechanisms import Mechanism

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.fitting import STEP_EFFECT_STD, Counts, Rows, uniform_fit
+from nomadp.inference.penalised_likelihood import STEP_EFFECT_STD, Counts, Rows, uniform_fit
 from nomadp.inference.prior import softmax
 
 __all__ = ["log_bayes_factor_of_steps"]

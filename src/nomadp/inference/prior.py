@@ -2,7 +2,7 @@
 
 Appeal is a sum over cells of several grids and the location itself, so that a few thousand
 reports shift whole districts and only many shift a single location. One prior serves every
-length, and every mechanism and epsilon it is learned from together (`learning.py`).
+length, and every mechanism and epsilon it is learned from together (`empirical_bayes.py`).
 """
 
 from dataclasses import dataclass, field

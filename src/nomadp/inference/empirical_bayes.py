@@ -14,12 +14,19 @@ import numpy as np
 
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
-from nomadp.inference.fitting import Fit, Group, fitted, log_chances, prepared, uniform_fit
 from nomadp.inference.movement import log_bayes_factor_of_steps
+from nomadp.inference.penalised_likelihood import (
+    Fit,
+    Group,
+    fitted,
+    log_chances,
+    prepared,
+    uniform_fit,
+)
 from nomadp.inference.prior import Features, Prior
 from nomadp.locations import LocationSet
 
-__all__ = ["Group", "Fitter", "Progress", "learn"]
+__all__ = ["Group", "Fitter", "Progress", "fit_prior_to_groups"]
 
 EFFECT_STDS = (0.0, 0.05, 0.1, 0.2)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
@@ -37,7 +44,7 @@ _Halves = tuple[list[Floats], list[Floats]]
 _Pair = tuple[Fit, Fit]
 
 
-def learn(
+def fit_prior_to_groups(
     locations: LocationSet,
     groups: Sequence[Group],
     effect_std: float | None = None,
@@ -47,7 +54,7 @@ def learn(
 
     How far places may differ is found out, unless ``effect_std`` is given.
     """
-    return Fitter(locations, groups, effect_std, progress).learn()
+    return Fitter(locations, groups, effect_std, progress).fit()
 
 
 class Fitter:
@@ -79,7 +86,7 @@ class Fitter:
             self._chosen() if effect_std is None else self._fitted(self._counts, effect_std)
         )
 
-    def learn(self, groups: Sequence[Group] | None = None) -> Prior:
+    def fit(self, groups: Sequence[Group] | None = None) -> Prior:
         """From the counts of the groups themselves, or from others of the same reports."""
         fit = self._fit
         if groups is not None and self.effect_std is not None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.inference import fitting as module
 from nomadp.inference import maximise
+from nomadp.inference import penalised_likelihood as module
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import Fitter, Group
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.fitting import fitted, prepared, uniform_fit
-from nomadp.inference.journeys import possible_trajectories
-from nomadp.inference.learning import Fitter, Group
+from nomadp.inference.penalised_likelihood import fitted, prepared, uniform_fit
 from nomadp.inference.prior import Features, softmax
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Codebook

@@ -6,11 +6,11 @@ from worlds import scattered
 
 from nomadp.analysis.populations import drawn_reports
 from nomadp.inference import movement
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import DEMANDED
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import prepared
-from nomadp.inference.journeys import possible_trajectories
-from nomadp.inference.learning import DEMANDED
 from nomadp.inference.movement import log_bayes_factor_of_steps
+from nomadp.inference.penalised_likelihood import prepared
 from nomadp.inference.prior import Features
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.walks import public_walks

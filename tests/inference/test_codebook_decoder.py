@@ -13,9 +13,9 @@ from reported import reported
 from worlds import scattered
 
 from nomadp.errors import DomainError
-from nomadp.inference import decode, journeys
+from nomadp.inference import codebook_decoder, decode
+from nomadp.inference.codebook_decoder import CodebookDecoder, possible_trajectories
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.journeys import CodebookDecoder, possible_trajectories
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import Atlas, Codebook, PinnedCodebooks
 from nomadp.mechanisms.atlas.codebook import CodewordResponse, Page
@@ -164,7 +164,7 @@ def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
 
 def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
     whole = CodebookDecoder(atlas().report_law(2)).decode(np.arange(12))
-    monkeypatch.setattr(journeys, "_ROWS", 5)
+    monkeypatch.setattr(codebook_decoder, "_ROWS", 5)
     decoder = CodebookDecoder(atlas().report_law(2))
     first, again = decoder.decode(np.array([3, 3, 1])), decoder.decode(np.arange(12))
     assert first.locations.tolist() == whole.locations[[3, 3, 1]].tolist()
