@@ -8,11 +8,11 @@ from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
 from nomadp.analysis.populations import drawn_reports
+from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import Group
-from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.penalised_likelihood import Group
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import estimated_shares, fit_groups
+from nomadp.inference.shares import bootstrap_fit, estimated_shares
 from nomadp.mechanisms import make_mechanism
 
 __all__ = ["AtlasReports"]
@@ -37,7 +37,7 @@ class AtlasReports:
     def estimated(self, counts: Any) -> dict[str, Any]:
         crowd, rng = self.crowd, np.random.default_rng(1)
         group = Group(self.evidence, counts.astype(np.float64))
-        learned = fit_groups(crowd.locations, [group], rng)
+        learned = bootstrap_fit(crowd.locations, [group], rng)
         return {
             question: estimated_shares(
                 learned,
@@ -52,4 +52,4 @@ class AtlasReports:
     @cached_property
     def evidence(self) -> TrajectoryEvidence:
         every = np.arange(self.channel.atlas.size)
-        return TrajectoryEvidence(self.channel, possible_journeys(self.channel), every)
+        return TrajectoryEvidence(self.channel, possible_trajectories(self.channel), every)

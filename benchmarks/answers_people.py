@@ -47,9 +47,9 @@ def without_end(reports: AtlasReports, crowd: Population) -> tuple[dict[str, Any
     support = reports.evidence.support
     weights = np.full(len(support), 1 / len(support))
     for _ in range(ROUNDS):
-        weights = reports.evidence.explained(weights, often)
+        weights = reports.evidence.expected_counts(weights, often)
         weights /= weights.sum()
-    apart = np.abs(reports.evidence.chances(weights) - often).sum() / 2
+    apart = np.abs(reports.evidence.marginals(weights) - often).sum() / 2
     return crowd.shares(support, weights), float(apart)
 
 

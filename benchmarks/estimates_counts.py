@@ -7,7 +7,7 @@ import numpy as np
 from nomadp.analysis.hotspots import jensen_shannon, visit_counts
 from nomadp.inference import groups_of
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
-from nomadp.inference.shares import Shares, fit_groups
+from nomadp.inference.shares import Shares, bootstrap_fit
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.reports import AnyReports
@@ -66,19 +66,19 @@ class Truth:
 
 def _estimated(truth: Truth, mechanism: Mechanism, reports: AnyReports) -> dict[str, float]:
     groups, rng = groups_of(mechanism, reports), np.random.default_rng(1)
-    asked = fit_groups(mechanism.locations, groups, rng)
+    asked = bootstrap_fit(mechanism.locations, groups, rng)
     visits, density = location_shares(asked), cell_shares(asked, DENSITY_GRID)
     trips = trip_shares(asked, FLOW_GRID) if mechanism.name == "atlas" else None
     found = truth.scores(visits.values, density.values, trips.values if trips else None)
-    found["kept"] = density.kept
+    found["kept"] = density.shrinkage_weight
     found["cover"] = _covered(density, truth.density)
     return found
 
 
 def _covered(shares: Shares, true: Any) -> float:
     """Of the cells that have locations, those whose 90 % interval holds the truth."""
-    held = np.abs(shares.values - true) <= NORMAL_90 * shares.deviation
-    return float(held[shares.flat > 0].mean())
+    held = np.abs(shares.values - true) <= NORMAL_90 * shares.std_error
+    return float(held[shares.baseline > 0].mean())
 
 
 def _counts(locations: LocationSet, trajectories: TrajectorySet) -> tuple[Any, Any, Any]:

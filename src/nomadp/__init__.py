@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.formats.location_files import read_locations as read_locations
     from nomadp.formats.location_files import write_locations as write_locations
     from nomadp.formats.point_files import read_trajectories as read_trajectories
-    from nomadp.inference import Estimate as Estimate
+    from nomadp.inference import DecodedPoints as DecodedPoints
     from nomadp.inference import Prior as Prior
     from nomadp.inference.decode import decode as decode
     from nomadp.inference.decode import fit_prior as fit_prior
@@ -92,7 +92,7 @@ else:
         "journeys": "nomadp.answers",
         "lengths": "nomadp.answers",
         "synthesize": "nomadp.answers",
-        "Estimate": "nomadp.inference",
+        "DecodedPoints": "nomadp.inference",
         "Prior": "nomadp.inference",
         "evaluate": "nomadp.analysis",
         "NomadpError": "nomadp.errors",

@@ -20,7 +20,7 @@ from nomadp.inference import shares as shares_module
 from nomadp.inference.hotspots import visit_shares, visit_tally
 from nomadp.inference.model import fit
 from nomadp.inference.oracle_shares import label_places
-from nomadp.inference.shares import believed
+from nomadp.inference.shares import effective_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.randomness import SeededRandom
@@ -72,23 +72,26 @@ def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said
         mechanism = make_mechanism(name, LOCATIONS, 8)
     learned = fit(mechanism, honest(mechanism))
     shares, zones = visit_shares(learned, "grid:3"), zones_of(LOCATIONS, "grid:3")
-    survey, tally = visit_tally(learned, zones)
-    ((group,), kind) = survey.groups, type(survey.groups[0].evidence)
+    bootstrap, tally = visit_tally(learned, zones)
+    ((group,), kind) = bootstrap.groups, type(bootstrap.groups[0].evidence)
     every = np.arange(len(group.evidence.channel.outputs))
     more = (group.evidence.support,) if name == "atlas" else ()
     evidence = kind(group.evidence.channel, *more, every)
-    table, prior = tally(evidence.support).T, believed(survey.prior, survey.alike, group)
+    table, prior = (
+        tally(evidence.support).T,
+        effective_prior(bootstrap.prior, bootstrap.baseline_prior, group),
+    )
     counts = np.zeros(len(every))
     counts[group.evidence.reports] = group.counts / group.total
-    was = table @ evidence.explained(prior, counts)
+    was = table @ evidence.expected_counts(prior, counts)
     moves = []
     for one in every:
         faked = (1 - FAKE_PART) * counts
         faked[one] += FAKE_PART
-        told = table @ evidence.explained(prior, faked)
-        moves.append(shares.kept * (told - was) / was.sum())
-    assert shares.kept > 0
-    found = fit_poisoning(learned, (survey, tally), len(zones), shares.kept)
+        told = table @ evidence.expected_counts(prior, faked)
+        moves.append(shares.shrinkage_weight * (told - was) / was.sum())
+    assert shares.shrinkage_weight > 0
+    found = fit_poisoning(learned, (bootstrap, tally), len(zones), shares.shrinkage_weight)
     assert found["up"] == pytest.approx(np.max(moves))
     assert found["down"] == pytest.approx(-np.min(moves))
 

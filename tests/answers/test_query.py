@@ -126,11 +126,11 @@ def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
         or tuple(table["location_id"]) == LOCATIONS.ids
     )
     assert np.array_equal(table["share"], wanted.values)
-    assert np.array_equal(table["std_error"], wanted.deviation)
+    assert np.array_equal(table["std_error"], wanted.std_error)
     low, high = wanted.interval(0.9)
     assert np.array_equal(table["ci_low"], low)
-    assert np.array_equal(table["baseline"], wanted.flat)
-    assert not table["significant"][(low <= wanted.flat) & (wanted.flat <= high)].any()
+    assert np.array_equal(table["baseline"], wanted.baseline)
+    assert not table["significant"][(low <= wanted.baseline) & (wanted.baseline <= high)].any()
     order = np.argsort(table["rank"])
     assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
 

@@ -18,7 +18,7 @@ TRUE, OTHER, REPORTS = 0.5, 0.02, 20_000
 
 
 def apart(shares: Shares, level: float = 0.9) -> np.ndarray:
-    return is_apart(shares.flat, partial(interval_of, shares), level)
+    return is_apart(shares.baseline, partial(interval_of, shares), level)
 
 
 def by_p_values(shares: Shares, level: float) -> set[int]:
@@ -26,7 +26,9 @@ def by_p_values(shares: Shares, level: float) -> set[int]:
     size = len(shares.values)
     chance = [
         erfc(abs(value - flat) / std / sqrt(2))
-        for value, flat, std in zip(shares.values, shares.flat, shares.deviation, strict=True)
+        for value, flat, std in zip(
+            shares.values, shares.baseline, shares.std_error, strict=True
+        )
     ]
     order = sorted(range(size), key=chance.__getitem__)
     last = max(

@@ -41,8 +41,8 @@ def test_every_reported_point_gets_a_place_and_a_radius(
     assert perturb("--mechanism", name).exit_code == 0
     told = as_json(decode("--prior", prior, "--json"))
     assert (told["reports"], told["points"], told["mechanism"]) == (3, 7, name)
-    assert told["prior_settled"] is (None if prior == "flat" else True)
-    assert told["prior_spread"] is None  # three reports tell nothing
+    assert told["prior_converged"] is (None if prior == "flat" else True)
+    assert told["prior_effect_std"] is None  # three reports tell nothing
     found = rows(folder / "where.csv")
     columns = ["tid", "seq", "location_id", "lat", "lng", "radius_km"]
     assert list(found[0]) == columns
@@ -60,7 +60,7 @@ def test_every_reported_point_gets_a_place_and_a_radius(
 
 def test_says_whether_reports_told_anything(folder: Path, perturb: Run, decode: Run) -> None:
     assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
-    assert as_json(decode("--prior", "learned", "--json"))["prior_spread"] is None
+    assert as_json(decode("--prior", "learned", "--json"))["prior_effect_std"] is None
     told_nothing, flat = decode("--prior", "learned").stdout, decode("--prior", "flat").stdout
     assert told_nothing.startswith(flat)
     assert told_nothing.count("\n") == flat.count("\n") + 1
@@ -68,7 +68,7 @@ def test_says_whether_reports_told_anything(folder: Path, perturb: Run, decode: 
     write(folder / "trips.csv", "tid,seq,location_id", *lines)
     assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
     assert decode("--prior", "learned").stdout.count("\n") == flat.count("\n")
-    assert as_json(decode("--prior", "learned", "--json"))["prior_spread"] > 0
+    assert as_json(decode("--prior", "learned", "--json"))["prior_effect_std"] > 0
 
 
 def test_a_higher_level_has_a_wider_radius(perturb: Run, decode: Run) -> None:

@@ -31,7 +31,7 @@ from nomadp.engine.keys import create_key
 from nomadp.engine.spark import session
 from nomadp.errors import DomainError, NomadpError, SchemaError, WrongType
 from nomadp.formats.location_files import write_locations
-from nomadp.inference import decode, fit_prior, groups_of, learn
+from nomadp.inference import decode, fit_prior, fit_prior_to_groups, groups_of
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, SystemRandom, new_key
@@ -341,7 +341,7 @@ def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> 
     for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.evidence.reports.tolist() == expected.evidence.reports.tolist()
-    learned = learn(city.locations, groups).scores
+    learned = fit_prior_to_groups(city.locations, groups).scores
     assert learned == pytest.approx(fit_prior(mechanism, alone).scores)
 
 

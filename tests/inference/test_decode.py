@@ -191,6 +191,6 @@ def test_a_learned_prior_is_not_believed_of_long_journeys():
     flat, learned = (decode(mechanism, reports, each).locations for each in (None, prior))
     same = flat == learned
     short = int(true.offsets[400])
-    assert prior.spread is not None
+    assert prior.effect_std is not None
     assert same[short:].all()
     assert not same[:short].all()

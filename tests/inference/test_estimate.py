@@ -7,7 +7,7 @@ from worlds import scattered, triangle
 
 from nomadp.errors import InvalidArgument
 from nomadp.inference import estimate
-from nomadp.inference.estimate import Answers, Estimate
+from nomadp.inference.estimate import Answers, DecodedPoints
 
 RNG = np.random.default_rng(3)
 
@@ -67,12 +67,12 @@ def test_a_large_set_answers_with_one_of_the_places_that_may_be_true(monkeypatch
 @pytest.mark.parametrize("level", [0, -1, 1.1, float("nan")])
 def test_refuses_a_level_that_is_no_share(level):
     with refused(InvalidArgument, "level_out_of_range", level=level):
-        Estimate(np.arange(2), np.zeros(2), level)
+        DecodedPoints(np.arange(2), np.zeros(2), level)
 
 
 def test_refuses_an_estimate_without_a_radius_for_each_location():
     with refused(InvalidArgument, "array_sizes_differ"):
-        Estimate(np.arange(2), np.zeros(3), 0.9)
+        DecodedPoints(np.arange(2), np.zeros(3), 0.9)
 
 
 @pytest.mark.parametrize(("noise", "left"), [(1e-6, True), (1.0, False)])

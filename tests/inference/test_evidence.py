@@ -53,21 +53,21 @@ def test_the_chance_of_a_report_is_its_share_over_all_truths(evidence, prior, ch
         sum(p * row[y] for p, row in zip(weights, chances, strict=True))
         for y in REPORTS.tolist()
     ]
-    assert evidence.chances(prior) == pytest.approx(np.array(exact, dtype=float), rel=1e-6)
+    assert evidence.marginals(prior) == pytest.approx(np.array(exact, dtype=float), rel=1e-6)
 
 
 def test_every_report_is_explained_once_by_its_posterior(evidence, prior, chances):
     exact = np.zeros(len(prior))
     for count, report in zip(COUNTS, REPORTS.tolist(), strict=True):
         exact += count * np.array(posterior(chances, exactly(prior), report), dtype=float)
-    found = evidence.explained(prior, COUNTS)
+    found = evidence.expected_counts(prior, COUNTS)
     assert found == pytest.approx(exact, rel=1e-5)
     assert found.sum() == pytest.approx(COUNTS.sum(), rel=1e-6)
 
 
 def test_mass_is_the_posterior_gathered_by_label(evidence, prior, chances):
     places, label = np.unique(evidence.support[:, 0], return_inverse=True)
-    mass = evidence.mass(prior, label, len(places), slice(1, 3))
+    mass = evidence.posterior(prior, label, len(places), slice(1, 3))
     for row, report in zip(mass, REPORTS[1:].tolist(), strict=True):
         exact = np.array(posterior(chances, exactly(prior), report), dtype=float)
         assert row == pytest.approx(np.bincount(label, weights=exact), rel=1e-5)
@@ -78,7 +78,7 @@ def test_where_all_journeys_are_near_no_report_stands_out():
     support = np.zeros((2, 2), dtype=np.int64)
     assert near_matrix(channel, support, REPORTS).nnz == 0
     evidence = TrajectoryEvidence(channel, support, REPORTS)
-    assert evidence.chances(np.array([0.5, 0.5])) == pytest.approx(np.full(3, 1 / 12))
+    assert evidence.marginals(np.array([0.5, 0.5])) == pytest.approx(np.full(3, 1 / 12))
 
 
 def test_the_noise_of_a_mass_is_the_sum_of_squared_shares():
@@ -86,8 +86,8 @@ def test_the_noise_of_a_mass_is_the_sum_of_squared_shares():
     support = np.random.default_rng(0).integers(0, 6, (9, 2))
     evidence = TrajectoryEvidence(channel, support, REPORTS)
     prior = np.random.default_rng(1).dirichlet(np.ones(9))
-    each = evidence.mass(prior, np.arange(9), 9, slice(None)).astype(float)
+    each = evidence.posterior(prior, np.arange(9), 9, slice(None)).astype(float)
     label = np.arange(9) % 2
     expected = np.stack([np.bincount(label, row**2, 2) for row in each])
-    found = evidence.noise(prior, label, 2, slice(None))
+    found = evidence.posterior_variance(prior, label, 2, slice(None))
     assert found == pytest.approx(expected, rel=1e-5)

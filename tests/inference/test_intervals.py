@@ -22,9 +22,11 @@ def coverage(size, epsilon, total, people):
         binom.pmf(np.arange(total - people + 1), total - people, q),
     )
     every = np.ones(total + 1)
-    at_none = every * q * (1 - q) / (total * (p - q) ** 2)
-    per_share = every * (1 - p - q) / (total * (p - q))
-    low, high = share_interval((count / total - q) / (p - q), at_none, per_share, 0.9)
+    variance_at_zero = every * q * (1 - q) / (total * (p - q) ** 2)
+    variance_slope = every * (1 - p - q) / (total * (p - q))
+    low, high = share_interval(
+        (count / total - q) / (p - q), variance_at_zero, variance_slope, 0.9
+    )
     share = people / total
     return law[(low <= share) & (share <= high)].sum()
 

@@ -14,14 +14,14 @@ from worlds import scattered
 from nomadp.analysis.populations import drawn_reports
 from nomadp.errors import DomainError
 from nomadp.inference import shares as module
+from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.decode import groups_of
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import Group
 from nomadp.inference.hotspots import cell_shares, location_shares, trip_shares
-from nomadp.inference.journeys import possible_journeys
+from nomadp.inference.penalised_likelihood import Group
 from nomadp.inference.points import point_evidence
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import estimated_shares, fit_groups
+from nomadp.inference.shares import bootstrap_fit, estimated_shares
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.randomness import SeededRandom
@@ -71,10 +71,10 @@ def squared_error(values, true):
 def visit_errors(name, epsilon, seed=1):
     true = trips(2000)
     some = groups(name, epsilon, true, seed)
-    found = location_shares(fit_groups(LOCATIONS, some, np.random.default_rng(0)))
+    found = location_shares(bootstrap_fit(LOCATIONS, some, np.random.default_rng(0)))
     visits = np.bincount(true.locations, minlength=40) / len(true.locations)
     assert found.values.sum() == pytest.approx(1)
-    return squared_error(found.values, visits), squared_error(found.flat, visits)
+    return squared_error(found.values, visits), squared_error(found.baseline, visits)
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "exp"])
@@ -105,7 +105,7 @@ def test_visits_are_estimated_better_than_counted():
     mechanism = made("atlas", 2)
     reported = drawn_many(mechanism, true, SeededRandom(1))
     found = location_shares(
-        fit_groups(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
+        bootstrap_fit(LOCATIONS, groups("atlas", 2, true), np.random.default_rng(0))
     )
     visits, counted = (
         np.bincount(each, minlength=40) / len(each) for each in (true.locations, reported)
@@ -120,11 +120,11 @@ def test_visits_are_estimated_better_than_counted():
 def test_people_who_go_anywhere_are_found_anywhere(name, epsilon, seed):
     everywhere = np.random.default_rng(seed).integers(0, 40, (2000, 2))
     true = TrajectorySet.from_lists(list(everywhere), size=40)
-    asked = fit_groups(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
-    assert asked.prior.spread is None
+    asked = bootstrap_fit(LOCATIONS, groups(name, epsilon, true, seed), fixed_rng())
+    assert asked.prior.effect_std is None
     found = location_shares(asked)
-    assert found.kept == 0.0
-    assert (found.values == found.flat).all()
+    assert found.shrinkage_weight == 0.0
+    assert (found.values == found.baseline).all()
 
 
 @pytest.mark.parametrize("epsilon", [4, pytest.param(8, marks=pytest.mark.slow)])
@@ -139,14 +139,16 @@ def test_trips_of_people_who_go_nearly_anywhere_are_not_estimated_worse_than_fla
     mechanism = make_mechanism("atlas", places, epsilon)
     counts = drawn_reports(mechanism.channel(2), rows, np.ones(len(rows), int), fixed_rng())
     evidence = TrajectoryEvidence(
-        mechanism.channel(2), possible_journeys(mechanism.channel(2)), np.arange(len(counts))
+        mechanism.channel(2),
+        possible_trajectories(mechanism.channel(2)),
+        np.arange(len(counts)),
     )
-    asked = fit_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
-    assert asked.prior.spread is not None
+    asked = bootstrap_fit(places, [Group(evidence, counts.astype(float))], fixed_rng())
+    assert asked.prior.effect_std is not None
     cell = UnitSquare(places).cells(3)[rows]
     true = np.bincount(9 * cell[:, 0] + cell[:, 1], minlength=81) / len(rows)
     found = trip_shares(asked, 3)
-    assert np.abs(found.values - true).sum() < np.abs(found.flat - true).sum() + 0.02
+    assert np.abs(found.values - true).sum() < np.abs(found.baseline - true).sum() + 0.02
 
 
 def test_two_journeys_tell_of_no_steps_however_many_report():
@@ -158,22 +160,22 @@ def test_two_journeys_tell_of_no_steps_however_many_report():
     away = np.argsort(places.distances_km(int(channel.atlas.journeys[0, 0])))[-30:]
     rows[::10, 1] = np.tile(away, 67)[:2000]
     counts = drawn_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
-    evidence = TrajectoryEvidence(channel, possible_journeys(channel), np.arange(2))
-    asked = fit_groups(places, [Group(evidence, counts.astype(float))], fixed_rng())
-    assert asked.prior.spread is not None
-    assert asked.anywhere
+    evidence = TrajectoryEvidence(channel, possible_trajectories(channel), np.arange(2))
+    asked = bootstrap_fit(places, [Group(evidence, counts.astype(float))], fixed_rng())
+    assert asked.prior.effect_std is not None
+    assert asked.points_independent
     cell = UnitSquare(places).cells(3)[rows]
     true = np.bincount(9 * cell[:, 0] + cell[:, 1], minlength=81) / len(rows)
     found = trip_shares(asked, 3)
-    assert np.abs(found.values - true).sum() < np.abs(found.flat - true).sum() + 0.02
+    assert np.abs(found.values - true).sum() < np.abs(found.baseline - true).sum() + 0.02
 
 
 def test_people_in_one_spot_are_found_there():
     true = TrajectorySet.from_lists([[7, 7]] * 1000, size=40)
-    asked = fit_groups(LOCATIONS, groups("brr", 4, true), fixed_rng())
-    assert asked.prior.spread is not None
+    asked = bootstrap_fit(LOCATIONS, groups("brr", 4, true), fixed_rng())
+    assert asked.prior.effect_std is not None
     found = location_shares(asked)
-    assert found.kept > 0.5
+    assert found.shrinkage_weight > 0.5
     assert found.values.argmax() == 7
 
 
@@ -183,31 +185,33 @@ def test_trips_and_cells_are_estimated_better_than_flat():
     ends = cell[true.locations.reshape(-1, 2)]
     flow = np.bincount(9 * ends[:, 0] + ends[:, 1], minlength=81) / len(true)
     some = groups("atlas", 4, true)
-    found = trip_shares(fit_groups(LOCATIONS, some, rng), 3)
-    assert found.flat.sum() == pytest.approx(1)
-    assert squared_error(found.values, flow) < 0.8 * squared_error(found.flat, flow)
+    found = trip_shares(bootstrap_fit(LOCATIONS, some, rng), 3)
+    assert found.baseline.sum() == pytest.approx(1)
+    assert squared_error(found.values, flow) < 0.8 * squared_error(found.baseline, flow)
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
-    found = cell_shares(fit_groups(LOCATIONS, some, rng), 3)
-    assert squared_error(found.values, density) < 0.8 * squared_error(found.flat, density)
+    found = cell_shares(bootstrap_fit(LOCATIONS, some, rng), 3)
+    assert squared_error(found.values, density) < 0.8 * squared_error(found.baseline, density)
 
 
 def test_more_reports_mean_less_uncertainty():
     few, many = (
-        location_shares(fit_groups(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng()))
+        location_shares(bootstrap_fit(LOCATIONS, groups("brr", 8, trips(count)), fixed_rng()))
         for count in (1000, 20_000)
     )
-    assert np.linalg.norm(many.deviation) < 0.9 * np.linalg.norm(few.deviation)
-    assert many.kept > few.kept > 0
+    assert np.linalg.norm(many.std_error) < 0.9 * np.linalg.norm(few.std_error)
+    assert many.shrinkage_weight > few.shrinkage_weight > 0
 
 
 def test_what_reports_cannot_resolve_is_left_open():
     blind, seeing = (
-        location_shares(fit_groups(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng()))
+        location_shares(
+            bootstrap_fit(LOCATIONS, groups("brr", epsilon, trips(2000)), fixed_rng())
+        )
         for epsilon in ("0.1", 20)
     )
-    assert blind.deviation == pytest.approx(blind.flat, rel=0.1)  # as large as the share
+    assert blind.std_error == pytest.approx(blind.baseline, rel=0.1)  # as large as the share
     hot = seeing.values > 0.05
-    assert (seeing.deviation[hot] < 0.5 * seeing.values[hot]).all()
+    assert (seeing.std_error[hot] < 0.5 * seeing.values[hot]).all()
 
 
 @pytest.mark.parametrize("epsilon", [2, pytest.param(6, marks=pytest.mark.slow)])
@@ -217,9 +221,9 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(epsilon):
     density = np.bincount(cell[true.locations], minlength=9) / len(true.locations)
     held = []
     for seed in range(3):
-        asked = fit_groups(LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng())
+        asked = bootstrap_fit(LOCATIONS, groups("atlas", epsilon, true, seed), fixed_rng())
         found = cell_shares(asked, 3)
-        held += (np.abs(found.values - density) <= 2 * found.deviation).tolist()
+        held += (np.abs(found.values - density) <= 2 * found.std_error).tolist()
     assert np.mean(held) > 0.75
 
 
@@ -229,9 +233,9 @@ def test_shares_of_a_report_are_its_posterior():
     prior = np.random.default_rng(1).dirichlet(np.ones(40))
     label = np.arange(40) % 7
     table = table_of(label[:, None], 7).T.tocsr()
-    mass = evidence.mass(prior, np.arange(40), 40, slice(3, 9))
+    mass = evidence.posterior(prior, np.arange(40), 40, slice(3, 9))
     expected = np.stack([np.bincount(label, row, 7) for row in mass])
-    assert evidence.shares(prior, table, slice(3, 9)) == pytest.approx(expected, abs=1e-6)
+    assert evidence.label_shares(prior, table, slice(3, 9)) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [1, 8])
@@ -240,43 +244,45 @@ def test_shares_of_a_journey_are_its_posterior(epsilon):
     evidence = group.evidence
     prior = np.random.default_rng(1).dirichlet(np.ones(len(evidence.support)))
     table = table_of(evidence.support[:, :1], 40).T.tocsr()
-    mass = evidence.mass(prior, evidence.support[:, 0], 40, slice(0, 20))
-    assert evidence.shares(prior, table, slice(0, 20)) == pytest.approx(mass, abs=1e-6)
+    mass = evidence.posterior(prior, evidence.support[:, 0], 40, slice(0, 20))
+    assert evidence.label_shares(prior, table, slice(0, 20)) == pytest.approx(mass, abs=1e-6)
 
 
 def test_the_variance_is_that_of_learning_of_chance_and_of_what_is_left_open(monkeypatch):
     true = trips(400)
-    learned = fit_groups(LOCATIONS, groups("brr", 6, true), fixed_rng())
+    learned = bootstrap_fit(LOCATIONS, groups("brr", 6, true), fixed_rng())
     tally, places = partial(table_of, size=40), np.ones(40, dtype=np.int64)
 
-    def variance(survey):
-        return estimated_shares(survey, tally, places).deviation ** 2
+    def variance(bootstrap):
+        return estimated_shares(bootstrap, tally, places).std_error ** 2
 
     whole = variance(learned)
-    monkeypatch.setattr(module, "_unresolved", lambda values, *_: np.zeros(len(values)))
+    monkeypatch.setattr(
+        module, "_unresolved_variance", lambda values, *_: np.zeros(len(values))
+    )
     resolved = variance(learned)
     assert (whole > resolved).all()
-    always = replace(learned, again=((learned.groups, learned.prior),) * 4)
+    always = replace(learned, resamples=((learned.groups, learned.prior),) * 4)
     found = estimated_shares(always, tally, places)
-    assert np.allclose(found.deviation**2, found.values / 800)
-    again = [replace(learned, groups=g, prior=p) for g, p in learned.again]
+    assert np.allclose(found.std_error**2, found.values / 800)
+    again = [replace(learned, groups=g, prior=p) for g, p in learned.resamples]
     tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
-    counts = [module._counted(one.prior, learned, one.groups, tables) for one in again]
-    spread = np.var([each / each.sum() for each in counts], axis=0, ddof=1)
+    counts = [module._expected_counts(one.prior, learned, one.groups, tables) for one in again]
+    effect_std = np.var([each / each.sum() for each in counts], axis=0, ddof=1)
     values = estimated_shares(learned, tally, places).values
-    assert np.allclose(resolved, spread + values / 800)
-    assert spread.min() > 0
+    assert np.allclose(resolved, effect_std + values / 800)
+    assert effect_std.min() > 0
 
 
 @pytest.mark.parametrize(
     ("variance", "kept"), [(0.0, 1.0), (9.0, 0.64), (12.5, 0.0), (100.0, 0.0)]
 )
 def test_keeps_what_chance_does_not_explain(variance, kept):
-    assert module._kept(np.array([3.0, 4.0]), variance) == pytest.approx(kept)
+    assert module._james_stein_weight(np.array([3.0, 4.0]), variance) == pytest.approx(kept)
 
 
 def test_keeps_nothing_where_nothing_differs():
-    assert module._kept(np.zeros(3), 0.0) == 0.0
+    assert module._james_stein_weight(np.zeros(3), 0.0) == 0.0
 
 
 def test_a_tally_counts_what_each_row_names():
@@ -289,12 +295,12 @@ def test_a_tally_counts_what_each_row_names():
 def test_points_perturbed_on_their_own_tell_of_no_trips():
     with refused(DomainError, "reports_of_points"):
         trip_shares(
-            fit_groups(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)),
+            bootstrap_fit(LOCATIONS, groups("brr", 4, trips(50)), np.random.default_rng(0)),
             3,
         )
 
 
 def test_a_share_of_everything_is_certain():
-    found = cell_shares(fit_groups(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1)
+    found = cell_shares(bootstrap_fit(LOCATIONS, groups("brr", 4, trips(200)), fixed_rng()), 1)
     assert found.values.tolist() == [1.0]
-    assert np.isfinite(found.deviation).all()
+    assert np.isfinite(found.std_error).all()

@@ -162,10 +162,10 @@ def test_a_question_promises_to_hide_the_length_and_the_time_it_asks_for(wording
     plain, timed = (
         explain(make_mechanism("starts", WORLD, 1, when=when), 3) for when in (None, "weekday")
     )
-    assert plain.promise == timed.promise != journey.promise
+    assert plain.guarantee == timed.guarantee != journey.guarantee
     assert len({journey.not_covered, plain.not_covered, timed.not_covered}) == 3
     said = [
-        f"{name}: {each.promise}\n" + "".join(f"- not {hole}\n" for hole in each.not_covered)
+        f"{name}: {each.guarantee}\n" + "".join(f"- not {hole}\n" for hole in each.not_covered)
         for name, each in (("exp", journey), ("starts", plain), ("starts, weekday", timed))
     ]
     wording("laws", "what a report promises", "\n".join(said))

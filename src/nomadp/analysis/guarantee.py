@@ -36,7 +36,7 @@ class Explanation:
         return format_epsilon(self._odds, digits=2) if self.mechanism.private else None
 
     @property
-    def promise(self) -> str:
+    def guarantee(self) -> str:
         """The guarantee in a sentence."""
         if not self.mechanism.private:
             return f"none; {self.mechanism.warning.rstrip('.')}"
@@ -68,7 +68,7 @@ class Explanation:
             ],
             "total": sum((step.total for step in self.split.steps), Fraction()),
             "odds_at_most": self.odds_at_most,
-            "promise": self.promise,
+            "guarantee": self.guarantee,
             "posterior_bounds": self.posterior_bounds,
             "not_covered": list(self.not_covered),
         }
@@ -90,7 +90,7 @@ class Explanation:
 def explain(mechanism: Mechanism, length: int) -> Explanation:
     """The privacy guarantee of ``mechanism`` for a trajectory of ``length`` points.
 
-    ``promise`` is the guarantee in words, ``split`` where epsilon goes. ``posterior_bounds``
+    ``guarantee`` is the guarantee in words, ``split`` where epsilon goes. ``posterior_bounds``
     says how sure a guess, in percent, can become at most. Its utility: `simulate_utility`.
     Raises `DomainError` for a length below 1.
 

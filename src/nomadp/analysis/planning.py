@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.populations import Asked, Population
-from nomadp.inference.learning import Progress
-from nomadp.inference.shares import Survey
+from nomadp.inference.empirical_bayes import Progress
+from nomadp.inference.shares import BootstrapFit
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.oracles import FrequencyOracle, Trips, Visits
 from nomadp.zones import Zones, zones_of
@@ -100,26 +100,26 @@ def advise(
     kind = ORACLES[wish]
     question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
     crowd = Population(atlas.locations, people)
-    survey = crowd.surveyed(atlas, progress)
-    found = _advised(wish, Asked(crowd, question), survey)
+    bootstrap = crowd.surveyed(atlas, progress)
+    found = _advised(wish, Asked(crowd, question), bootstrap)
     if found.in_reach:
         return found
     for larger in _coarser(question.partition):
         asked = Asked(crowd, question.with_params(zones=larger))
-        tried = _advised(wish, asked, survey)
+        tried = _advised(wish, asked, bootstrap)
         if tried.in_reach:
             return replace(found, coarser=tried)
     return found
 
 
-def _advised(wish: str, asked: Asked, survey: Survey) -> Advice:
+def _advised(wish: str, asked: Asked, bootstrap: BootstrapFit) -> Advice:
     rng = np.random.default_rng(3)  # nothing private is drawn
     question, people, raw = asked.question, asked.crowd.people, asked.raw_error
     flat = asked.error(asked.flat)
     errors = {
         "direct": float(np.mean([asked.direct_error(rng) for _ in range(DRAWS)])),
         "raw": min(1.0, raw),
-        "atlas": asked.estimated_error(survey),
+        "atlas": asked.estimated_error(bootstrap),
         "no privacy": asked.error(asked.counted(asked.crowd.walkers / people)),
         "flat": flat,
     }

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.geometry import Floats
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import Group, Progress
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.frequencies import Levels, oracle_shares, pair_levels
-from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Group, Progress
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import Survey, estimated_shares, fit_groups
+from nomadp.inference.shares import BootstrapFit, bootstrap_fit, estimated_shares
 from nomadp.laws import Channel, Ints, probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas import Atlas
@@ -59,14 +59,14 @@ class Population:
         """How many take each walk."""
         return np.random.default_rng(0).multinomial(self.people, self.weights)
 
-    def surveyed(self, atlas: Atlas, progress: Progress | None = None) -> Survey:
+    def surveyed(self, atlas: Atlas, progress: Progress | None = None) -> BootstrapFit:
         """What is learned from one draw of everybody's reports by ATLAS, for all areas."""
         channel, rng = atlas.channel(2), np.random.default_rng(2)
         count = drawn_reports(channel, self.walks, self.walkers, rng)
         seen = np.flatnonzero(count)
-        evidence = TrajectoryEvidence(channel, possible_journeys(channel), seen)
+        evidence = TrajectoryEvidence(channel, possible_trajectories(channel), seen)
         group = Group(evidence, count[seen].astype(np.float64))
-        return fit_groups(self.locations, [group], rng, progress)
+        return bootstrap_fit(self.locations, [group], rng, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +150,12 @@ class Asked:
         """Expected without smoothing; where it is above 1, no shares are that wrong."""
         return float(np.sqrt(2 / np.pi) * self.deviation.sum() / 2)
 
-    def estimated_error(self, survey: Survey) -> float:
+    def estimated_error(self, bootstrap: BootstrapFit) -> float:
         """Of what ATLAS' reports tell."""
         size, tally = self.question.label_count, self.labels
-        shares = estimated_shares(survey, lambda rows: table_of(tally(rows), size), self.places)
+        shares = estimated_shares(
+            bootstrap, lambda rows: table_of(tally(rows), size), self.places
+        )
         return self.error(shares.values)
 
 

@@ -18,7 +18,7 @@ from nomadp.analysis.metrics import error_km_each, normalised, within_percent_ea
 from nomadp.budget import MAX_EPSILON
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference import can_decode, decode
-from nomadp.inference.learning import Progress
+from nomadp.inference.empirical_bayes import Progress
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism

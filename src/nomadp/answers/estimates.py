@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.inference.shares import Shares, Survey, fewest_codewords
+from nomadp.inference.shares import BootstrapFit, Shares, fewest_codewords
 
 __all__ = [
     "CODEWORDS_LEAST",
@@ -44,17 +44,17 @@ class Estimates:
             low, high = interval_of(shares, self.level)
         return {
             name: np.asarray(shares.values),
-            "std_error": np.asarray(shares.deviation),
+            "std_error": np.asarray(shares.std_error),
             "ci_low": low,
             "ci_high": high,
-            "baseline": np.asarray(shares.flat),
+            "baseline": np.asarray(shares.baseline),
         }
 
     @cached_property
     def significant(self) -> Any:
         """Which rows differ from flat: those of all times together, then those of each."""
         families = [each for each in (self.shares, self.timed) if each is not None]
-        flat = np.concatenate([each.flat for each in families])
+        flat = np.concatenate([each.baseline for each in families])
         if self.withheld is not None:
             return np.full(len(flat), None)
 
@@ -72,13 +72,13 @@ class Estimates:
         return {"level": self.level, "significance": significant(self.significant, self.level)}
 
 
-def withheld_for(survey: Survey) -> str | None:
+def withheld_for(bootstrap: BootstrapFit) -> str | None:
     """Why shares of a survey have no intervals; None if they have.
 
     Where within a codeword people were is taken from public walks. The fewer codewords there
     are, the more depends on that, and intervals know nothing of how wrong it may be.
     """
-    size = fewest_codewords(survey)
+    size = fewest_codewords(bootstrap)
     if size is None or size >= CODEWORDS_LEAST:
         return None
     many = f"{size} codeword{'' if size == 1 else 's'}"

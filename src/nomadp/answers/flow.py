@@ -67,7 +67,7 @@ def flows(
     estimates = _estimates(learned, zones, level)
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
-    said = {"areas": zones.rule, "kept": shares.kept, **estimates.reliability}
+    said = {"areas": zones.rule, "kept": shares.shrinkage_weight, **estimates.reliability}
     said["fakes"] = flow_poisoning(learned, zones, shares, timed=timed)
     facts = about("flows", learned, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))
@@ -112,4 +112,6 @@ def flow_poisoning(
     mechanism = learned.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
-    return fit_poisoning(learned, flow_tally(learned, zones), len(shares.values), shares.kept)
+    return fit_poisoning(
+        learned, flow_tally(learned, zones), len(shares.values), shares.shrinkage_weight
+    )

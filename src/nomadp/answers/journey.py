@@ -58,7 +58,7 @@ def journeys(
     few = missing("journeys", mechanism, learned.counts, terms, JOURNEYS)
     if few is not None:
         return few
-    prior = None if learned.survey is None else learned.survey.prior
+    prior = None if learned.bootstrap is None else learned.bootstrap.prior
     decoders = Decoders(mechanism, prior, level)
     if reports is None:
         columns = _distinct(learned, decoders)
@@ -66,7 +66,7 @@ def journeys(
         columns = _each(learned, decoders, reports)
     said = {
         "level": level,
-        "prior_spread": prior and prior.spread,
+        "prior_effect_std": prior and prior.effect_std,
         "fakes": part_poisoning(EACH),
     }
     return Table("journeys", columns, about("journeys", learned, terms, **said))

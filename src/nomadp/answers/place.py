@@ -132,7 +132,7 @@ def _answered(kind: str, learned: Model, asked: _Asked, terms: Terms) -> Table:
     said = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
-        "kept": shares.kept,
+        "kept": shares.shrinkage_weight,
         **estimates.reliability,
         "fakes": place_poisoning(learned, areas, at, shares, timed=timed),
     }
@@ -171,7 +171,7 @@ def place_poisoning(
         place = label_places(mechanism, areas.zones, at)
         return oracle_poisoning(mechanism, place, shares, timed)
     asked = visit_tally(learned, areas.zones, at)
-    return fit_poisoning(learned, asked, len(shares.values), shares.kept)
+    return fit_poisoning(learned, asked, len(shares.values), shares.shrinkage_weight)
 
 
 def oracle_poisoning(

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from nomadp.errors import DomainError
+from nomadp.inference.empirical_bayes import Group
 from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.learning import Group
 from nomadp.inference.model import Model
 from nomadp.inference.oracle_shares import support_in
-from nomadp.inference.shares import Survey, Tally, believed
+from nomadp.inference.shares import BootstrapFit, Tally, effective_prior
 from nomadp.laws import Ints, SubsetSelection, probabilities
 from nomadp.mechanisms.oracles import FrequencyOracle
 
@@ -59,26 +59,29 @@ def oracle_poisoning_of(
 
 
 def fit_poisoning(
-    learned: Model, asked: tuple[Survey, Tally], size: int, kept: float
+    learned: Model, asked: tuple[BootstrapFit, Tally], size: int, kept: float
 ) -> dict[str, Any]:
     """The same for ``size`` shares that are estimated from journeys or points.
 
     A share is the mean of what each visit, or trip, is taken for. A fake of the longest length
     that came in has the most of them.
     """
-    survey, tally = asked
+    bootstrap, tally = asked
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     total, visits, reports = np.zeros(size), [], []
-    for group, length in zip(survey.groups, _lengths(learned, survey), strict=True):
+    for group, length in zip(bootstrap.groups, _lengths(learned, bootstrap), strict=True):
         evidence = _every_report(group)
         table = tally(evidence.support).T.tocsr()
         each = float(table.sum()) / table.shape[1]  # of visits or trips, to a journey or point
         often = np.zeros(len(evidence.reports))
         often[np.searchsorted(evidence.reports, group.evidence.reports)] = group.counts
-        prior, step = believed(survey.prior, survey.alike, group), max(1, _AT_ONCE // size)
+        prior, step = (
+            effective_prior(bootstrap.prior, bootstrap.baseline_prior, group),
+            max(1, _AT_ONCE // size),
+        )
         for start in range(0, len(often), step):
             some = slice(start, start + step)
-            shares = evidence.shares(prior, table, some)
+            shares = evidence.label_shares(prior, table, some)
             np.minimum(least, shares.min(axis=0), out=least)
             np.maximum(most, shares.max(axis=0), out=most)
             total += each * (often[some] @ shares)
@@ -94,10 +97,10 @@ def part_poisoning(how: str) -> dict[str, Any]:
     return {"part": FAKE_PART, "up": FAKE_PART, "down": FAKE_PART, "bound": how}
 
 
-def _lengths(learned: Model, survey: Survey) -> list[int]:
+def _lengths(learned: Model, bootstrap: BootstrapFit) -> list[int]:
     """How many values a report of each group has: points, or one for a whole journey."""
-    if isinstance(survey.groups[0].evidence, TrajectoryEvidence):
-        return [1] * len(survey.groups)
+    if isinstance(bootstrap.groups[0].evidence, TrajectoryEvidence):
+        return [1] * len(bootstrap.groups)
     return list(learned.counts.lengths(learned.mechanism))
 
 

@@ -15,7 +15,7 @@ from nomadp.answers.table import Table
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
 from nomadp.inference.model import Model, mechanism_of
-from nomadp.inference.shares import believed
+from nomadp.inference.shares import effective_prior
 from nomadp.laws import Ints
 from nomadp.mechanisms.atlas.long import interpolated
 from nomadp.mechanisms.oracles import FrequencyOracle
@@ -118,28 +118,28 @@ def _trips(learned: Model, count: int, rng: Generator) -> list[Ints]:
 
 def _journeys(learned: Model, count: int, rng: Generator) -> list[Ints]:
     """Of the lengths that were reported, by what all reports together say."""
-    mechanism, survey = learned.mechanism, learned.survey
+    mechanism, bootstrap = learned.mechanism, learned.bootstrap
     found = learned.counts.lengths(mechanism)
     law: Any = mechanism.report_law(next(iter(found)))
-    if survey is None or not law.whole:
+    if bootstrap is None or not law.whole:
         raise DomainError(
             "synthetic journeys need reports of whole journeys, and those of "
             f"{mechanism.name} are of single points; use atlas, or the question trips",
             code="reports_of_points",
             mechanism=mechanism.name,
         )
-    kept = location_shares(survey).kept
-    groups = {group.evidence.support.shape[1]: group for group in survey.groups}
+    kept = location_shares(bootstrap).shrinkage_weight
+    groups = {group.evidence.support.shape[1]: group for group in bootstrap.groups}
     share = np.array(list(found.values()), dtype=np.float64)
     drawn: list[Ints] = []
     for length, some in zip(found, rng.multinomial(count, share / share.sum()), strict=True):
         law = mechanism.report_law(length)
         group = groups[law.seen or length]
         support = group.evidence.support
-        told = group.evidence.explained(
-            believed(survey.prior, survey.alike, group), group.counts
+        told = group.evidence.expected_counts(
+            effective_prior(bootstrap.prior, bootstrap.baseline_prior, group), group.counts
         )
-        alike = survey.alike.weights(support)
+        alike = bootstrap.baseline_prior.weights(support)
         weights = kept * told / told.sum() + (1 - kept) * alike
         rows = support[rng.choice(len(support), some, p=weights / weights.sum())]
         if some:

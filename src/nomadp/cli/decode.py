@@ -18,7 +18,7 @@ from nomadp.cli.options import (
 from nomadp.cli.output import Answer, json_option, print_left_out, progress_bar, say
 
 if TYPE_CHECKING:
-    from nomadp.inference import Estimate
+    from nomadp.inference import DecodedPoints
     from nomadp.locations import LocationSet
     from nomadp.mechanisms import Mechanism
     from nomadp.reports import AnyReports
@@ -83,9 +83,9 @@ def _print(summary: dict[str, Any]) -> None:
         f"{summary['mean_radius_km']:.3f} km on average"
     )
     print_left_out(summary["refused"])
-    if summary["prior"] == "learned" and summary["prior_spread"] is None:
+    if summary["prior"] == "learned" and summary["prior_effect_std"] is None:
         say("nomadp: the reports told nothing beyond chance; a public prior was used")
-    if summary["prior_settled"] is False:
+    if summary["prior_converged"] is False:
         say("nomadp: the prior was still changing when learning was stopped", err=True)
 
 
@@ -121,7 +121,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
 
 def _estimated(
     mechanism: "Mechanism", reports: "AnyReports", options: dict[str, Any]
-) -> tuple["AnyReports", "Estimate", dict[str, Any]]:
+) -> tuple["AnyReports", "DecodedPoints", dict[str, Any]]:
     """The reports that can be, their estimates, and what is to be said of their prior."""
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
@@ -140,7 +140,10 @@ def _estimated(
             estimate = inference.decode(mechanism, reports, prior, level=level, progress=told)
         else:
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
-    learned = {"prior_settled": prior and prior.settled, "prior_spread": prior and prior.spread}
+    learned = {
+        "prior_converged": prior and prior.converged,
+        "prior_effect_std": prior and prior.effect_std,
+    }
     return reports, estimate, {"prior": options["prior"], **learned}
 
 

@@ -109,7 +109,7 @@ def _print(told: Explanation) -> None:
         f"{told.length} point(s)\n"
     )
     _print_steps(told.split)
-    say(f"\nPromise: {told.promise}.")
+    say(f"\nPromise: {told.guarantee}.")
     if told.posterior_bounds is not None:
         say(f"{_suspicion(told.posterior_bounds)}.")
     say("Not covered:")

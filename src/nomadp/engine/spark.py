@@ -39,8 +39,8 @@ from nomadp.extras import require
 from nomadp.formats.trajectory_batches import WHEN
 from nomadp.inference import Prior
 from nomadp.inference.decode import groups_from
+from nomadp.inference.empirical_bayes import Group
 from nomadp.inference.estimate import check_level
-from nomadp.inference.learning import Group
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
@@ -126,10 +126,11 @@ def decode(
 
 
 def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
-    """The distinct reports by their law, counted on the cluster and brought here.
+    """Count the distinct reports by their law on the cluster, and return the counts.
 
-    It is what inference learns from, and small: `nomadp.inference.learn` gives the prior, and
-    `nomadp.inference.hotspots.location_shares` where people go, as if all reports were here.
+    The counts are small, and all that inference needs: `nomadp.inference.fit_prior_to_groups`
+    fits a prior to them, and `nomadp.inference.hotspots.location_shares` estimates where
+    people go, as if all reports were on this machine.
     """
     return groups_from(mechanism, counted(reports, mechanism))
 

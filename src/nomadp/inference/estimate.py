@@ -15,7 +15,7 @@ from nomadp.errors import InvalidArgument
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
-__all__ = ["Answers", "Estimate", "check_level"]
+__all__ = ["Answers", "DecodedPoints", "check_level"]
 
 Floats = NDArray[np.float64]
 Mass = NDArray[np.float32]
@@ -28,14 +28,14 @@ _AT_ONCE = 1024  # reports whose sorted distances are held at a time
 
 
 @dataclass(frozen=True)
-class Estimate:
+class DecodedPoints:
     """Estimated locations, with the radius around each that holds ``level`` of the mass.
 
     `decode` makes it: ``locations`` are indices, one for each reported point in their order,
     and ``radius_km`` are kilometres.
 
     >>> import nomadp, numpy
-    >>> estimate = nomadp.Estimate(numpy.array([3, 1]), numpy.array([0.5, 2.0]), level=0.9)
+    >>> estimate = nomadp.DecodedPoints(numpy.array([3, 1]), numpy.array([0.5, 2.0]), level=0.9)
     >>> len(estimate)
     2
     """

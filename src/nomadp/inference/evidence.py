@@ -54,23 +54,23 @@ class Evidence(ABC):
         """How many different reports there could be."""
 
     @abstractmethod
-    def chances(self, prior: Floats) -> Floats:
+    def marginals(self, prior: Floats) -> Floats:
         """How probable each report was, when truths have this probability."""
 
     @abstractmethod
-    def summed(self, rates: Floats) -> Floats:
+    def weighted_likelihood(self, rates: Floats) -> Floats:
         """The chances of the reports for each truth, each times its rate, summed."""
 
-    def explained(self, prior: Floats, counts: Floats) -> Floats:
+    def expected_counts(self, prior: Floats, counts: Floats) -> Floats:
         """Of reports that came in so often, how many each truth accounts for, expectedly."""
-        return prior * self.summed(counts / self.chances(prior))
+        return prior * self.weighted_likelihood(counts / self.marginals(prior))
 
     @abstractmethod
-    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+    def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         """Posterior mass by the label of the truths, for these reports; rows sum to 1."""
 
     @abstractmethod
-    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+    def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
         """What these reports say of each label, where ``table`` counts the labels of truths.
 
         A row of the table stands for a label, a column for a truth; rows of shares sum to 1.
@@ -113,28 +113,28 @@ class TrajectoryEvidence(Evidence):
     def _near_transposed(self) -> "csr_array[Any]":
         return near_matrix(self.channel, self.support, self.reports)
 
-    def chances(self, prior: Floats) -> Floats:
+    def marginals(self, prior: Floats) -> Floats:
         near = self._near_transposed.T @ prior  # a view: learning needs no second copy
         found: Floats = self._floor * (prior.sum() + self.gain * near)
         return found
 
-    def summed(self, rates: Floats) -> Floats:
+    def weighted_likelihood(self, rates: Floats) -> Floats:
         near = self._near_transposed @ rates
         found: Floats = self._floor * (rates.sum() + self.gain * near)
         return found
 
-    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+    def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         mass = self._gathered(prior, self.gain, label, size, rows)
         mass /= mass.sum(axis=1, keepdims=True)
         return mass.astype(np.float32)
 
-    def noise(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+    def posterior_variance(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         """The variance of every mass, as a support is a sample: of squared shares, the sums."""
         near = self.gain**2 + 2 * self.gain  # (1 + gain)^2 is once and so much more
         squares = self._gathered(prior**2, near, label, size, rows)
         total = prior.sum() + self.gain * (self.near[rows] @ prior)
-        noise: Mass = (squares / total[:, None] ** 2).astype(np.float32)
-        return noise
+        posterior_variance: Mass = (squares / total[:, None] ** 2).astype(np.float32)
+        return posterior_variance
 
     def _gathered(
         self, values: Floats, gain: float, label: Ints, size: int, rows: slice
@@ -148,7 +148,7 @@ class TrajectoryEvidence(Evidence):
         found += np.bincount(label, weights=values, minlength=size)
         return found
 
-    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+    def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
         weighted = (table.multiply(prior)).tocsr().T  # truths by labels
         found: Floats = self.gain * (self.near[rows] @ weighted).toarray()
         found += np.asarray(table @ prior)
@@ -181,22 +181,22 @@ class TableEvidence(Evidence):
         ]
         return np.ascontiguousarray(np.concatenate(blocks).T)
 
-    def chances(self, prior: Floats) -> Floats:
+    def marginals(self, prior: Floats) -> Floats:
         found: Floats = self.table @ prior
         return found
 
-    def summed(self, rates: Floats) -> Floats:
+    def weighted_likelihood(self, rates: Floats) -> Floats:
         found: Floats = rates @ self.table
         return found
 
-    def mass(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
+    def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         joint = self.table[rows] * prior
         mass = np.zeros((len(joint), size))
         mass[:, label] = joint  # labels of single locations are distinct
         mass /= mass.sum(axis=1, keepdims=True)
         return mass.astype(np.float32)
 
-    def shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
+    def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
         found: Floats = np.asarray((table @ (self.table[rows] * prior).T).T)
         found /= found.sum(axis=1, keepdims=True)
         return found

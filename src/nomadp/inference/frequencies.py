@@ -1,11 +1,12 @@
-"""Shares of labels that people were asked for directly, at several resolutions at once.
+"""Frequency estimation from reports of frequency oracles, with hierarchical shrinkage.
 
-A report supports the true label with one known chance and any other with another, so shares
-are estimated without bias and with a variance that is known exactly. What is released is
-drawn towards flat as far as chance demands, that in reports and that in who reports: from
-coarse groups of labels to fine ones, the share of each is split among its parts (`splits.py`),
-and labels that stand out get more (`standouts.py`). So it adds up to 1 and nothing is below 0,
-an empty region costs nothing, and with many reports it comes near to what was counted.
+A report supports the true label with probability p and any other label with probability q. Both
+are known, so shares have unbiased estimates with exactly known variances. The estimates are
+shrunk towards the uniform baseline as far as the noise of reports and the sampling of people
+demand. Shrinkage is hierarchical (multi-resolution smoothing): from coarse groups of labels to
+fine ones, the share of each group is split among its parts (`shrinkage.py`). Heavy hitters,
+which splits smooth away, are added back (`heavy_hitters.py`). The result adds up to 1 without
+negative shares, empty regions add no noise, and it converges to the raw estimates.
 """
 
 import math
@@ -20,99 +21,116 @@ from nomadp.inference.estimate import Floats
 from nomadp.inference.heavy_hitters import with_heavy_hitters
 from nomadp.inference.intervals import share_interval
 from nomadp.inference.shares import Shares
-from nomadp.inference.shrinkage import posterior, unlearned
+from nomadp.inference.shrinkage import initial_weights, posterior
 from nomadp.laws import Ints
 
 __all__ = ["OracleShares", "Levels", "oracle_shares", "nearest_shares", "pair_levels"]
 
-SURE = math.log(20)
-"""Reports must be so many times likelier than if all were flat, or nothing is claimed."""
-_LEAST = 1e-12
-"""A group with less than this share is split as is public."""
-COUNTED, STEEP = 0.5, 8
-"""Once nearly all is kept, half of it is what was counted, which leaves empty zones empty."""
+LOG_EVIDENCE_MIN = math.log(20)
+"""The least log Bayes factor against the baseline, 20 to 1. Below it, the baseline is returned;
+if the model were fixed, chance alone would reach 20 in at most 5 % of cases (Markov)."""
+_SHARE_MIN = 1e-12
+"""A group with a smaller share than this is split as the baseline is."""
+RAW_WEIGHT, RAW_POWER = 0.5, 8
+"""The weight of the raw estimates is RAW_WEIGHT * shrinkage_weight ** RAW_POWER: negligible
+until shrinkage has nearly vanished, then a half. They let empty zones come out empty."""
 
 
 @dataclass(frozen=True, eq=False)
 class OracleShares(Shares):
-    """Shares of everybody, of whom those who reported are a random part.
+    """Shares of a population of which the people who reported are a random sample.
 
-    ``deviation`` is that of ``unbiased``: known, and more than that of ``values``.
+    ``std_error`` is the known standard error of ``unbiased``, which exceeds that of ``values``.
     """
 
     unbiased: Floats
-    at_none: Floats
-    """The variance of ``unbiased`` by reports, where the share is 0."""
-    per_share: Floats
-    """How much more it is where the share is 1."""
+    variance_at_zero: Floats
+    """The variance of ``unbiased`` from the noise of reports, if the true share is 0."""
+    variance_slope: Floats
+    """The increase of that variance, which is linear in the share, from share 0 to 1."""
     people: int
-    """How many reported: the variance by that is share * (1 - share) / people."""
+    """The number of reports. Sampling adds the variance share (1 - share) / people."""
 
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
-        """From where to where each share may be, around what is unbiased."""
+        """The confidence interval of each share (Feldman-Cousins), around ``unbiased``."""
         if len(self.unbiased) == 1:  # everybody is somewhere
             return self.unbiased, self.unbiased
-        return share_interval(self.unbiased, self.at_none, self.per_share, level, self.people)
+        return share_interval(
+            self.unbiased, self.variance_at_zero, self.variance_slope, level, self.people
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """What is known of labels in public: ever finer groups of them, and how likely each is."""
+    """The public hierarchy of labels: nested groups, and the baseline share of each label."""
 
     groups: tuple[Ints, ...]
-    """A group number for each label, coarsest first; each level cuts up the one before."""
-    flat: Floats
-    """What somebody without reports would say of each label."""
-    asked: Ints
-    """Which share is asked for each label belongs to: each its own, or several together."""
+    """The group of each label on every level, coarsest first; every level refines the last."""
+    baseline: Floats
+    """The share of each label without any reports, up to a factor."""
+    target: Ints
+    """The share to estimate that each label belongs to: its own, or one of several labels."""
 
 
 def oracle_shares(
     support: Ints, total: int, true_chance: float, other_chance: float, levels: Levels
 ) -> OracleShares:
-    """What ``total`` reports tell, of which ``support`` support each label."""
+    """Shares from ``total`` reports, of which ``support[k]`` support label k."""
     _check(support, total, true_chance - other_chance, levels)
-    asked, gap = levels.asked, true_chance - other_chance
-    per_label = (support / total - other_chance) / gap
-    unbiased = _sums(asked, per_label)
-    none, one = _variances(np.bincount(asked), len(support), true_chance, other_chance)
-    at_none, per_share = none / (total * gap**2), (one - none) / (total * gap**2)
-    flat = _sums(asked, levels.flat / levels.flat.sum())
+    target, gap = levels.target, true_chance - other_chance
+    # The standard unbiased estimator (C / n - q) / (p - q), and its exact variance.
+    label_estimates = (support / total - other_chance) / gap
+    unbiased = _sums(target, label_estimates)
+    none, one = _variances(np.bincount(target), len(support), true_chance, other_chance)
+    variance_at_zero, variance_slope = none / (total * gap**2), (one - none) / (total * gap**2)
+    baseline = _sums(target, levels.baseline / levels.baseline.sum())
     noise = other_chance * (1 - other_chance) / (total * gap**2)
-    # Who reports is a sample of those who are asked about, however exact the reports are.
-    more = (1 - true_chance - other_chance) / (total * gap) + 1 / total
-    split = _split_down(per_label, levels, noise, more)
-    split = with_heavy_hitters(split, unbiased, (at_none, per_share + 1 / total))
-    moved, said = split - flat, unbiased - flat
-    kept = float(np.clip(moved @ said / max(float(said @ said), _LEAST), 0, 1))
-    counted = COUNTED * kept**STEEP
-    values = (1 - counted) * split + counted * nearest_shares(unbiased)
-    variance = at_none + per_share * values + values * (1 - values) / total
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    return OracleShares(values, deviation, flat, kept, unbiased, at_none, per_share, total)
+    # The last term is the sampling variance: even exact reports come from a sample of people.
+    variance_per_share = (1 - true_chance - other_chance) / (total * gap) + 1 / total
+    split = _hierarchical_shrinkage(label_estimates, levels, noise, variance_per_share)
+    split = with_heavy_hitters(split, unbiased, (variance_at_zero, variance_slope + 1 / total))
+    # How much of the raw effect is left: the projection of the shrunken on the raw one.
+    effect, raw_effect = split - baseline, unbiased - baseline
+    projection = effect @ raw_effect / max(float(raw_effect @ raw_effect), _SHARE_MIN)
+    shrinkage_weight = float(np.clip(projection, 0, 1))
+    raw_weight = RAW_WEIGHT * shrinkage_weight**RAW_POWER
+    values = (1 - raw_weight) * split + raw_weight * nearest_shares(unbiased)
+    variance = variance_at_zero + variance_slope * values + values * (1 - values) / total
+    std_error = np.sqrt(np.maximum(variance, 0.0))
+    return OracleShares(
+        values,
+        std_error,
+        baseline,
+        shrinkage_weight,
+        unbiased,
+        variance_at_zero,
+        variance_slope,
+        total,
+    )
 
 
 def nearest_shares(values: Floats) -> Floats:
-    """The nearest shares (Euclidean) that add up to 1, none below 0: less the same for all."""
+    """The Euclidean projection onto the probability simplex (Duchi et al. 2008, figure 1)."""
     order = np.sort(values)[::-1]
-    less = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
-    found: Floats = np.maximum(values - less[np.flatnonzero(order > less)[-1]], 0.0)
-    return found
+    threshold = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
+    last = np.flatnonzero(order > threshold)[-1]
+    projected: Floats = np.maximum(values - threshold[last], 0.0)
+    return projected
 
 
-def pair_levels(levels: Sequence[Ints], apart: Ints) -> tuple[Ints, ...]:
-    """Ever finer groups of pairs of zones, from those of zones; pair ``i * zones + j``.
+def pair_levels(levels: Sequence[Ints], distance_class: Ints) -> tuple[Ints, ...]:
+    """Nested groups of origin-destination pairs; pair ``i * zones + j`` is from i to j.
 
-    First by a public class of how far they are ``apart``, (zones, zones): near ones are alike.
-    Then by where they begin and where they end, in turn.
+    The coarsest level groups pairs by ``distance_class``, (zones, zones), because flows fall
+    with distance. Finer levels refine it by the groups of origins and destinations, in turn.
     """
-    zones = len(apart)
-    start, end = np.divmod(np.arange(zones**2), zones)
-    found = [_numbered(apart.reshape(-1))]
+    zones = len(distance_class)
+    origin, destination = np.divmod(np.arange(zones**2), zones)
+    pair_groups = [_numbered(distance_class.reshape(-1))]
     for level in (*levels, np.arange(zones)):
-        for side in (start, end):
-            found.append(_numbered(found[-1] * zones + level[side]))
-    return tuple(found)
+        for end in (origin, destination):
+            pair_groups.append(_numbered(pair_groups[-1] * zones + level[end]))
+    return tuple(pair_groups)
 
 
 def _sums(group: Ints, values: Floats) -> Floats:
@@ -125,77 +143,94 @@ def _numbered(group: Ints) -> Ints:
 
 
 def _variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Floats]:
-    """Of how many of so many labels a report supports, without and with the true one.
+    """The variance of the number of supported labels of m, without and with the true one.
 
-    Exact for one label, and for several under subset selection, where how many labels a report
-    supports is always the same; under projective response it is so on average over groups.
+    Exact for one label, and for several under subset selection, where every report supports the
+    same number of labels; under projective response exact on average over groups of labels.
     """
-    held = p + (size - 1) * q
-    with_true = p * (held - 1) / max(size - 1, 1) - p * q
-    two_others = (held - 1) * (held - 2 * p) / max((size - 1) * (size - 2), 1) - q * q
+    # Covariances follow from the fixed number of supported labels.
+    expected_labels = p + (size - 1) * q
+    with_true = p * (expected_labels - 1) / max(size - 1, 1) - p * q
+    two_others = (expected_labels - 1) * (expected_labels - 2 * p) / max(
+        (size - 1) * (size - 2), 1
+    ) - q * q
     others = labels - 1
     none = labels * (q * (1 - q) + others * two_others)
     one = p * (1 - p) + others * (q * (1 - q) + 2 * with_true + (others - 1) * two_others)
     return np.maximum(none, 0.0), np.maximum(one, 0.0)
 
 
-class _Cut(NamedTuple):
-    """How one level cuts up the groups of the one before."""
+class _Level(NamedTuple):
+    """How one level splits the groups of the level above."""
 
     parent: Ints
     public: Floats
     expected: Floats
     free: int
-    """Splits that do not follow from others."""
+    """Degrees of freedom: the parts of a group minus one, over all groups that were split."""
 
 
-def _split_down(unbiased: Floats, levels: Levels, noise: float, more: float) -> Floats:
-    """The shares that are asked for: each group's is split among its parts, coarse to fine.
+def _hierarchical_shrinkage(
+    unbiased: Floats, levels: Levels, noise: float, variance_per_share: float
+) -> Floats:
+    """The target shares: from coarse to fine, split each group's share among its parts.
 
-    Labels err independently of each other, but for what is known of their group's share.
+    Errors of labels are independent, except that the parts must add up to their group's share.
     """
     above, share = np.zeros(len(unbiased), dtype=np.int64), np.ones(1)
-    spread, told, cuts = unlearned(), 0.0, []
-    for level in (*levels.groups, levels.asked):
+    weights, log_evidence, fits = initial_weights(), 0.0, []
+    for level in (*levels.groups, levels.target):
         _, first, group = np.unique(level, return_index=True, return_inverse=True)
         parent = above[first]
         if not np.array_equal(parent[group], above):
             raise InvalidArgument(
-                "every level must cut up the groups of the one before", code="levels_not_nested"
+                "every level must refine the groups of the level above",
+                code="levels_not_nested",
             )
-        found, public = _sums(group, unbiased), _sums(group, levels.flat)
+        estimates, public = _sums(group, unbiased), _sums(group, levels.baseline)
         public /= _sums(parent, public)[parent]
         expected, whole = public.copy(), share[parent]
-        variance = np.maximum(np.bincount(group) * noise + more * whole * public, _LEAST**2)
+        variance = np.maximum(
+            np.bincount(group) * noise + variance_per_share * whole * public, _SHARE_MIN**2
+        )
+        # Condition the estimates of the parts on their sum, which the level above has set.
         part_of = variance / _sums(parent, variance)[parent]
-        found += part_of * (whole - _sums(parent, found)[parent])
+        estimates += part_of * (whole - _sums(parent, estimates)[parent])
         variance *= 1 - part_of
-        parts = np.bincount(parent)[parent]
-        cut = np.flatnonzero((parts > 1) & (whole > _LEAST))
-        if len(cut):
-            scale = whole[cut]
-            expected[cut], spread, gain = posterior(
-                found[cut] / scale, variance[cut] / scale**2, public[cut], spread
+        n_parts = np.bincount(parent)[parent]
+        divided = np.flatnonzero((n_parts > 1) & (whole > _SHARE_MIN))
+        if len(divided):
+            scale = whole[divided]
+            expected[divided], weights, log_ratio = posterior(
+                estimates[divided] / scale,
+                variance[divided] / scale**2,
+                public[divided],
+                weights,
             )
-            told += float(gain @ (1 - 1 / parts[cut]))  # one follows
+            # The last part follows from the others, so n parts carry the evidence of n - 1.
+            log_evidence += float(log_ratio @ (1 - 1 / n_parts[divided]))
             expected /= _sums(parent, expected)[parent]
-        cuts.append(_Cut(parent, public, expected, len(cut) - len(np.unique(parent[cut]))))
+        fits.append(
+            _Level(parent, public, expected, len(divided) - len(np.unique(parent[divided])))
+        )
         share, above = whole * expected, group
-    if told <= SURE:
-        return _sums(levels.asked, levels.flat / levels.flat.sum())
-    return _believed(cuts, told)
+    if log_evidence <= LOG_EVIDENCE_MIN:
+        return _sums(levels.target, levels.baseline / levels.baseline.sum())
+    return _chance_corrected(fits, log_evidence)
 
 
-def _believed(cuts: list[_Cut], told: float) -> Floats:
-    """Shares drawn towards what is public, by as much as chance would tell of each level.
+def _chance_corrected(fits: list[_Level], log_evidence: float) -> Floats:
+    """Shrink every level further towards its public splits, by the evidence that chance gives.
 
-    If all splits are public, one of n still seems some n times likelier than that (the largest
-    of n exponential variables); where all that is told is hardly more, little is believed.
+    If all n splits equal their public values, the largest of their log Bayes factors is still
+    about log(n), as the largest of n exponential variables is. If the total evidence is hardly
+    larger than that, the splits are nearly public.
     """
     share = np.ones(1)
-    for cut in cuts:
-        kept = max(0.0, 1 - math.log(1 + cut.free) / told)
-        share = share[cut.parent] * (cut.public + kept * (cut.expected - cut.public))
+    for fit in fits:
+        shrinkage_weight = max(0.0, 1 - math.log(1 + fit.free) / log_evidence)
+        splits = fit.public + shrinkage_weight * (fit.expected - fit.public)
+        share = share[fit.parent] * splits
     return share
 
 
@@ -204,7 +239,7 @@ def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
         raise DomainError("shares need at least one report, got none", code="no_reports")
     if not len(support) or support.min() < 0 or support.max() > total:
         raise DomainError(
-            f"every label must be supported by 0 to {total} reports, and some are not",
+            f"every label must be supported by 0 to {total} reports, and at least one is not",
             code="support_out_of_range",
         )
     if not gap > 0:
@@ -212,13 +247,14 @@ def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
             "a report must support the true label more often than any other",
             code="uninformative_reports",
         )
-    every = np.unique(levels.asked)
+    targets = np.unique(levels.target)
+    columns = (*levels.groups, levels.baseline, levels.target)
     if (
-        any(len(each) != len(support) for each in (*levels.groups, levels.flat, levels.asked))
-        or not (levels.flat > 0).all()
-        or not np.array_equal(every, np.arange(len(every)))
+        any(len(column) != len(support) for column in columns)
+        or not (levels.baseline > 0).all()
+        or not np.array_equal(targets, np.arange(len(targets)))
     ):
         raise InvalidArgument(
-            "each label must have a group in every level, and a flat share",
+            "each label must have a group on every level and a positive baseline share",
             code="incomplete_levels",
         )

@@ -11,7 +11,13 @@ from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.model import Model
 from nomadp.inference.oracle_shares import oracle_hotspots, oracle_trips, zones_for, zones_on
 from nomadp.inference.prior import table_of
-from nomadp.inference.shares import Shares, Survey, Tally, estimated_shares, zones_differ
+from nomadp.inference.shares import (
+    BootstrapFit,
+    Shares,
+    Tally,
+    estimated_shares,
+    relative_variance,
+)
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Mechanism
 from nomadp.mechanisms.oracles import FrequencyOracle
@@ -47,7 +53,7 @@ def visit_shares(
 
 def visit_tally(
     learned: Model, zones: str | Zones | None = None, at: str | None = None
-) -> tuple[Survey, Tally]:
+) -> tuple[BootstrapFit, Tally]:
     """What `visit_shares` counts of which journeys."""
     zone = _zone(learned, zones)
     return _point_tally(_survey(learned), zone, _checked(at), int(zone.max()) + 1)
@@ -75,15 +81,15 @@ def _zone(learned: Model, zones: str | Zones | None) -> Ints:
     return np.arange(len(world)) if zones is None else zones_on(world, zones).of
 
 
-def _survey(learned: Model) -> Survey:
-    if learned.survey is None:
+def _survey(learned: Model) -> BootstrapFit:
+    if learned.bootstrap is None:
         raise InvalidArgument(
             "what reports of journeys tell must have been learned", code="model_without_survey"
         )
-    return learned.survey
+    return learned.bootstrap
 
 
-def location_shares(learned: Survey) -> Shares:
+def location_shares(learned: BootstrapFit) -> Shares:
     """The share of visits at each location, (m,); flat is the same everywhere.
 
     Of a long trajectory, its control points are the visits.
@@ -91,7 +97,7 @@ def location_shares(learned: Survey) -> Shares:
     return _point_shares(learned, np.arange(len(learned.locations)))
 
 
-def cell_shares(learned: Survey, granularity: int) -> Shares:
+def cell_shares(learned: BootstrapFit, granularity: int) -> Shares:
     """The share of visits in each cell of a grid; flat is as dense as the set itself."""
     cell = UnitSquare(learned.locations).cells(granularity)
     return _point_shares(learned, cell, size=granularity**2)
@@ -101,7 +107,7 @@ _POINTS = {"visits": slice(None), "starts": slice(0, 1), "ends": slice(-1, None)
 
 
 def _point_shares(
-    learned: Survey, zone: Ints, at: str = "visits", *, size: int | None = None
+    learned: BootstrapFit, zone: Ints, at: str = "visits", *, size: int | None = None
 ) -> Shares:
     """The share of these points of journeys in each zone; flat is as dense as the set."""
     size = int(zone.max()) + 1 if size is None else size
@@ -109,7 +115,9 @@ def _point_shares(
     return estimated_shares(asked, tally, np.bincount(zone, minlength=size))
 
 
-def _point_tally(learned: Survey, zone: Ints, at: str, size: int) -> tuple[Survey, Tally]:
+def _point_tally(
+    learned: BootstrapFit, zone: Ints, at: str, size: int
+) -> tuple[BootstrapFit, Tally]:
     points = _POINTS[at]
     asked = learned if at == "visits" else moving(learned)
     return asked, lambda rows: table_of(zone[rows[:, points]], size)
@@ -128,24 +136,24 @@ def flow_shares(learned: Model, zones: str | Zones | None = None) -> Shares:
     return _pair_shares(_survey(learned), asked.of)
 
 
-def flow_tally(learned: Model, zones: Zones) -> tuple[Survey, Tally]:
+def flow_tally(learned: Model, zones: Zones) -> tuple[BootstrapFit, Tally]:
     """What `flow_shares` counts of which journeys."""
     return moving(_survey(learned)), _pair_tally(zones.of, len(zones))
 
 
-def trip_shares(learned: Survey, granularity: int) -> Shares:
+def trip_shares(learned: BootstrapFit, granularity: int) -> Shares:
     """The share of trips from each cell of a grid (first point) to each (last), flattened."""
     cell = UnitSquare(learned.locations).cells(granularity)
     return _pair_shares(learned, cell, granularity**2)
 
 
-def _pair_shares(learned: Survey, zone: Ints, size: int | None = None) -> Shares:
+def _pair_shares(learned: BootstrapFit, zone: Ints, size: int | None = None) -> Shares:
     """Only reports of whole journeys tell. Flat: both ends anywhere, independently."""
     zones = int(zone.max()) + 1 if size is None else size
     places = np.bincount(zone, minlength=zones)
 
     held = np.outer(places, places).reshape(-1)
-    differ = np.add.outer(zones_differ(places), zones_differ(places)).reshape(-1)
+    differ = np.add.outer(relative_variance(places), relative_variance(places)).reshape(-1)
     return estimated_shares(moving(learned), _pair_tally(zone, zones), held, differ)
 
 
@@ -153,7 +161,7 @@ def _pair_tally(zone: Ints, zones: int) -> Tally:
     return lambda rows: table_of(zones * zone[rows[:, :1]] + zone[rows[:, -1:]], zones**2)
 
 
-def moving(learned: Survey) -> Survey:
+def moving(learned: BootstrapFit) -> BootstrapFit:
     """The same, asked about whole journeys only."""
     kept = [k for k, group in enumerate(learned.groups) if group.evidence.support.shape[1] > 1]
     if not kept:
@@ -162,6 +170,8 @@ def moving(learned: Survey) -> Survey:
             "mechanisms that perturb each point on its own do not report any",
             code="reports_of_points",
         )
-    again = tuple((tuple(groups[k] for k in kept), prior) for groups, prior in learned.again)
+    resamples = tuple(
+        (tuple(groups[k] for k in kept), prior) for groups, prior in learned.resamples
+    )
     groups = tuple(learned.groups[k] for k in kept)
-    return replace(learned, groups=groups, again=again)
+    return replace(learned, groups=groups, resamples=resamples)

@@ -21,9 +21,9 @@ from nomadp.formats.atomic import written_whole
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.decode import groups_from
-from nomadp.inference.learning import Group, Progress
+from nomadp.inference.empirical_bayes import Group, Progress
 from nomadp.inference.prior import Features, Prior
-from nomadp.inference.shares import Survey, fit_groups
+from nomadp.inference.shares import BootstrapFit, bootstrap_fit
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
@@ -41,7 +41,7 @@ class Model:
     """What the reports of one mechanism tell, for every question.
 
     `learn` makes it. ``counts`` are all that was looked at, ``reports`` how many there were,
-    and ``survey`` what was learned from journeys; a direct question has none, for its counts
+    and ``bootstrap`` what was learned from journeys; a direct question has none, for its counts
     are the answer. ``write(path)`` keeps it and ``Model.read(path, mechanism)`` takes it up
     again; with counts, only if it was learned from those. Raises `DomainError` if not.
 
@@ -49,14 +49,14 @@ class Model:
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
     >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
-    >>> nomadp.fit(brr, reports).write("learned.npz")
-    >>> nomadp.Model.read("learned.npz", brr)
+    >>> nomadp.fit(brr, reports).write("model.npz")
+    >>> nomadp.Model.read("model.npz", brr)
     Model(100 reports of brr at epsilon 8)
     """
 
     mechanism: Mechanism
     counts: Counts = field(repr=False)
-    survey: Survey | None = field(repr=False)
+    bootstrap: BootstrapFit | None = field(repr=False)
 
     @property
     def reports(self) -> int:
@@ -112,14 +112,14 @@ class Model:
             table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
             law = mechanism.identity
             own = Counts({(law, length, value): count for length, value, count in table})
-            survey = _survey(mechanism, own, arrays, facts) if facts["priors"] else None
+            bootstrap = _survey(mechanism, own, arrays, facts) if facts["priors"] else None
         except (KeyError, ValueError, TypeError, IndexError) as error:
             if isinstance(error, DomainError):
                 raise
             raise SchemaError(
                 f"{path} must be what Model.write wrote, and is not", code="not_a_model"
             ) from None
-        found = cls(mechanism, own, survey)
+        found = cls(mechanism, own, bootstrap)
         if own.sha256 != facts.get("counts_sha256"):
             raise SchemaError(
                 f"{path} must be whole, and its counts are others than it says",
@@ -129,16 +129,16 @@ class Model:
         return found
 
 
-def mechanism_of(learned: Model) -> Mechanism:
+def mechanism_of(model: Model) -> Mechanism:
     """That of what was learned; reports that nobody learned from yet are refused."""
-    if not isinstance(learned, Model):
+    if not isinstance(model, Model):
         raise WrongType(
             "a question must be asked of what fit(mechanism, reports) gives, got "
-            f"{type(learned).__name__}",
+            f"{type(model).__name__}",
             code="model_required",
-            type=type(learned).__name__,
+            type=type(model).__name__,
         )
-    return learned.mechanism
+    return model.mechanism
 
 
 def fit(
@@ -166,34 +166,38 @@ def fit(
         return Model(mechanism, found, None)
     rng = np.random.default_rng(SEED)
     groups = groups_from(mechanism, found)
-    survey = fit_groups(mechanism.locations, groups, rng, progress)
-    return Model(mechanism, found, survey)
+    bootstrap = bootstrap_fit(mechanism.locations, groups, rng, progress)
+    return Model(mechanism, found, bootstrap)
 
 
 _CELLS = ("length", "value", "count")
 
 
-def _arrays(learned: Model) -> dict[str, Any]:
-    rows = sorted((*cell[1:], count) for cell, count in learned.counts.cells.items())
+def _arrays(model: Model) -> dict[str, Any]:
+    rows = sorted((*cell[1:], count) for cell, count in model.counts.cells.items())
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     found: dict[str, Any] = dict(zip(_CELLS, columns, strict=True))
     facts = {
         "format": FORMAT,
         "nomadp_version": nomadp.__version__,
-        "mechanism": learned.mechanism.identity,
-        "counts_sha256": learned.counts.sha256,
+        "mechanism": model.mechanism.identity,
+        "counts_sha256": model.counts.sha256,
         "priors": [],
     }
-    survey = learned.survey
-    if survey is not None:
-        facts["anywhere"] = survey.anywhere
-        priors = [survey.prior, survey.alike, *(prior for _, prior in survey.again)]
+    bootstrap = model.bootstrap
+    if bootstrap is not None:
+        facts["anywhere"] = bootstrap.points_independent
+        priors = [
+            bootstrap.prior,
+            bootstrap.baseline_prior,
+            *(prior for _, prior in bootstrap.resamples),
+        ]
         facts["priors"] = [
-            {"settled": each.settled, "spread": each.spread, "history": each.history}
+            {"settled": each.converged, "spread": each.effect_std, "history": each.history}
             for each in priors
         ]
         found["scores"] = np.stack([each.scores for each in priors])
-        again = [[group.counts for group in groups] for groups, _ in survey.again]
+        again = [[group.counts for group in groups] for groups, _ in bootstrap.resamples]
         found["again"] = np.stack([np.concatenate(each) for each in again])
     found["facts"] = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8)
     return found
@@ -201,7 +205,7 @@ def _arrays(learned: Model) -> dict[str, Any]:
 
 def _survey(
     mechanism: Mechanism, counts: Counts, arrays: Mapping[str, Any], facts: Mapping[str, Any]
-) -> Survey:
+) -> BootstrapFit:
     features = Features(mechanism.locations)
     groups = tuple(groups_from(mechanism, counts))
     scores, counted = arrays["scores"].astype(float), arrays["again"].astype(float)
@@ -219,7 +223,7 @@ def _survey(
         parts = zip(groups, np.split(row, sizes[:-1]), strict=True)
         again.append((tuple(Group(group.evidence, some) for group, some in parts), other))
     anywhere = bool(facts["anywhere"])
-    return Survey(mechanism.locations, groups, prior, alike, anywhere, tuple(again))
+    return BootstrapFit(mechanism.locations, groups, prior, alike, anywhere, tuple(again))
 
 
 def _loaded(path: Path) -> dict[str, Any]:

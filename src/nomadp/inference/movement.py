@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.inference.estimate import Floats
-from nomadp.inference.fitting import STEP_SPREAD, Counts, Rows, at_random
+from nomadp.inference.penalised_likelihood import STEP_EFFECT_STD, Counts, Rows, uniform_fit
 from nomadp.inference.prior import softmax
 
 __all__ = ["log_bayes_factor_of_steps"]
@@ -48,10 +48,10 @@ def log_bayes_factor_of_steps(rows: Sequence[Rows], counts: Counts) -> float:
     """How much likelier these reports are of people who take steps, as a logarithm."""
     seen = [_seen(*each, len(rows)) for each in zip(rows, counts, strict=True) if each[1].any()]
     often = np.concatenate([each.often for each in seen])
-    walking = _law(seen, at_random(rows, counts, steps=False).scores)
-    anywhere = _law(seen, at_random(rows, counts).scores)
-    anywhere = anywhere._replace(by_steps=np.zeros_like(anywhere.by_steps))
-    return _log_evidence(walking, often) - _log_evidence(anywhere, often)
+    walking = _law(seen, uniform_fit(rows, counts, steps=False).scores)
+    uniform_counts = _law(seen, uniform_fit(rows, counts).scores)
+    uniform_counts = uniform_counts._replace(by_steps=np.zeros_like(uniform_counts.by_steps))
+    return _log_evidence(walking, often) - _log_evidence(uniform_counts, often)
 
 
 def _seen(row: Rows, counts: Floats, groups: int) -> _Seen:
@@ -69,9 +69,11 @@ def _law(seen: Sequence[_Seen], scores: Floats) -> _Law:
     means, slopes, blocks = [], [], []
     for row, sums, _, total in seen:
         prior = softmax(row.matrix @ scores)
-        chance, had = row.evidence.chances(prior), row.transposed @ prior
+        chance, had = row.evidence.marginals(prior), row.transposed @ prior
         mean = sums @ chance
-        joint = [row.transposed @ (prior * row.evidence.summed(one)) for one in sums]
+        joint = [
+            row.transposed @ (prior * row.evidence.weighted_likelihood(one)) for one in sums
+        ]
         slopes += [each - one * had for each, one in zip(joint, mean, strict=True)]
         blocks.append(((sums * chance) @ sums.T - np.outer(mean, mean)) / total)
         means.append(mean)
@@ -80,15 +82,15 @@ def _law(seen: Sequence[_Seen], scores: Floats) -> _Law:
         own = slice(size, size := size + len(block))
         noise[own, own] = block
     slope, is_step = np.array(slopes).reshape(size, len(scores)), seen[0].row.is_step
-    places, steps = slope[:, ~is_step], STEP_SPREAD * slope[:, is_step]
+    places, steps = slope[:, ~is_step], STEP_EFFECT_STD * slope[:, is_step]
     return _Law(np.concatenate(means), noise, places @ places.T, steps @ steps.T)
 
 
 def _log_evidence(law: _Law, often: Floats) -> float:
     """Of the numbers, by the normal law of the spread of places that suits them best."""
     away, found = often - law.mean, []
-    for spread in PLACES:
-        root = np.linalg.cholesky(law.noise + law.by_steps + spread**2 * law.by_places)
+    for effect_std in PLACES:
+        root = np.linalg.cholesky(law.noise + law.by_steps + effect_std**2 * law.by_places)
         units = np.linalg.solve(root, away)
         found.append(-float(units @ units) / 2 - float(np.log(np.diag(root)).sum()))
     return max(found)

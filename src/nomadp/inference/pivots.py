@@ -20,7 +20,7 @@ import numpy as np
 
 from nomadp.drawing import Part
 from nomadp.errors import DomainError
-from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
+from nomadp.inference.estimate import Answers, DecodedPoints, Floats, check_level
 from nomadp.inference.prior import Prior, softmax
 from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.mechanisms import Mechanism
@@ -42,7 +42,7 @@ SHARED_STEPS = ("anchor", "radius")
 
 def decode_released(
     mechanism: Mechanism, reports: AnyReports, prior: Prior | None = None, *, level: float = 0.9
-) -> tuple[AnyReports, Estimate]:
+) -> tuple[AnyReports, DecodedPoints]:
     """The reports whose transcripts the mechanism can have released, and their estimates."""
     check_level(level)
     if not isinstance(mechanism, PivotSampling) or reports.transcripts is None:
@@ -67,7 +67,7 @@ def decode_released(
                 best.append(answers.best(mass))
                 radius.append(answers.radius_km(mass, best[-1], level))
     kept = reports.without(np.array(bad, dtype=bool), IMPOSSIBLE)
-    return kept, Estimate(np.concatenate(best), np.concatenate(radius), level)
+    return kept, DecodedPoints(np.concatenate(best), np.concatenate(radius), level)
 
 
 def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | None:

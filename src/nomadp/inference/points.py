@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
+from nomadp.inference.estimate import Answers, DecodedPoints, Floats, check_level
 from nomadp.inference.evidence import TableEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
@@ -39,7 +39,7 @@ class PointDecoder:
             return np.full(len(self.law.locations), 1.0 / len(self.law.locations))
         return self.prior.location_weights()
 
-    def decode(self, points: Ints) -> Estimate:
+    def decode(self, points: Ints) -> DecodedPoints:
         """A location for each reported one."""
         reported = np.asarray(points, dtype=np.int64)
         best, radius = self._table
@@ -49,13 +49,13 @@ class PointDecoder:
                 code="report_out_of_range",
                 size=len(best),
             )
-        return Estimate(best[reported], radius[reported], self.level)
+        return DecodedPoints(best[reported], radius[reported], self.level)
 
     @cached_property
     def _table(self) -> tuple[Ints, Floats]:
         every = np.arange(len(self.law.locations))
         evidence = point_evidence(self.law, every)
-        mass = evidence.mass(self.weights, every, len(every), slice(None))
+        mass = evidence.posterior(self.weights, every, len(every), slice(None))
         answers = Answers(self.law.locations, every)
         best = answers.best(mass)
         return best, answers.radius_km(mass, best, self.level)

@@ -2,7 +2,7 @@
 
 Appeal is a sum over cells of several grids and the location itself, so that a few thousand
 reports shift whole districts and only many shift a single location. One prior serves every
-length, and every mechanism and epsilon it is learned from together (`learning.py`).
+length, and every mechanism and epsilon it is learned from together (`empirical_bayes.py`).
 """
 
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class Features:
     def __reduce__(self) -> tuple[Any, ...]:
         return Features, (self.locations,)  # what was found is not sent along
 
-    def anywhere(self, support: Ints) -> Floats:
+    def uniform_counts(self, support: Ints) -> Floats:
         """What a journey is expected to have whose every location is uniform, of these."""
         visited, length = np.unique(support), support.shape[1]
         count = np.zeros(len(self))
@@ -158,14 +158,14 @@ class Prior:
     """How likely a journey is, against others of the public walk of the same length.
 
     `fit_prior` makes it, for `decode`. ``location_weights()`` are the probabilities of the
-    locations, ``settled`` says whether learning came to an end, and ``spread`` is None where
+    locations, ``converged`` says whether fitting converged, and ``effect_std`` is None where
     the reports told nothing beyond chance.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=20)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon="0.1")
     >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
-    >>> print(nomadp.fit_prior(brr, reports).spread)
+    >>> print(nomadp.fit_prior(brr, reports).effect_std)
     None
     """
 
@@ -174,9 +174,9 @@ class Prior:
     """Log-odds of every feature."""
     history: tuple[float, ...] = ()
     """What every round of learning left: the penalised log-likelihood per report."""
-    settled: bool = True
+    converged: bool = True
     """False when learning ended because its rounds did."""
-    spread: float | None = None
+    effect_std: float | None = None
     """How far places may differ, as the deviation of the log-appeal of a cell; None when
     reports told nothing beyond chance, and the prior is a public one."""
 

@@ -1,17 +1,19 @@
-"""What share of people's visits or trips falls where, with its uncertainty.
+"""Shares of visits or trips from reports of trajectories or points, with standard errors.
 
-Never counts of reported points, which noise spreads out: the posterior expectation under a
-prior, by reports, learned again from resampled reports (the bootstrap) to see how far it can be
-trusted. What cannot be told from chance is given up, twice: the estimate is flat if nothing
-that was learned foretells reports (`learning.py`), and else drawn towards people of the same
-steps for whom all places are alike, all the way unless reports changed it by more signal than
-noise. That guards against noise, not against people who move unlike the public walk.
+A share is a posterior expectation under a fitted prior (empirical Bayes), not a count of
+reported points, which the noise spreads out. The bootstrap gives its sampling variance: the
+prior is fitted again to resampled reports. Two steps remove what may be noise. If no fit
+predicts held-out reports better than the public prior, the estimate is the uniform baseline
+(`empirical_bayes.py`). Otherwise it is shrunk (James-Stein) towards the baseline prior, which
+has the fitted step lengths but equally popular places; it is shrunk all the way unless the
+signal exceeds the noise. This protects against noise, not against people who move unlike public
+random walks.
 
-A book of journeys has fewer reports than there are possible truths, and leaves open which of
-those behind a report it was. What a learned prior says of that no report can correct. So there
-the prior is that places are alike, sharpened by a few rounds of expectation maximisation: with
-many reports each round brings the estimate nearer to the truth (in Kullback-Leibler divergence:
-Csiszar and Tusnady 1984), if the truth is among the possible ones.
+A codebook has fewer codewords than there are possible truths, so reports cannot identify which
+truth is behind a report, and cannot correct what a fitted prior claims about that. There the
+baseline prior is sharpened by a few rounds of expectation maximisation (EM) instead. With many
+reports, each round brings the estimate nearer to the truth in Kullback-Leibler divergence, if
+the truth is among the possible ones (Csiszar and Tusnady 1984).
 """
 
 import os
@@ -24,155 +26,178 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from nomadp.inference.empirical_bayes import Fitter, Group, Progress
 from nomadp.inference.estimate import Floats, check_level
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.learning import Fitter, Group, Progress
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 
 __all__ = [
     "Shares",
-    "Survey",
+    "BootstrapFit",
     "Tally",
-    "believed",
+    "effective_prior",
     "estimated_shares",
     "fewest_codewords",
-    "fit_groups",
-    "zones_differ",
+    "bootstrap_fit",
+    "relative_variance",
 ]
 
 REPEATS = 10
-"""How often the reports are resampled."""
-SHARPENED = 3
-"""Rounds of expectation maximisation before the one that counts; more follow noise."""
-_AT_ONCE = 1 << 22  # shares of reports that are held at a time
+"""Bootstrap samples. A variance from ten has a relative error of about a half, which is enough
+beside the other terms of the standard error."""
+EM_ROUNDS = 3
+"""Rounds of expectation maximisation before the last expectation step. Stopping early
+regularises: more rounds fit the noise."""
+_AT_ONCE = 1 << 22  # label shares of reports in memory at a time
 
 Tally = Callable[[Ints], Any]
-"""From journeys (rows of locations) to a sparse table of what each has, one row for each."""
+"""Maps trajectories (rows of locations) to a sparse table that counts the labels of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Shares that add up to 1, each with its standard deviation."""
+    """Estimated shares that add up to 1, each with its standard error."""
 
     values: Floats
-    deviation: Floats
-    """From learning (resampled reports), from chance in what people did, and from what reports
-    cannot resolve. Nothing public says how large that is, so it is assumed: single locations
-    differ as exponential variables do, by as much as their mean, and m locations together by
-    m^(1/4) times less, half-way between neighbours that are alike and that are independent; a
-    pair of zones differs as both of them do, however many pairs of locations it holds."""
-    flat: Floats
-    """What somebody without reports would say."""
-    kept: float
-    """How much was kept of what was learned about places: 0 is nothing, 1 all of it."""
+    std_error: Floats
+    """Combines the bootstrap variance, the sampling variance of people, and the variance that
+    reports cannot resolve. No public fact says how large the last one is, so a model does:
+    shares of single locations vary like exponential variables (standard deviation = mean); the
+    relative standard deviation of m locations together is m^(1/4) times smaller, half-way
+    between equal and independent neighbours. The relative variance of a pair of zones is the
+    sum of both zones', however many pairs of locations it contains."""
+    baseline: Floats
+    """The estimate without any reports."""
+    shrinkage_weight: float
+    """The weight of the fitted places against equally popular ones: 0 is none, 1 is all."""
 
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
-        """From where to where each share may be, to hold the truth with this probability."""
+        """The approximate interval that contains each true share with probability ``level``."""
         check_level(level)
         reach = NormalDist().inv_cdf((1 + level) / 2) if level < 1 else np.inf
-        half = np.where(self.deviation > 0, reach, 0.0) * self.deviation
+        half = np.where(self.std_error > 0, reach, 0.0) * self.std_error
         return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
-    """What was learned from reports, and again from resampled ones: for all questions."""
+class BootstrapFit:
+    """A prior fitted to reports and to bootstrap samples of them; it serves all queries."""
 
     locations: LocationSet
     groups: tuple[Group, ...]
     prior: Prior
-    alike: Prior
-    """The same steps, but all places as popular as each other."""
-    anywhere: bool
-    """Whether, instead, people may be anywhere at any time."""
-    again: tuple[tuple[tuple[Group, ...], Prior], ...]
+    baseline_prior: Prior
+    """The fitted step lengths, but all places equally popular."""
+    points_independent: bool
+    """Whether the baseline ignores steps, because reports give no evidence for them: then every
+    point is uniform and independent of the others."""
+    resamples: tuple[tuple[tuple[Group, ...], Prior], ...]
 
 
-def fit_groups(
+def bootstrap_fit(
     locations: LocationSet,
     groups: Sequence[Group],
     rng: Generator,
     progress: Progress | None = None,
-) -> Survey:
-    """Learn from reports, and from `REPEATS` bootstrap samples: as many, drawn at random."""
-    learner = Fitter(locations, groups, progress=progress)
-    prior = learner.learn()
-    some = [tuple(_resampled(group, rng) for group in groups) for _ in range(REPEATS)]
+) -> BootstrapFit:
+    """Fit a prior to the reports, and to `REPEATS` bootstrap samples of the same size."""
+    fitter = Fitter(locations, groups, progress=progress)
+    prior = fitter.fit()
+    samples = [tuple(_resampled(group, rng) for group in groups) for _ in range(REPEATS)]
     priors = [prior] * REPEATS
-    if any(_tells_all(group) for group in groups):  # else nobody reads what is learned
+    if any(_identifies_truths(group) for group in groups):  # the only ones that read the prior
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            priors = list(threads.map(learner.learn, some))
-    again = tuple(zip(some, priors, strict=True))
-    alike = learner.alike()
-    return Survey(locations, tuple(groups), prior, alike, learner.anywhere, again)
+            priors = list(threads.map(fitter.fit, samples))
+    resamples = tuple(zip(samples, priors, strict=True))
+    baseline_prior = fitter.baseline_prior()
+    return BootstrapFit(
+        locations, tuple(groups), prior, baseline_prior, fitter.points_independent, resamples
+    )
 
 
 def estimated_shares(
-    learned: Survey, tally: Tally, places: Ints, differ: Floats | None = None
+    bootstrap: BootstrapFit,
+    tally: Tally,
+    places: Ints,
+    relative_variances: Floats | None = None,
 ) -> Shares:
-    """Shares of what ``tally`` counts, drawn towards what is said when places are alike.
+    """Shares of the labels that ``tally`` counts, shrunk towards the baseline prior.
 
-    ``places`` tells how many locations (or pairs of them) each share stands for, ``differ`` the
-    variance that is assumed of each, as a part of its square: by default that of locations.
+    ``places`` is the number of locations (or pairs of them) behind each label.
+    ``relative_variances`` are the assumed variances of the true shares, relative to their
+    squares; the default is `relative_variance` of the locations.
     """
-    flat = places / places.sum()
-    tables = [tally(group.evidence.support).T.tocsr() for group in learned.groups]
-    counted = _counted(learned.prior, learned, learned.groups, tables)
-    found = counted / counted.sum()
-    again = [_counted(prior, learned, groups, tables) for groups, prior in learned.again]
-    learning = np.var([each / each.sum() for each in again], axis=0, ddof=1)
-    alike, kept = flat, 0.0
-    if learned.prior.spread is not None:  # else reports told nothing, not even of steps
-        alike = _expected(learned.alike, learned.groups, tables)
-        kept = _kept(found - alike, float(learning.sum()))
-    moved = kept * (found - alike)
-    # Possible truths are a sample, but what it is to be anywhere is known without one.
-    values = np.maximum(moved + (flat if learned.anywhere else alike), 0.0)
+    baseline = places / places.sum()
+    tables = [tally(group.evidence.support).T.tocsr() for group in bootstrap.groups]
+    # Posterior expectation of every label, from all reports and from each bootstrap sample.
+    expected = _expected_counts(bootstrap.prior, bootstrap, bootstrap.groups, tables)
+    posterior_shares = expected / expected.sum()
+    resampled = [
+        _expected_counts(prior, bootstrap, groups, tables)
+        for groups, prior in bootstrap.resamples
+    ]
+    bootstrap_variance = np.var([counts / counts.sum() for counts in resampled], axis=0, ddof=1)
+    # Shrink towards the shares that the baseline prior expects (James-Stein).
+    center, shrinkage_weight = baseline, 0.0
+    if bootstrap.prior.effect_std is not None:  # else held-out reports chose the public prior
+        center = _prior_shares(bootstrap.baseline_prior, bootstrap.groups, tables)
+        noise = float(bootstrap_variance.sum())
+        shrinkage_weight = _james_stein_weight(posterior_shares - center, noise)
+    effect = shrinkage_weight * (posterior_shares - center)
+    # Possible truths are a random sample; the uniform baseline is known without sampling error.
+    values = np.maximum(effect + (baseline if bootstrap.points_independent else center), 0.0)
     values /= values.sum()
-    differ = zones_differ(places) if differ is None else differ
-    open_left = _unresolved(values, differ, learned, tables)
-    variance = learning + values / counted.sum() + open_left
-    return Shares(values, np.sqrt(variance), flat, kept)
+    if relative_variances is None:
+        relative_variances = relative_variance(places)
+    unresolved = _unresolved_variance(values, relative_variances, bootstrap, tables)
+    # Bootstrap variance + Poisson variance of who took part + what reports cannot resolve.
+    variance = bootstrap_variance + values / expected.sum() + unresolved
+    return Shares(values, np.sqrt(variance), baseline, shrinkage_weight)
 
 
-def _counted(
-    prior: Prior, learned: Survey, groups: Sequence[Group], tables: list[Any]
+def _expected_counts(
+    prior: Prior, bootstrap: BootstrapFit, groups: Sequence[Group], tables: list[Any]
 ) -> Floats:
-    """How much of each label there truly is, expectedly."""
+    """The expected number of occurrences of each label, given the reports."""
     total: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(groups, tables, strict=True):
-        weights = believed(prior, learned.alike, group)
-        total += table @ group.evidence.explained(weights, group.counts)
+        weights = effective_prior(prior, bootstrap.baseline_prior, group)
+        total += table @ group.evidence.expected_counts(weights, group.counts)
     return total
 
 
-def believed(prior: Prior, alike: Prior, group: Group) -> Floats:
-    """The prior of possible truths by which the reports of a group are read."""
+def effective_prior(prior: Prior, baseline_prior: Prior, group: Group) -> Floats:
+    """The prior over possible truths with which the reports of a group are decoded.
+
+    The fitted prior where reports can correct it; elsewhere the baseline prior after a few EM
+    rounds, as the module describes.
+    """
     evidence = group.evidence
-    if _tells_all(group):
+    if _identifies_truths(group):
         return prior.weights(evidence.support)
-    weights = alike.weights(evidence.support)
-    for _ in range(SHARPENED):
-        weights = evidence.explained(weights, group.counts)
-        weights = weights / weights.sum()
+    weights = baseline_prior.weights(evidence.support)
+    for _ in range(EM_ROUNDS):
+        weights = evidence.expected_counts(weights, group.counts)  # E step
+        weights = weights / weights.sum()  # M step of a multinomial
     return weights
 
 
-def _tells_all(group: Group) -> bool:
-    """Whether there are reports enough to tell all possible truths apart."""
+def _identifies_truths(group: Group) -> bool:
+    """Whether there are at least as many possible reports as possible truths."""
     return group.evidence.outputs >= len(group.evidence.support)
 
 
-def fewest_codewords(learned: Survey) -> int | None:
-    """In the smallest codebook that reports are of; None for reports of single points."""
-    books = [group.evidence for group in learned.groups]
-    return min((b.outputs for b in books if isinstance(b, TrajectoryEvidence)), default=None)
+def fewest_codewords(bootstrap: BootstrapFit) -> int | None:
+    """The size of the smallest codebook of these reports; None for reports of single points."""
+    evidence = [group.evidence for group in bootstrap.groups]
+    sizes = (one.outputs for one in evidence if isinstance(one, TrajectoryEvidence))
+    return min(sizes, default=None)
 
 
-def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
-    """The shares by a prior alone, in the lengths that occur."""
+def _prior_shares(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Floats:
+    """The expected shares under a prior alone, with the lengths that were reported."""
     total: Floats = np.zeros(tables[0].shape[0])
     for group, table in zip(groups, tables, strict=True):
         total += group.total * (table @ prior.weights(group.evidence.support))
@@ -180,37 +205,42 @@ def _expected(prior: Prior, groups: Sequence[Group], tables: list[Any]) -> Float
     return shares
 
 
-def zones_differ(places: Ints) -> Floats:
-    """The variance of the share of so many locations together, as a part of its square."""
+def relative_variance(places: Ints) -> Floats:
+    """The assumed variance of the true share of m locations, relative to its square."""
     return np.asarray(1 / np.sqrt(np.maximum(places, 1)))
 
 
-def _unresolved(values: Floats, differ: Floats, learned: Survey, tables: list[Any]) -> Floats:
-    """The variance of what is assumed of differences, after what reports say about them.
+def _unresolved_variance(
+    values: Floats, relative_variances: Floats, bootstrap: BootstrapFit, tables: list[Any]
+) -> Floats:
+    """The variance that is left of the assumed differences, given the reports.
 
-    Alone, without any smoothing, a share that reports place rightly only in part would have
-    the variance of a count over that part squared; the two combine as precisions do.
+    If reports attribute a fraction r of a label's occurrences correctly, the share estimated
+    from them alone has the variance of a count divided by r^2. Its precision and that of the
+    assumed prior variance add up, as for two independent normal sources.
     """
-    reports = sum(group.total for group in learned.groups)
-    elsewhere = np.maximum(1 - values, np.finfo(float).tiny)  # 0 for a share of everything
-    rightly = np.clip((_placed(learned, tables) - values) / elsewhere, 0.0, 1.0)
-    found: Floats = values**2 / (1 / differ + values * reports * rightly**2)
-    return found
+    reports = sum(group.total for group in bootstrap.groups)
+    elsewhere = np.maximum(1 - values, np.finfo(float).tiny)  # 1 - values may be 0
+    # The posterior share of a label among its own reports, corrected for chance (like kappa).
+    correct = (_posterior_concentration(bootstrap, tables) - values) / elsewhere
+    correct = np.clip(correct, 0.0, 1.0)
+    variance: Floats = values**2 / (1 / relative_variances + values * reports * correct**2)
+    return variance
 
 
-def _placed(learned: Survey, tables: list[Any]) -> Floats:
-    """Of people truly there, the part that their own reports place there, for each label.
+def _posterior_concentration(bootstrap: BootstrapFit, tables: list[Any]) -> Floats:
+    """For each label, the mean posterior share in reports of people who truly have it.
 
-    By Bayes: the mean square of the posterior shares of all reports, over their mean.
+    By Bayes' theorem this is E[s^2] / E[s] over all reports, where s is the posterior share.
     """
     mean: Floats = np.zeros(tables[0].shape[0])
     square: Floats = np.zeros(tables[0].shape[0])
-    for group, table in zip(learned.groups, tables, strict=True):
-        prior = believed(learned.prior, learned.alike, group)
+    for group, table in zip(bootstrap.groups, tables, strict=True):
+        prior = effective_prior(bootstrap.prior, bootstrap.baseline_prior, group)
         step = max(1, _AT_ONCE // table.shape[0])
         for start in range(0, len(group.counts), step):
             rows = slice(start, start + step)
-            shares = group.evidence.shares(prior, table, rows)
+            shares = group.evidence.label_shares(prior, table, rows)
             mean += group.counts[rows] @ shares
             square += group.counts[rows] @ shares**2
     return np.divide(square, mean, out=np.zeros(len(mean)), where=mean > 0)
@@ -221,12 +251,12 @@ def _resampled(group: Group, rng: Generator) -> Group:
     return Group(group.evidence, counts.astype(np.float64))
 
 
-def _kept(difference: Floats, variance: float) -> float:
-    """How much to keep of what reports changed, given its noise.
+def _james_stein_weight(difference: Floats, variance: float) -> float:
+    """The weight of an estimated effect, given the total variance of its noise.
 
-    A change d = s + noise, whose signal s is the true one or a part of it, brings the
-    estimate nearer to the truth if |s|^2 exceeds the variance. |d|^2 is expected to be the sum
-    of the two, so nothing is kept until it is twice the variance; then James and Stein's part.
+    An effect d = s + noise reduces the error only if its signal |s|^2 exceeds the variance. The
+    expectation of |d|^2 is their sum, so the weight is 0 until |d|^2 is twice the variance;
+    beyond, it is that of James and Stein (1961), 1 - variance / |d|^2.
     """
-    squared = float(difference @ difference)
-    return 1 - variance / squared if squared > 2 * variance else 0.0
+    squared_norm = float(difference @ difference)
+    return 1 - variance / squared_norm if squared_norm > 2 * variance else 0.0

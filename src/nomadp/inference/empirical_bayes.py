@@ -14,14 +14,21 @@ import numpy as np
 
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.estimate import Floats
-from nomadp.inference.fitting import Fit, Group, at_random, fitted, log_chances, prepared
 from nomadp.inference.movement import log_bayes_factor_of_steps
+from nomadp.inference.penalised_likelihood import (
+    Fit,
+    Group,
+    fitted,
+    log_chances,
+    prepared,
+    uniform_fit,
+)
 from nomadp.inference.prior import Features, Prior
 from nomadp.locations import LocationSet
 
-__all__ = ["Group", "Fitter", "Progress", "learn"]
+__all__ = ["Group", "Fitter", "Progress", "fit_prior_to_groups"]
 
-SPREADS = (0.0, 0.05, 0.1, 0.2)
+EFFECT_STDS = (0.0, 0.05, 0.1, 0.2)
 """Standard deviations of the log-appeal of a cell, on each level, that are tried in turn."""
 SURE = 2.0
 """A bolder claim must foretell better by so many standard deviations."""
@@ -37,17 +44,17 @@ _Halves = tuple[list[Floats], list[Floats]]
 _Pair = tuple[Fit, Fit]
 
 
-def learn(
+def fit_prior_to_groups(
     locations: LocationSet,
     groups: Sequence[Group],
-    spread: float | None = None,
+    effect_std: float | None = None,
     progress: Progress | None = None,
 ) -> Prior:
     """The prior under which the reports are likeliest, held back where they say little.
 
-    How far places may differ is found out, unless a ``spread`` of their log-appeal is given.
+    How far places may differ is found out, unless ``effect_std`` is given.
     """
-    return Fitter(locations, groups, spread, progress).learn()
+    return Fitter(locations, groups, effect_std, progress).fit()
 
 
 class Fitter:
@@ -57,35 +64,37 @@ class Fitter:
         self,
         locations: LocationSet,
         groups: Sequence[Group],
-        spread: float | None = None,
+        effect_std: float | None = None,
         progress: Progress | None = None,
     ) -> None:
         if not sum(group.total for group in groups):
             raise DomainError(
                 "there must be at least one report to learn from, got none", code="no_reports"
             )
-        if spread is not None and not 0 <= spread < np.inf:
+        if effect_std is not None and not 0 <= effect_std < np.inf:
             raise InvalidArgument(
-                f"a spread must be a number from 0, got {spread}",
+                f"a spread must be a number from 0, got {effect_std}",
                 code="spread_out_of_range",
-                spread=spread,
+                effect_std=effect_std,
             )
         self._features = Features(locations)
         self._told = progress or (lambda pieces: None)
         self._rows = [prepared(self._features, group.evidence) for group in groups]
         self._counts = [group.counts for group in groups]
-        self.spread: float | None = spread
-        self._fit = self._chosen() if spread is None else self._fitted(self._counts, spread)
+        self.effect_std: float | None = effect_std
+        self._fit = (
+            self._chosen() if effect_std is None else self._fitted(self._counts, effect_std)
+        )
 
-    def learn(self, groups: Sequence[Group] | None = None) -> Prior:
+    def fit(self, groups: Sequence[Group] | None = None) -> Prior:
         """From the counts of the groups themselves, or from others of the same reports."""
         fit = self._fit
-        if groups is not None and self.spread is not None:
-            fit = self._fitted([group.counts for group in groups], self.spread, fit)
+        if groups is not None and self.effect_std is not None:
+            fit = self._fitted([group.counts for group in groups], self.effect_std, fit)
         return self._prior(fit, fit.scores)
 
     @cached_property
-    def anywhere(self) -> bool:
+    def points_independent(self) -> bool:
         """Whether reports do not demand steps: then people are taken to be anywhere.
 
         What no report tells is not taken from the public walk, which they may not be on.
@@ -95,9 +104,9 @@ class Fitter:
             return False
         return log_bayes_factor_of_steps(self._rows, self._counts) < DEMANDED
 
-    def alike(self) -> Prior:
+    def baseline_prior(self) -> Prior:
         """The same with all places as popular as each other: only steps are learned, if any."""
-        apart = at_random(self._rows, self._counts) if self.anywhere else self._fit
+        apart = uniform_fit(self._rows, self._counts) if self.points_independent else self._fit
         return self._prior(self._fit, apart.ground)
 
     def _chosen(self) -> Fit:
@@ -107,29 +116,31 @@ class Fitter:
         if sum(float(count.sum()) for count in self._counts) < FEWEST:
             return walk
         best, told = walk, self._foretold((walk, walk))
-        anywhere = at_random(self._rows, self._counts)
-        if _better(found := self._foretold((anywhere, anywhere)), told, halves):
-            best, told = anywhere, found
+        points_independent = uniform_fit(self._rows, self._counts)
+        if _better(
+            found := self._foretold((points_independent, points_independent)), told, halves
+        ):
+            best, told = points_independent, found
         starts: _Pair | None = None
-        for spread in SPREADS:
-            starts = self._by_halves(halves, spread, starts)
+        for effect_std in EFFECT_STDS:
+            starts = self._by_halves(halves, effect_std, starts)
             if _better(found := self._foretold(starts), told, halves):
-                self.spread, told = spread, found
-            elif self.spread:
+                self.effect_std, told = effect_std, found
+            elif self.effect_std:
                 break
-        return best if self.spread is None else self._fitted(self._counts, self.spread)
+        return best if self.effect_std is None else self._fitted(self._counts, self.effect_std)
 
-    def _by_halves(self, halves: _Halves, spread: float, starts: _Pair | None) -> _Pair:
+    def _by_halves(self, halves: _Halves, effect_std: float, starts: _Pair | None) -> _Pair:
         with ThreadPoolExecutor(2) as threads:
             work = [
-                threads.submit(self._fitted, half, spread, start)
+                threads.submit(self._fitted, half, effect_std, start)
                 for half, start in zip(halves, starts or (None, None), strict=True)
             ]
             one, other = (each.result() for each in work)
         return one, other
 
-    def _fitted(self, counts: list[Floats], spread: float, start: Fit | None = None) -> Fit:
-        fit = fitted(self._rows, counts, spread, start)
+    def _fitted(self, counts: list[Floats], effect_std: float, start: Fit | None = None) -> Fit:
+        fit = fitted(self._rows, counts, effect_std, start)
         self._told(1)
         return fit
 
@@ -141,7 +152,7 @@ class Fitter:
 
     def _prior(self, fit: Fit, scores: Floats) -> Prior:
         centred = self._features.centred(scores)
-        return Prior(self._features, centred, fit.history, fit.settled, self.spread)
+        return Prior(self._features, centred, fit.history, fit.converged, self.effect_std)
 
 
 def _halves(counts: list[Floats]) -> _Halves:

@@ -16,12 +16,12 @@ import numpy as np
 
 from nomadp.inference.estimate import Floats
 from nomadp.inference.evidence import Evidence
-from nomadp.inference.maximise import highest
+from nomadp.inference.maximise import maximise
 from nomadp.inference.prior import Features, softmax
 
-__all__ = ["Fit", "Group", "Rows", "at_random", "fitted", "log_chances", "prepared"]
+__all__ = ["Fit", "Group", "Rows", "uniform_fit", "fitted", "log_chances", "prepared"]
 
-STEP_SPREAD = 1.0
+STEP_EFFECT_STD = 1.0
 """Standard deviation of the log-odds of a length of steps."""
 PASSES = 2
 """The ground depends on the steps, and the other way round: found by turns."""
@@ -48,7 +48,7 @@ class Rows(NamedTuple):
     evidence: Evidence
     matrix: Any
     transposed: Any
-    anywhere: Floats
+    uniform_counts: Floats
     """Features of a journey whose every location is uniform."""
     is_step: Any
     """Which features are about steps."""
@@ -62,17 +62,17 @@ class Fit(NamedTuple):
     history: tuple[float, ...] = ()
     """The penalised log-likelihood per report, before the first round and after each; of the
     first pass, for the others only follow the ground."""
-    settled: bool = True
+    converged: bool = True
 
 
 def prepared(features: Features, evidence: Evidence) -> Rows:
     matrix = features.table(evidence.support)
-    anywhere = features.anywhere(evidence.support)
+    uniform_counts = features.uniform_counts(evidence.support)
     is_step = np.arange(len(features)) >= features.first_step
-    return Rows(evidence, matrix, matrix.T, anywhere, is_step)
+    return Rows(evidence, matrix, matrix.T, uniform_counts, is_step)
 
 
-def at_random(rows: Sequence[Rows], counts: Counts, *, steps: bool = True) -> Fit:
+def uniform_fit(rows: Sequence[Rows], counts: Counts, *, steps: bool = True) -> Fit:
     """Scores of people who may be anywhere at any time, whatever was reported.
 
     Without ``steps`` they take those of the public walk, to places that are all as popular.
@@ -82,26 +82,26 @@ def at_random(rows: Sequence[Rows], counts: Counts, *, steps: bool = True) -> Fi
 
 
 def fitted(
-    rows: Sequence[Rows], counts: Counts, spread: float, start: Fit | None = None
+    rows: Sequence[Rows], counts: Counts, effect_std: float, start: Fit | None = None
 ) -> Fit:
     """The likeliest scores whose differences between places have this spread."""
-    is_step, history, settled = rows[0].is_step, None, True
-    scores, ground, *_ = start or at_random(rows, counts, steps=False)
-    spreads = np.where(is_step, STEP_SPREAD, spread)
+    is_step, history, converged = rows[0].is_step, None, True
+    scores, ground, *_ = start or uniform_fit(rows, counts, steps=False)
+    effect_stds = np.where(is_step, STEP_EFFECT_STD, effect_std)
     for _ in range(PASSES):
         places = np.where(is_step, 0.0, ground)
         begin = np.where(is_step, scores, scores - ground)
-        found, rounds, settled = _climbed(rows, counts, (places, spreads), begin)
+        found, rounds, converged = _climbed(rows, counts, (places, effect_stds), begin)
         history = history or rounds
         above = np.where(is_step, 0.0, found - places)
         ground = _evened(rows, counts, np.where(is_step, found, ground), ~is_step)
         scores = ground + above
-    return Fit(scores, ground, history or (), settled)
+    return Fit(scores, ground, history or (), converged)
 
 
 def log_chances(rows: Sequence[Rows], scores: Floats) -> list[Floats]:
     """The log-probability of every distinct report, group by group."""
-    return [np.log(row.evidence.chances(softmax(row.matrix @ scores))) for row in rows]
+    return [np.log(row.evidence.marginals(softmax(row.matrix @ scores))) for row in rows]
 
 
 def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> Floats:
@@ -116,11 +116,11 @@ def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> F
             log_odds = row.matrix @ scores
             top = log_odds.max()
             log_total = top + np.log(np.exp(log_odds - top).sum())
-            total += weight * float(row.anywhere @ scores - log_total)
-            slope += weight * (row.anywhere - row.transposed @ softmax(log_odds))
+            total += weight * float(row.uniform_counts @ scores - log_total)
+            slope += weight * (row.uniform_counts - row.transposed @ softmax(log_odds))
         return total, np.where(free, slope, 0.0)
 
-    return highest(value, start).place
+    return maximise(value, start).place
 
 
 def _climbed(
@@ -130,17 +130,17 @@ def _climbed(
 
     Works in units of the spread, so that all directions are as steep.
     """
-    middle, spreads = law
+    middle, effect_stds = law
     reports = sum(float(count.sum()) for count in counts)
 
     def value(units: Floats) -> tuple[float, Floats]:
-        total, slope = _likelihood(rows, counts, middle + spreads * units)
+        total, slope = _likelihood(rows, counts, middle + effect_stds * units)
         total -= float(units @ units) / 2
-        return total / reports, (spreads * slope - units) / reports
+        return total / reports, (effect_stds * slope - units) / reports
 
-    first = np.divide(begin, spreads, out=np.zeros(len(begin)), where=spreads > 0)
-    units, history, settled = highest(value, first)
-    return middle + spreads * units, history, settled
+    first = np.divide(begin, effect_stds, out=np.zeros(len(begin)), where=effect_stds > 0)
+    units, history, converged = maximise(value, first)
+    return middle + effect_stds * units, history, converged
 
 
 def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[float, Floats]:
@@ -148,8 +148,8 @@ def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[f
 
     def of_group(row: Rows, count: Floats) -> tuple[float, Floats]:
         prior = softmax(row.matrix @ scores)
-        chance = row.evidence.chances(prior)
-        explained = prior * row.evidence.summed(count / chance)
+        chance = row.evidence.marginals(prior)
+        explained = prior * row.evidence.weighted_likelihood(count / chance)
         slope: Floats = row.transposed @ (explained - count.sum() * prior)
         return float(count @ np.log(chance)), slope
 

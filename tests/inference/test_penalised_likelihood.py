@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.inference import fitting as module
 from nomadp.inference import maximise
+from nomadp.inference import penalised_likelihood as module
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import Fitter, Group
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.fitting import at_random, fitted, prepared
-from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Fitter, Group
+from nomadp.inference.penalised_likelihood import fitted, prepared, uniform_fit
 from nomadp.inference.prior import Features, softmax
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Codebook
@@ -28,7 +28,7 @@ def journey_group(length, seed=0, epsilon=4, size=256):
     channel = CodewordResponse(Codebook(LOCATIONS, rows), 20, Fraction(epsilon))
     reports = np.arange(0, size, 3)
     counts = np.random.default_rng(seed).integers(1, 9, len(reports)).astype(float)
-    return Group(TrajectoryEvidence(channel, possible_journeys(channel), reports), counts)
+    return Group(TrajectoryEvidence(channel, possible_trajectories(channel), reports), counts)
 
 
 def point_group(seed=0):
@@ -58,7 +58,7 @@ def counts(groups):
 
 def log_chances(rows, scores):
     """The log-probability of every distinct report, group by group."""
-    return [np.log(row.evidence.chances(softmax(row.matrix @ scores))) for row in rows]
+    return [np.log(row.evidence.marginals(softmax(row.matrix @ scores))) for row in rows]
 
 
 def visits(group, scores):
@@ -88,35 +88,37 @@ def test_the_likelihood_is_that_of_every_report(rows, counts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spread", [0.05, 0.2, 3.0])
-def test_every_round_raises_the_penalised_likelihood(rows, counts, spread):
-    history = fitted(rows, counts, spread).history
+@pytest.mark.parametrize("effect_std", [0.05, 0.2, 3.0])
+def test_every_round_raises_the_penalised_likelihood(rows, counts, effect_std):
+    history = fitted(rows, counts, effect_std).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
 
 
-@pytest.mark.parametrize("spread", [0.05, 0.2, 3.0])
-def test_the_value_shown_is_the_likelihood_less_the_penalty(spread):
+@pytest.mark.parametrize("effect_std", [0.05, 0.2, 3.0])
+def test_the_value_shown_is_the_likelihood_less_the_penalty(effect_std):
     group = point_group()  # no steps: the ground is 0, and a second pass finds the same
     rows = [prepared(Features(LOCATIONS), group.evidence)]
-    found = fitted(rows, [group.counts], spread)
+    found = fitted(rows, [group.counts], effect_std)
     assert not found.ground.any()
     (chances,) = log_chances(rows, found.scores)
-    value = group.counts @ chances - found.scores @ found.scores / (2 * spread**2)
+    value = group.counts @ chances - found.scores @ found.scores / (2 * effect_std**2)
     assert found.history[-1] == pytest.approx(value / group.total, abs=1e-6)
 
 
-@pytest.mark.parametrize("spread", [0.05, 0.2])
-def test_no_other_scores_are_likelier_around_the_ground(rows, counts, spread, monkeypatch):
+@pytest.mark.parametrize("effect_std", [0.05, 0.2])
+def test_no_other_scores_are_likelier_around_the_ground(rows, counts, effect_std, monkeypatch):
     monkeypatch.setattr(maximise, "TOLERANCE", 0.0)
     is_step = rows[0].is_step
-    start = at_random(rows, counts, steps=False)
+    start = uniform_fit(rows, counts, steps=False)
     middle = np.where(is_step, 0.0, start.ground)
-    spreads = np.where(is_step, module.STEP_SPREAD, spread)
-    found, _, settled = module._climbed(rows, counts, (middle, spreads), np.zeros(len(is_step)))
+    effect_stds = np.where(is_step, module.STEP_EFFECT_STD, effect_std)
+    found, _, converged = module._climbed(
+        rows, counts, (middle, effect_stds), np.zeros(len(is_step))
+    )
     _, slope = module._likelihood(rows, counts, found)
-    assert settled
-    assert slope == pytest.approx((found - middle) / spreads**2, abs=1e-2)
+    assert converged
+    assert slope == pytest.approx((found - middle) / effect_stds**2, abs=1e-2)
 
 
 def test_without_a_spread_places_stay_alike_and_only_steps_are_learned(rows, counts):
@@ -127,9 +129,9 @@ def test_without_a_spread_places_stay_alike_and_only_steps_are_learned(rows, cou
     assert found.scores[is_step].any() == (longest > 1)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.2])
-def test_the_ground_makes_every_location_visited_as_often(groups, spread):
-    scores = Fitter(LOCATIONS, groups, spread).alike().scores
+@pytest.mark.parametrize("effect_std", [0.0, 0.2])
+def test_the_ground_makes_every_location_visited_as_often(groups, effect_std):
+    scores = Fitter(LOCATIONS, groups, effect_std).baseline_prior().scores
     each = [group.total * visits(group, scores) for group in groups]
     even = sum(each) / sum(map(np.sum, each))
     assert even == pytest.approx(np.full(40, 1 / 40), rel=EVEN)
@@ -144,12 +146,12 @@ def test_the_public_walk_is_not_even_by_itself():
 def test_people_at_random_take_the_steps_of_random_locations():
     group = journey_group(2)
     row = prepared(Features(LOCATIONS), group.evidence)
-    found = at_random([row], [group.counts]).scores
+    found = uniform_fit([row], [group.counts]).scores
     expected = row.transposed @ softmax(row.matrix @ found)
     had = row.transposed @ np.ones(len(group.evidence.support))
     possible = (had > 0) & row.is_step  # steps that the walk takes at all
-    assert expected[possible] == pytest.approx(row.anywhere[possible], abs=0.01)
-    kept = at_random([row], [group.counts], steps=False).scores
+    assert expected[possible] == pytest.approx(row.uniform_counts[possible], abs=0.01)
+    kept = uniform_fit([row], [group.counts], steps=False).scores
     assert not kept[row.is_step].any()
     assert visits(group, kept) == pytest.approx(np.full(40, 2 / 40), rel=EVEN)
 
@@ -157,7 +159,7 @@ def test_people_at_random_take_the_steps_of_random_locations():
 def test_a_wider_spread_moves_places_further(rows, counts):
     moved = [
         np.linalg.norm((fit.scores - fit.ground)[~rows[0].is_step])
-        for fit in (fitted(rows, counts, spread) for spread in (0.0, 0.05, 0.2))
+        for fit in (fitted(rows, counts, effect_std) for effect_std in (0.0, 0.05, 0.2))
     ]
     assert 0.0 == moved[0] < moved[1] < moved[2]
 

@@ -9,12 +9,12 @@ from refusals import refused
 from worlds import scattered
 
 from nomadp.errors import DomainError, InvalidArgument
-from nomadp.inference import fitting, maximise
-from nomadp.inference import learning as module
+from nomadp.inference import empirical_bayes as module
+from nomadp.inference import maximise, penalised_likelihood
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import Fitter, Group, fit_prior_to_groups
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.fitting import Fit
-from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import Fitter, Group, learn
+from nomadp.inference.penalised_likelihood import Fit
 from nomadp.inference.prior import Features, Prior
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
@@ -44,7 +44,7 @@ def atlas_group(mechanism, rows, seed=0):
     reports = drawn_numbers(mechanism, true, SeededRandom(seed))
     distinct, counts = np.unique(reports, return_counts=True)
     channel = mechanism.channel(rows.shape[1])
-    evidence = TrajectoryEvidence(channel, possible_journeys(channel), distinct)
+    evidence = TrajectoryEvidence(channel, possible_trajectories(channel), distinct)
     return Group(evidence, counts.astype(float))
 
 
@@ -65,18 +65,18 @@ def exactly(monkeypatch):
 
 def log_chance(group, prior):
     """How well each distinct report of a group is foretold."""
-    return np.log(group.evidence.chances(prior.weights(group.evidence.support)))
+    return np.log(group.evidence.marginals(prior.weights(group.evidence.support)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4, 10])
-@pytest.mark.parametrize("spread", [0.05, 30.0])
-def test_every_round_raises_the_likelihood(epsilon, spread):
+@pytest.mark.parametrize("effect_std", [0.05, 30.0])
+def test_every_round_raises_the_likelihood(epsilon, effect_std):
     mechanism = Atlas(locations=scattered(40), epsilon=epsilon, size=24)
     groups = [
         atlas_group(mechanism, commuters(mechanism.locations, 300, length)) for length in (2, 5)
     ]
-    history = learn(mechanism.locations, groups, spread).history
+    history = fit_prior_to_groups(mechanism.locations, groups, effect_std).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
 
@@ -84,7 +84,7 @@ def test_every_round_raises_the_likelihood(epsilon, spread):
 def test_the_likelihood_shown_is_that_of_the_reports():
     channel = make_mechanism("brr", scattered(6), 2).channel(Fraction(2))
     reported = drawn(channel, 500, 1)
-    found = learn(scattered(6), [point_group(channel, reported)], FREE)
+    found = fit_prior_to_groups(scattered(6), [point_group(channel, reported)], FREE)
     chance = found.location_weights() @ probabilities(channel, np.arange(6))
     # The penalty is what is left: scores of a few, over the square of the spread.
     assert found.history[-1] == pytest.approx(np.log(chance[reported]).mean(), abs=1e-5)
@@ -94,7 +94,9 @@ def test_with_free_scores_it_is_the_exact_inverse_of_the_law(monkeypatch):
     exactly(monkeypatch)
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     reported = drawn(channel, 100_000, 2)
-    found = learn(scattered(6), [point_group(channel, reported)], FREE).location_weights()
+    found = fit_prior_to_groups(
+        scattered(6), [point_group(channel, reported)], FREE
+    ).location_weights()
     share = np.bincount(reported, minlength=6) / len(reported)
     inverse = np.linalg.solve(probabilities(channel, np.arange(6)).T, share)
     assert inverse.min() > 0  # else the likeliest popularity is not the inverse
@@ -110,7 +112,7 @@ def test_recovers_a_known_popularity_from_shares_of_several_sizes(monkeypatch):
         law = probabilities(channel, np.arange(6))
         slope = law[:5] - law[5]  # five shares are free, the last is what they leave
         information += draws * slope @ np.diag(1 / (POPULARITY @ law)) @ slope.T
-    found = learn(scattered(6), groups, FREE).location_weights()
+    found = fit_prior_to_groups(scattered(6), groups, FREE).location_weights()
     deviation = np.sqrt(np.diag(np.linalg.inv(information)))  # the Cramer-Rao bound
     assert (np.abs(found - POPULARITY)[:5] <= 5 * deviation).all()
 
@@ -119,7 +121,7 @@ def test_few_reports_leave_the_prior_near_flat_and_many_do_not():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     away = [
         np.abs(
-            learn(
+            fit_prior_to_groups(
                 scattered(6), [point_group(channel, drawn(channel, draws, 3))]
             ).location_weights()
             - 1 / 6
@@ -134,7 +136,7 @@ def test_one_prior_serves_lengths_it_was_not_learned_from():
     locations = scattered(40)
     mechanism = Atlas(locations=locations, epsilon=8, size=32)
     rows = np.zeros((2_000, 2), dtype=np.int64)  # nobody ever leaves the first location
-    found = learn(locations, [atlas_group(mechanism, rows)], 0.2)
+    found = fit_prior_to_groups(locations, [atlas_group(mechanism, rows)], 0.2)
     weights = found.weights(np.array([[0, 0, 0], [7, 21, 30], [20, 20, 20]]))
     assert weights.argmax() == 0
     assert weights[0] > 0.9
@@ -153,7 +155,7 @@ def test_lengths_and_epsilons_are_learned_from_together():
     # Noisy reports tell of the district where everybody starts, not of the very place.
     starts = np.isin(support[:, 0], np.argsort(locations.distances_km(0))[:4])
     both, alone = (
-        learn(locations, some, 0.2).weights(support)[starts].sum()
+        fit_prior_to_groups(locations, some, 0.2).weights(support)[starts].sum()
         for some in (groups, groups[:1])
     )
     assert both > alone > 2 * starts.mean()
@@ -162,11 +164,11 @@ def test_lengths_and_epsilons_are_learned_from_together():
 def test_says_whether_it_settled(monkeypatch):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     groups = [point_group(channel, drawn(channel, 1000, 1))]
-    assert learn(scattered(6), groups).settled
-    assert learn(scattered(6), groups, 0.2).settled
+    assert fit_prior_to_groups(scattered(6), groups).converged
+    assert fit_prior_to_groups(scattered(6), groups, 0.2).converged
     monkeypatch.setattr(maximise, "ROUNDS_MAX", 1)
-    stopped = learn(scattered(6), groups, 0.2)
-    assert not stopped.settled
+    stopped = fit_prior_to_groups(scattered(6), groups, 0.2)
+    assert not stopped.converged
     assert len(stopped.history) == 2
 
 
@@ -183,26 +185,28 @@ def test_every_journey_has_each_level_at_each_point_and_each_step_and_their_mean
 def test_refuses_to_learn_from_nothing():
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     with refused(DomainError, "no_reports"):
-        learn(scattered(6), [Group(TableEvidence(channel, np.arange(6)), np.zeros(6))])
+        fit_prior_to_groups(
+            scattered(6), [Group(TableEvidence(channel, np.arange(6)), np.zeros(6))]
+        )
 
 
-@pytest.mark.parametrize("spread", [-0.1, np.nan, np.inf, -np.inf])
-def test_refuses_a_spread_that_is_none(spread):
+@pytest.mark.parametrize("effect_std", [-0.1, np.nan, np.inf, -np.inf])
+def test_refuses_a_spread_that_is_none(effect_std):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     with refused(InvalidArgument, "spread_out_of_range"):
-        learn(scattered(6), [point_group(channel, np.arange(6))], spread)
+        fit_prior_to_groups(scattered(6), [point_group(channel, np.arange(6))], effect_std)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.07, 1.5])
-def test_a_spread_that_is_given_is_used(spread):
+@pytest.mark.parametrize("effect_std", [0.0, 0.07, 1.5])
+def test_a_spread_that_is_given_is_used(effect_std):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     group = point_group(channel, drawn(channel, 2_000, 3))
-    found = learn(scattered(6), [group], spread)
-    assert found.spread == spread
-    rows = [fitting.prepared(Features(scattered(6)), group.evidence)]
-    fit = fitting.fitted(rows, [group.counts], spread)
+    found = fit_prior_to_groups(scattered(6), [group], effect_std)
+    assert found.effect_std == effect_std
+    rows = [penalised_likelihood.prepared(Features(scattered(6)), group.evidence)]
+    fit = penalised_likelihood.fitted(rows, [group.counts], effect_std)
     assert found.location_weights() == pytest.approx(
-        fitting.softmax(rows[0].matrix @ fit.scores), rel=1e-9
+        penalised_likelihood.softmax(rows[0].matrix @ fit.scores), rel=1e-9
     )
 
 
@@ -215,9 +219,9 @@ def test_people_who_go_anywhere_tell_of_no_place(epsilon, seed):
     rows = np.random.default_rng(seed).integers(0, 40, (1_000, 2))
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     learner = Fitter(locations, [atlas_group(mechanism, rows, seed)])
-    assert learner.spread is None
-    assert learner.learn().spread is None
-    assert learner.anywhere
+    assert learner.effect_std is None
+    assert learner.fit().effect_std is None
+    assert learner.points_independent
 
 
 @pytest.mark.slow
@@ -228,12 +232,14 @@ def test_people_who_go_anywhere_but_to_one_place_take_no_steps_that_are_learned(
     rows[::8] = 7
     mechanism = Atlas(locations=locations, epsilon=4)
     learner = Fitter(locations, [atlas_group(mechanism, rows)])
-    assert learner.spread is not None
-    assert learner.anywhere
-    support = possible_journeys(mechanism.channel(2))
+    assert learner.effect_std is not None
+    assert learner.points_independent
+    support = possible_trajectories(mechanism.channel(2))
     apart_km = locations.distances_between_km(*support.T)
     uniform_km = locations.distances_between_km(*rows[1::8].T).mean()
-    assert learner.alike().weights(support) @ apart_km == pytest.approx(uniform_km, rel=0.06)
+    assert learner.baseline_prior().weights(support) @ apart_km == pytest.approx(
+        uniform_km, rel=0.06
+    )
 
 
 def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypatch):
@@ -243,8 +249,8 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
     def foretold(self, fits):
         return np.full(1, float(len(tried) > 3))
 
-    def by_halves(self, halves, spread, starts):
-        tried.append(spread)
+    def by_halves(self, halves, effect_std, starts):
+        tried.append(effect_std)
         return Fit(*np.zeros((2, len(self._features)))), Fit(
             *np.zeros((2, len(self._features)))
         )
@@ -255,17 +261,17 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
     group = point_group(
         make_mechanism("brr", locations, 4).channel(Fraction(4)), np.full(99, 2)
     )
-    assert Fitter(locations, [group]).spread == module.SPREADS[-1]
-    assert tuple(tried) == module.SPREADS
+    assert Fitter(locations, [group]).effect_std == module.EFFECT_STDS[-1]
+    assert tuple(tried) == module.EFFECT_STDS
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, module.FEWEST - 1])
 def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
-    found = learn(scattered(6), [point_group(channel, np.full(count, 2))])
-    assert found.spread is None
+    found = fit_prior_to_groups(scattered(6), [point_group(channel, np.full(count, 2))])
+    assert found.effect_std is None
     assert found.location_weights() == pytest.approx(np.full(6, 1 / 6), rel=1e-12)
-    given = learn(scattered(6), [point_group(channel, np.full(count, 2))], 0.1)
+    given = fit_prior_to_groups(scattered(6), [point_group(channel, np.full(count, 2))], 0.1)
     assert given.location_weights().argmax() == 2
 
 
@@ -274,8 +280,8 @@ def test_people_in_one_spot_tell_of_it(epsilon):
     locations = scattered(40)
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
     rows = np.full((1_000, 2), 7)
-    found = learn(locations, [atlas_group(mechanism, rows)])
-    assert found.spread == max(module.SPREADS)
+    found = fit_prior_to_groups(locations, [atlas_group(mechanism, rows)])
+    assert found.effect_std == max(module.EFFECT_STDS)
     weights, away_km = found.location_weights(), locations.distances_km(7)
     assert weights @ away_km < 0.9 * away_km.mean()
 
@@ -289,7 +295,9 @@ def everywhere(locations, count, length, seed=0):
 def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people, epsilon):
     locations = scattered(40)
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=32)
-    found = learn(locations, [atlas_group(mechanism, people(locations, 300, 3, 1), 1)])
+    found = fit_prior_to_groups(
+        locations, [atlas_group(mechanism, people(locations, 300, 3, 1), 1)]
+    )
     later = atlas_group(mechanism, people(locations, 2_000, 3, 2), 2)
     walk = Prior(found.features, np.zeros(len(found.features)))
     gains = log_chance(later, found) - log_chance(later, walk)
@@ -328,14 +336,14 @@ def test_progress_is_told_of_every_piece():
     group = point_group(channel, drawn(channel, 5_000, 1))
     pieces = []
     learner = Fitter(scattered(6), [group], 0.1, pieces.append)
-    learner.learn()
+    learner.fit()
     assert pieces == [1]
-    learner.learn([group])
+    learner.fit([group])
     assert pieces == [1, 1]
     pieces.clear()
-    found = learn(scattered(6), [group], progress=pieces.append)
-    chosen = module.SPREADS.index(found.spread)
-    tried = min(chosen + 2, len(module.SPREADS))  # up to the first that was too bold
+    found = fit_prior_to_groups(scattered(6), [group], progress=pieces.append)
+    chosen = module.EFFECT_STDS.index(found.effect_std)
+    tried = min(chosen + 2, len(module.EFFECT_STDS))  # up to the first that was too bold
     assert pieces == [1] * (2 * tried + 1)  # by halves, then from all
 
 
@@ -344,8 +352,8 @@ def test_resampled_reports_are_learned_from_with_the_same_spread():
     group = point_group(channel, drawn(channel, 5_000, 1))
     learner = Fitter(scattered(6), [group])
     rolled = Group(group.evidence, np.roll(group.counts, 1))
-    again = learner.learn([rolled])
-    assert again.spread == learner.spread > 0
-    alone = learn(scattered(6), [rolled], learner.spread)
+    again = learner.fit([rolled])
+    assert again.effect_std == learner.effect_std > 0
+    alone = fit_prior_to_groups(scattered(6), [rolled], learner.effect_std)
     assert again.location_weights() == pytest.approx(alone.location_weights(), abs=1e-3)
-    assert np.abs(again.location_weights() - learner.learn().location_weights()).max() > 0.05
+    assert np.abs(again.location_weights() - learner.fit().location_weights()).max() > 0.05

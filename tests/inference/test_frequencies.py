@@ -53,7 +53,9 @@ def test_the_estimate_is_unbiased_and_its_variance_is_the_stated_one(groups, tru
     levels = Levels((), np.full(5, 0.2), groups)
     stated = oracle_shares(support, 1, p, q, levels)
     assert mean == pytest.approx(share)
-    assert stated.at_none + stated.per_share * share == pytest.approx(variance, abs=1e-12)
+    assert stated.variance_at_zero + stated.variance_slope * share == pytest.approx(
+        variance, abs=1e-12
+    )
 
 
 def test_the_variance_of_a_label_is_that_of_the_specification():
@@ -61,13 +63,15 @@ def test_the_variance_of_a_label_is_that_of_the_specification():
     found = oracle_shares(np.full(16, 40), 100, p, q, every_label(16))
     share = 0.3
     stated = (q * (1 - q) + share * (1 - p - q) * (p - q)) / (100 * (p - q) ** 2)
-    assert found.at_none + found.per_share * share == pytest.approx(np.full(16, stated))
+    assert found.variance_at_zero + found.variance_slope * share == pytest.approx(
+        np.full(16, stated)
+    )
 
 
 def test_a_deviation_counts_who_happened_to_report():
     found = oracle_shares(np.array([60, 20, 20, 0]), 100, 1.0, 0.0, every_label(4))
     by_chance = found.values * (1 - found.values) / 100
-    assert found.deviation == pytest.approx(np.sqrt(by_chance))
+    assert found.std_error == pytest.approx(np.sqrt(by_chance))
 
 
 def test_the_variance_is_met_by_reports():
@@ -77,7 +81,7 @@ def test_the_variance_is_met_by_reports():
     hits = rng.binomial(people, p, (draws, 16)) + rng.binomial(2000 - people, q, (draws, 16))
     found = (hits / 2000 - q) / (p - q)
     stated = oracle_shares(hits[0], 2000, p, q, every_label(len(hits[0])))
-    wanted = stated.at_none + stated.per_share * CITY
+    wanted = stated.variance_at_zero + stated.variance_slope * CITY
     assert np.abs(found.var(axis=0) / wanted - 1).max() < 0.01
     assert 3 * sqrt(2 / draws) < 0.0101
 
@@ -108,7 +112,7 @@ def test_zones_that_were_counted_empty_are_nearly_so():
     found, true = asked_of(CITY, 20_000, 6, seed=1)
     counted = nearest_shares(found.unbiased)
     errors = [np.abs(each - true).sum() for each in (found.values, counted)]
-    assert found.kept > 0.99
+    assert found.shrinkage_weight > 0.99
     assert errors[0] < 1.1 * errors[1]
 
 
@@ -126,14 +130,17 @@ def test_reports_that_tell_nothing_leave_what_is_public():
     support = np.round(100 * (q + public * (p - q))).astype(np.int64)
     found = oracle_shares(support, 100, p, q, levels)
     assert found.values == pytest.approx(public, rel=0.02)
-    assert (found.kept, found.flat) == (pytest.approx(0, abs=0.05), pytest.approx(public))
+    assert (found.shrinkage_weight, found.baseline) == (
+        pytest.approx(0, abs=0.05),
+        pytest.approx(public),
+    )
 
 
 @pytest.mark.slow
 def test_many_reports_are_taken_as_they_are():
     found, true = asked_of(CITY, 1_000_000, 8, seed=1)
-    assert np.abs(found.values - true).max() < 4 * found.deviation.max()
-    assert found.kept > 0.99
+    assert np.abs(found.values - true).max() < 4 * found.std_error.max()
+    assert found.shrinkage_weight > 0.99
     assert found.values[6:12].sum() < 1e-3  # the fields
 
 
@@ -144,7 +151,7 @@ def test_few_reports_are_on_average_not_worse_than_flat(epsilon):
     worse = []
     for seed in range(60):
         found, true = asked_of(city, 200, epsilon, seed)
-        errors = [((each - true) ** 2).sum() for each in (found.values, found.flat)]
+        errors = [((each - true) ** 2).sum() for each in (found.values, found.baseline)]
         worse.append(errors[0] - errors[1])
     assert np.mean(worse) <= 3 * np.std(worse) / sqrt(60)
 
@@ -157,7 +164,7 @@ def test_few_people_of_a_nearly_flat_city_are_not_told_worse_than_flat(epsilon):
     worse = []
     for seed in range(60):
         found, _ = asked_of(city, 1000, epsilon, seed, levels)
-        worse.append(jensen_shannon(city, found.values) - jensen_shannon(city, found.flat))
+        worse.append(jensen_shannon(city, found.values) - jensen_shannon(city, found.baseline))
     assert np.mean(worse) <= 3 * np.std(worse, ddof=1) / sqrt(60)
 
 
@@ -165,7 +172,9 @@ def test_chance_in_who_reports_is_not_taken_for_where_people_go():
     """Reports without any noise, of people who go everywhere alike."""
     seen, people = np.random.default_rng(1), every_label(16, HALVES)
     claims = [
-        oracle_shares(seen.multinomial(1000, np.full(16, 1 / 16)), 1000, 1.0, 0.0, people).kept
+        oracle_shares(
+            seen.multinomial(1000, np.full(16, 1 / 16)), 1000, 1.0, 0.0, people
+        ).shrinkage_weight
         for _ in range(100)
     ]
     assert np.count_nonzero(claims) <= 10
@@ -178,7 +187,9 @@ def test_what_is_told_hardly_beyond_chance_is_hardly_believed():
     for more in range(0, 240, 8):
         support = np.full(16, round(1000 * q + (p - q) * 1000 / 16))
         support[5] += more
-        kept.append(oracle_shares(support, 1000, p, q, every_label(16, HALVES)).kept)
+        kept.append(
+            oracle_shares(support, 1000, p, q, every_label(16, HALVES)).shrinkage_weight
+        )
     assert kept[0] == 0
     assert 0 < min(each for each in kept if each) < 0.5
     assert kept[-1] > 0.9
@@ -187,7 +198,7 @@ def test_what_is_told_hardly_beyond_chance_is_hardly_believed():
 def test_nothing_is_claimed_that_may_be_chance():
     """One report in sixteen is from each label; a claim is twenty to one by chance at most."""
     found = [asked_of(np.full(16, 1 / 16), 300, 1, seed)[0] for seed in range(60)]
-    claimed = sum(not np.array_equal(each.values, each.flat) for each in found)
+    claimed = sum(not np.array_equal(each.values, each.baseline) for each in found)
     assert claimed <= 3 + 3 * sqrt(3)  # of 60, three of them expected
 
 
@@ -206,7 +217,7 @@ def test_an_asked_group_is_answered_as_one():
     found = oracle_shares(support, 100, p, q, levels)
     alone = oracle_shares(support, 100, p, q, every_label(4))
     assert found.unbiased == pytest.approx([alone.unbiased[:2].sum(), alone.unbiased[2:].sum()])
-    assert len(found.values) == len(found.flat) == 2
+    assert len(found.values) == len(found.baseline) == 2
 
 
 def test_pairs_are_grouped_by_how_far_apart_they_are_and_then_ever_finer():
@@ -239,9 +250,9 @@ def test_levels_that_are_not_nested_are_refused():
         oracle_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, levels)
 
 
-@pytest.mark.parametrize("short", ["groups", "flat", "asked"])
+@pytest.mark.parametrize("short", ["groups", "baseline", "target"])
 def test_levels_of_other_labels_are_refused(short):
-    parts = {"groups": (np.array([0, 1, 1]),), "flat": np.ones(3), "asked": np.arange(3)}
+    parts = {"groups": (np.array([0, 1, 1]),), "baseline": np.ones(3), "target": np.arange(3)}
     parts[short] = (np.array([0, 1]),) if short == "groups" else parts[short][:2]
     with refused(InvalidArgument, "incomplete_levels"):
         oracle_shares(np.array([1, 2, 3]), 5, 0.6, 0.4, Levels(**parts))

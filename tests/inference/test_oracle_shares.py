@@ -47,8 +47,8 @@ def shares_of(points, zones):
 
 def assert_found(found, true):
     """Nearer than four deviations everywhere, and much nearer than flat."""
-    assert (np.abs(found.unbiased - true) < 4 * found.deviation + 1e-9).all()
-    assert np.abs(found.values - true).sum() < 0.5 * np.abs(found.flat - true).sum()
+    assert (np.abs(found.unbiased - true) < 4 * found.std_error + 1e-9).all()
+    assert np.abs(found.values - true).sum() < 0.5 * np.abs(found.baseline - true).sum()
 
 
 @pytest.mark.parametrize(("name", "points"), [("starts", ENDS[:, 0]), ("ends", ENDS[:, 1])])
@@ -69,7 +69,7 @@ def test_pairs_of_zones():
     found = flows(question, reports)
     assert_found(found, np.bincount(4 * start + end, minlength=16) / COUNT)
     held = np.bincount(question.partition.of) / 60
-    assert found.flat == pytest.approx(np.outer(held, held).reshape(-1))
+    assert found.baseline == pytest.approx(np.outer(held, held).reshape(-1))
 
 
 @pytest.mark.parametrize(("at", "column"), [("starts", 0), ("ends", 1), (None, 0)])
@@ -118,9 +118,9 @@ def test_all_times_together_and_each():
     assert_found(hotspots(question, reports), np.bincount(zone, minlength=4) / COUNT)
     each = oracle_hotspots(question, reports, question.partition, timed=True)
     true = np.bincount(4 * zone + slot, minlength=16) / COUNT
-    assert (np.abs(each.unbiased - true) < 4 * each.deviation).all()
-    assert each.flat.reshape(4, 4) == pytest.approx(
-        hotspots(question, reports).flat[:, None] / 4 * np.ones((4, 4))
+    assert (np.abs(each.unbiased - true) < 4 * each.std_error).all()
+    assert each.baseline.reshape(4, 4) == pytest.approx(
+        hotspots(question, reports).baseline[:, None] / 4 * np.ones((4, 4))
     )
 
 
@@ -129,7 +129,7 @@ def test_trips_at_each_time():
     start, end = question.partition.of[ENDS].T
     found = oracle_trips(question, reports, question.partition, timed=True)
     true = np.bincount(7 * (4 * start + end) + HOURS // 24, minlength=112) / COUNT
-    assert (np.abs(found.unbiased - true) < 4.5 * found.deviation).all()
+    assert (np.abs(found.unbiased - true) < 4.5 * found.std_error).all()
     assert flows(question, reports).unbiased == pytest.approx(
         found.unbiased.reshape(16, 7).sum(axis=1)
     )

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.inference.estimate import Answers, Estimate, Floats, check_level
+from nomadp.inference.estimate import Answers, DecodedPoints, Floats, check_level
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.prior import Prior
 from nomadp.laws import Ints
@@ -24,7 +24,7 @@ from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import CodewordReports
 from nomadp.walks import public_walks
 
-__all__ = ["CodebookDecoder", "possible_journeys"]
+__all__ = ["CodebookDecoder", "possible_trajectories"]
 
 WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
 """Possible truths for each journey of the atlas, and in all."""
@@ -52,7 +52,7 @@ class CodebookDecoder:
 
     @cached_property
     def support(self) -> Ints:
-        return possible_journeys(self.channel)
+        return possible_trajectories(self.channel)
 
     @cached_property
     def weights(self) -> Floats:
@@ -75,7 +75,7 @@ class CodebookDecoder:
         own = self.channel.near_count == atlas.near_count
         return own and math.isfinite(atlas.error_km) and not every
 
-    def decode(self, indices: Ints, length: int | None = None) -> Estimate:
+    def decode(self, indices: Ints, length: int | None = None) -> DecodedPoints:
         """A row of locations for each report, which is the number of a journey.
 
         Of the law's length, or of another that is reported through as many control points.
@@ -90,7 +90,7 @@ class CodebookDecoder:
         for row, report in enumerate(distinct.tolist()):
             control[row], radius[row] = self._known[report]
         table = interpolated(self.law.locations, control.T, length).T
-        return Estimate(table[which], _between_km(radius.T, length)[which], self.level)
+        return DecodedPoints(table[which], _between_km(radius.T, length)[which], self.level)
 
     def _learn_about(self, reports: list[int]) -> None:
         if not reports:
@@ -112,19 +112,19 @@ class CodebookDecoder:
         best, radius = [], []
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
-            mass = evidence.mass(self.weights, label, len(places), rows)
+            mass = evidence.posterior(self.weights, label, len(places), rows)
             if not self.looks_up:
                 best.append(answers.best(mass))
             else:
                 best.append(self.channel.atlas.journeys[evidence.reports[rows], position])
                 if self.prior is not None and not self.prior.is_public:
-                    noise = evidence.noise(self.weights, label, len(places), rows)
+                    noise = evidence.posterior_variance(self.weights, label, len(places), rows)
                     best[-1] = answers.improved(best[-1].astype(np.int64), mass, noise)
             radius.append(answers.radius_km(mass, best[-1], self.level))
         return np.concatenate(best), np.concatenate(radius)
 
 
-def possible_journeys(channel: CodewordResponse) -> Ints:
+def possible_trajectories(channel: CodewordResponse) -> Ints:
     """The truths a report may stand for: public walks that the atlas was not made from.
 
     Where there are no more journeys than that, every one: so none is missing.

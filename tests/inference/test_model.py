@@ -51,7 +51,7 @@ def test_what_was_kept_answers_the_same(name, tmp_path):
     for zones in (None, "grid:3"):
         one, two = (visit_shares(each, zones) for each in (learned, again))
         assert np.array_equal(one.values, two.values)
-        assert np.array_equal(one.deviation, two.deviation)
+        assert np.array_equal(one.std_error, two.std_error)
     if name != "brr":
         one, two = (flow_shares(each, "grid:3") for each in (learned, again))
         assert np.array_equal(one.values, two.values)

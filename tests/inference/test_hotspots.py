@@ -16,7 +16,7 @@ from nomadp.inference.hotspots import (
     visit_shares,
 )
 from nomadp.inference.model import fit
-from nomadp.inference.shares import fit_groups
+from nomadp.inference.shares import bootstrap_fit
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
@@ -31,7 +31,7 @@ def reported(name, **options):
 
 
 def surveyed(mechanism, reports):
-    return fit_groups(LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(1))
+    return bootstrap_fit(LOCATIONS, groups_of(mechanism, reports), np.random.default_rng(1))
 
 
 def hotspots(mechanism, reports, zones=None, *, at=None):
@@ -48,7 +48,7 @@ def test_hotspots(zones):
     found, learned = hotspots(*asked, zones), surveyed(*asked)
     wanted = location_shares(learned) if zones is None else cell_shares(learned, 3)
     assert np.array_equal(found.values, wanted.values)
-    assert np.array_equal(found.deviation, wanted.deviation)
+    assert np.array_equal(found.std_error, wanted.std_error)
     assert len(found.values) == (30 if zones is None else 9)
 
 

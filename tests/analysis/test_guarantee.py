@@ -35,7 +35,7 @@ def test_what_is_not_private_promises_nothing(name):
     mechanism = make_mechanism(name, scattered(9), 1)
     told = explain(mechanism, 2)
     assert (told.odds_at_most, told.posterior_bounds) == (None, None)
-    assert mechanism.warning.rstrip(".") in told.promise
+    assert mechanism.warning.rstrip(".") in told.guarantee
 
 
 def test_a_guarantee_is_said_and_so_is_what_it_does_not_cover(wording):
@@ -43,7 +43,7 @@ def test_a_guarantee_is_said_and_so_is_what_it_does_not_cover(wording):
     said = []
     for name in ("exp", "visits", "cgm", *PUBLISHED):
         told = explain(make_mechanism(name, scattered(9), 1, **options.get(name, {})), 2)
-        said += [name, f"  {told.promise}"]
+        said += [name, f"  {told.guarantee}"]
         said += [f"  not covered: {each}" for each in told.as_dict()["not_covered"]]
     wording("answers", "privacy guarantees", "\n".join(said))
 

@@ -5,7 +5,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from nomadp.inference.shrinkage import CONCENTRATIONS, _by_concentration, posterior, unlearned
+from nomadp.inference.shrinkage import (
+    CONCENTRATIONS,
+    _by_concentration,
+    initial_weights,
+    posterior,
+)
 
 
 def one(value):
@@ -42,22 +47,22 @@ def test_evidence_and_expectation_are_those_of_bayes(found, public):
 
 def test_what_is_exact_is_taken_as_it_is():
     found = np.array([0.1, 0.5, 0.9, 0.999])
-    split, *_ = posterior(found, np.full(4, 1e-10), np.full(4, 0.5), unlearned())
+    split, *_ = posterior(found, np.full(4, 1e-10), np.full(4, 0.5), initial_weights())
     assert split == pytest.approx(found, abs=1e-4)
 
 
 def test_what_says_nothing_leaves_what_is_public():
     public = np.array([0.2, 0.5, 0.8])
     split, spread, _ = posterior(
-        np.array([3.0, -2.0, 0.4]), np.full(3, 1e6), public, unlearned()
+        np.array([3.0, -2.0, 0.4]), np.full(3, 1e6), public, initial_weights()
     )
     assert split == pytest.approx(public, rel=0.02)
-    assert spread == pytest.approx(unlearned(), rel=0.02)
+    assert spread == pytest.approx(initial_weights(), rel=0.02)
 
 
 def test_a_part_counted_below_zero_is_nearly_empty():
     found = np.linspace(-0.02, 0.0, 50)
-    split, *_ = posterior(found, np.full(50, 1e-4), np.full(50, 0.5), unlearned())
+    split, *_ = posterior(found, np.full(50, 1e-4), np.full(50, 0.5), initial_weights())
     assert (split < 0.005).all()  # half a deviation
     assert (split > 0).all()
 
@@ -65,13 +70,20 @@ def test_a_part_counted_below_zero_is_nearly_empty():
 def test_splits_that_stray_let_others_stray():
     found, sure = np.array([0.7] + [0.5] * 30), np.array([0.7] + [0.05, 0.95] * 15)
     public, variance = np.full(31, 0.5), np.full(31, 0.1**2)
-    shy, bold = (posterior(each, variance, public, unlearned())[0][0] for each in (found, sure))
+    shy, bold = (
+        posterior(each, variance, public, initial_weights())[0][0] for each in (found, sure)
+    )
     assert 0.5 < shy < bold < 0.7
 
 
 def test_many_are_split_in_pieces_alike(monkeypatch):
     rng = np.random.default_rng(1)
-    asked = (rng.random(50), rng.random(50) / 10 + 0.01, rng.random(50) / 2 + 0.1, unlearned())
+    asked = (
+        rng.random(50),
+        rng.random(50) / 10 + 0.01,
+        rng.random(50) / 2 + 0.1,
+        initial_weights(),
+    )
     split, spread, _ = posterior(*asked)
     monkeypatch.setattr("nomadp.inference.shrinkage._AT_ONCE", 7)
     again, spread_again, _ = posterior(*asked)

@@ -6,11 +6,11 @@ from worlds import scattered
 
 from nomadp.analysis.populations import drawn_reports
 from nomadp.inference import movement
+from nomadp.inference.codebook_decoder import possible_trajectories
+from nomadp.inference.empirical_bayes import DEMANDED
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.fitting import prepared
-from nomadp.inference.journeys import possible_journeys
-from nomadp.inference.learning import DEMANDED
 from nomadp.inference.movement import log_bayes_factor_of_steps
+from nomadp.inference.penalised_likelihood import prepared
 from nomadp.inference.prior import Features
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.walks import public_walks
@@ -24,7 +24,7 @@ def odds(rows, people, **options):
     each = np.full(len(rows), people // len(rows))
     counts = drawn_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
     kinds = np.flatnonzero(counts)
-    evidence = TrajectoryEvidence(channel, possible_journeys(channel), kinds)
+    evidence = TrajectoryEvidence(channel, possible_trajectories(channel), kinds)
     return log_bayes_factor_of_steps([prepared(Features(PLACES), evidence)], [counts[kinds]])
 
 

@@ -13,9 +13,9 @@ from reported import reported
 from worlds import scattered
 
 from nomadp.errors import DomainError
-from nomadp.inference import decode, journeys
+from nomadp.inference import codebook_decoder, decode
+from nomadp.inference.codebook_decoder import CodebookDecoder, possible_trajectories
 from nomadp.inference.evidence import TrajectoryEvidence
-from nomadp.inference.journeys import CodebookDecoder, possible_journeys
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import Atlas, Codebook, PinnedCodebooks
 from nomadp.mechanisms.atlas.codebook import CodewordResponse, Page
@@ -60,7 +60,7 @@ def test_the_posterior_is_the_exact_one(decoder):
     support, prior, chances = exact_parts(decoder)
     evidence = TrajectoryEvidence(decoder.channel, support, np.arange(12))
     places, label = np.unique(support[:, 1], return_inverse=True)
-    mass = evidence.mass(decoder.weights, label, len(places), slice(None))
+    mass = evidence.posterior(decoder.weights, label, len(places), slice(None))
     for report in range(12):
         true = posterior(chances, prior, report)
         by_place = [
@@ -68,7 +68,9 @@ def test_the_posterior_is_the_exact_one(decoder):
         ]
         assert mass[report] == pytest.approx(np.array(by_place, dtype=float), rel=1e-5)
         seen = sum(p * row[report] for p, row in zip(prior, chances, strict=True))
-        assert evidence.chances(decoder.weights)[report] == pytest.approx(float(seen), rel=1e-9)
+        assert evidence.marginals(decoder.weights)[report] == pytest.approx(
+            float(seen), rel=1e-9
+        )
 
 
 def test_each_position_gets_the_location_with_the_smallest_expected_error(decoder):
@@ -149,7 +151,9 @@ def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
     evidence = TrajectoryEvidence(decoder.channel, decoder.support, every)
     for position in range(2):
         truths = decoder.support[:, position]
-        mass = evidence.mass(decoder.weights, np.arange(len(truths)), len(truths), slice(None))
+        mass = evidence.posterior(
+            decoder.weights, np.arange(len(truths)), len(truths), slice(None)
+        )
         off = [
             (mass * locations.distances_between_km(truths, answers[:, position, None])).sum()
             for answers in (found, best)
@@ -160,7 +164,7 @@ def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
 
 def test_decodes_in_pieces_what_it_decodes_at_once(monkeypatch):
     whole = CodebookDecoder(atlas().report_law(2)).decode(np.arange(12))
-    monkeypatch.setattr(journeys, "_ROWS", 5)
+    monkeypatch.setattr(codebook_decoder, "_ROWS", 5)
     decoder = CodebookDecoder(atlas().report_law(2))
     first, again = decoder.decode(np.array([3, 3, 1])), decoder.decode(np.arange(12))
     assert first.locations.tolist() == whole.locations[[3, 3, 1]].tolist()
@@ -183,11 +187,11 @@ def test_possible_truths_are_fresh_walks_more_for_a_larger_atlas():
     few, many = (
         CodewordResponse(Codebook(locations, every[:size]), 1, Fraction(4)) for size in (4, 200)
     )
-    assert [len(possible_journeys(one)) for one in (few, many)] == [8192, 12800]
+    assert [len(possible_trajectories(one)) for one in (few, many)] == [8192, 12800]
 
 
 def test_with_few_locations_every_journey_is_possible_once():
-    assert sorted(map(tuple, possible_journeys(atlas().channel(2)).tolist())) == list(
+    assert sorted(map(tuple, possible_trajectories(atlas().channel(2)).tolist())) == list(
         product(range(6), repeat=2)
     )
 
