@@ -1,8 +1,10 @@
 """What people are told of a task."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from nomadp.budget import exp_lower, exp_upper
@@ -73,6 +75,38 @@ def test_odds_are_told_in_plain_numbers_that_are_never_too_small(epsilon, times)
     assert promise.times == promise.as_dict()["times_at_most"] == times
     assert Fraction(times.replace(",", "")) >= exp_upper(Fraction(epsilon))
     assert f" {times} " in promise.guaranteed
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "trips", "visits"])
+def test_how_many_reports_contain_the_truth_follows_from_the_law(mechanism):
+    options = {"length": 2} if mechanism == "atlas" else {"zones": "grid:2"}
+    bundle = create_task(
+        NINE, mechanism, epsilon=2, purpose="A test.", end=30_000, start=29_990, **options
+    )
+    law = bundle.mechanism.report_law(bundle.report_length).channel
+    if mechanism == "atlas":
+        truth = np.array([[0], [1]])
+        weights, holds = law.weights(truth)[0], law.near(truth)[0]
+    else:
+        name, named_by = bundle.mechanism.label_name(0), bundle.mechanism.labels_of
+        weights = law.weights(0)
+        holds = np.array([name in named_by(law.report(int(each))) for each in law.outputs])
+    chance = weights[holds].sum() / weights.sum()
+    count, of = re.findall("[0-9]+", Guarantee(bundle).noise)[:2]
+    assert (int(count), of) == (round(100 * chance), "100")
+
+
+def test_a_question_with_one_answer_hides_nothing():
+    bundle = create_task(
+        NINE,
+        "starts",
+        epsilon=2,
+        purpose="A test.",
+        end=30_000,
+        start=29_990,
+        zones=named(NINE, [0] * 9, ["all"]),
+    )
+    assert "100" not in Guarantee(bundle).noise
 
 
 def named(places, of, names):
