@@ -97,10 +97,10 @@ def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
             wrong.append("the last process failed")
         wrong += findings(home, collector.uploads)
         with Client(home) as client:
-            spending = client.spending()
+            budget = client.budget()
         sent = {json.loads(each.body)["reports"][0]["report_id"] for each in collector.uploads}
-        if spending.left != 0:
+        if budget.remaining != 0:
             wrong.append("something was left")
-        wasted = sum(task.states["charged"] for task in spending.tasks)
+        wasted = sum(task.states["charged"] for task in budget.tasks)
         again = len(collector.uploads) - len(sent)
     return Survived(len(sent), wasted, again, wrong)

@@ -18,7 +18,7 @@ from nomadp.answers import Table
 from nomadp.answers.facts import Terms
 from nomadp.audit.loss import Measurement
 from nomadp.budget import Split
-from nomadp.client.ledger import Spending
+from nomadp.client.ledger import Budget
 from nomadp.client.outbox import Receipt
 from nomadp.datasets.city import City
 from nomadp.engine.local import How
@@ -49,7 +49,7 @@ GROUPS = {
 
 OBJECTS = (
     City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
-    TaskBundle, Receipt, Spending, Table, Terms, Evaluation, Scores,
+    TaskBundle, Receipt, Budget, Table, Terms, Evaluation, Scores,
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""
 

@@ -153,7 +153,7 @@ def test_the_budget_is_refused_before_anything_is_spent(report: Run) -> None:
     result = report("--choose", "1", "--choose", "2", "--lifetime", "2")
     assert (result.exit_code, printed_code(result.stderr)) == (1, "budget_exhausted")
     with Client() as client:
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_without_anybody_to_ask_yes_must_be_said(run: Run, collector: Collector)
     result = run("report", "week.csv", "--task", url)
     assert_refused(result, "confirmation_missing", "--yes")
     with Client() as client:
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals on Windows")

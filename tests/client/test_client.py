@@ -92,8 +92,8 @@ def test_a_failing_source_means_no_report_and_the_charge_stays(
     monkeypatch.setattr(Atlas, "report", fail, raising=False)
     with pytest.raises(RandomnessUnavailable):
         client.report([0, 1, 2])
-    assert client.spending().spent == KIT.task.epsilon
-    assert client.spending().tasks[0].states["charged"] == 1
+    assert client.budget().used == KIT.task.epsilon
+    assert client.budget().tasks[0].states["charged"] == 1
     assert client.send(now=True, again=True) == []
     assert collector.uploads == []
 
@@ -107,7 +107,7 @@ def test_a_source_that_fails_at_once_costs_nothing(
     monkeypatch.setattr(os, "urandom", fail)
     with pytest.raises(RandomnessUnavailable):
         client.report([0, 1, 2])
-    assert client.spending().spent == 0
+    assert client.budget().used == 0
 
 
 def test_a_simulated_report_cannot_be_sent(
@@ -189,7 +189,7 @@ def test_a_task_that_does_not_run_is_not_charged(tmp_path: Path, start: int, end
         client.join(collector.url, bundle.task.id)
         with refused(ReportRefused, "task_not_started" if start > 0 else "task_expired"):
             client.report([1, 2, 3])
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
 
 
 def test_a_task_is_joined_once_and_then_needs_no_network(
@@ -289,7 +289,7 @@ def test_the_ledger_is_the_devices_and_not_the_tasks(tmp_path: Path) -> None:
             client.join(collector.url, bundle.task.id)
             client.report([1, 2, 3])
         client.join(collector.url, bundles[2].task.id)
-        with refused(LedgerRefused, "budget_exhausted", lifetime=10, spent=8, more=4):
+        with refused(LedgerRefused, "budget_exhausted", lifetime=10, used=8, more=4):
             client.report([1, 2, 3])
         assert len(collector.uploads) == 2
 
@@ -298,7 +298,7 @@ def test_a_check_refuses_what_reports_would_be_refused_for(client: Client) -> No
     client.check(count=5)
     with refused(LedgerRefused, "reports_exhausted", limit=5, reports=0, more=6):
         client.check(count=6)
-    assert client.spending().spent == 0
+    assert client.budget().used == 0
 
 
 def test_a_check_refuses_reports_that_the_budget_covers_one_by_one_only(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_what_is_no_journey_is_refused_before_the_charge(
 ) -> None:
     with refused(DomainError, "trajectory_malformed"):
         client.report(journey)
-    assert client.spending().spent == 0
+    assert client.budget().used == 0
     assert collector.uploads == []
 
 
@@ -418,7 +418,7 @@ def test_an_hour_is_a_whole_number(tmp_path: Path, hour: object) -> None:
         client.join(collector.url, bundle.task.id)
         with refused(DomainError, "hour_malformed"):
             client.report([1, 2], hour=hour)  # type: ignore[arg-type]
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
         assert client.report([1, 2], hour=167).accepted
 
 

@@ -35,8 +35,8 @@ def test_what_is_spent_adds_up_exactly(file: LedgerFile) -> None:
     ledger, third = Ledger(file), atlas_kit(epsilon="1/3", reports_per_contributor=300).task
     for _ in range(6):
         ledger.charge(third, 7)
-    assert ledger.spending().spent == 2
-    assert ledger.spending().left == 0
+    assert ledger.budget().used == 2
+    assert ledger.budget().remaining == 0
     with refused(LedgerRefused, "budget_exhausted"):
         ledger.charge(third, 7)
 
@@ -115,9 +115,9 @@ def test_what_a_ledger_refuses_is_said(
 
 def test_a_refused_charge_costs_nothing(file: LedgerFile) -> None:
     ledger = Ledger(file)
-    with refused(LedgerRefused, "budget_exhausted", lifetime=2, spent=0, more=3):
+    with refused(LedgerRefused, "budget_exhausted", lifetime=2, used=0, more=3):
         ledger.charge(atlas_kit(epsilon=3).task, 7)
-    assert ledger.spending().spent == 0
+    assert ledger.budget().used == 0
 
 
 def test_a_charge_is_for_everybody_to_see_as_soon_as_it_returns(
@@ -335,9 +335,9 @@ def test_a_ledger_that_had_no_time_to_begin_begins(tmp_path: Path) -> None:
 
 def test_the_lifetime_is_fixed_when_the_ledger_begins(tmp_path: Path) -> None:
     with Client(tmp_path, lifetime="5/2") as client:
-        assert client.spending().lifetime == Fraction(5, 2)
+        assert client.budget().lifetime == Fraction(5, 2)
     with Client(tmp_path) as client:
-        assert client.spending().lifetime == Fraction(5, 2)
+        assert client.budget().lifetime == Fraction(5, 2)
     with refused(LedgerRefused, "lifetime_raised", lifetime=Fraction(5, 2)):
         Client(tmp_path, lifetime=3)
 
@@ -391,7 +391,7 @@ def test_a_lifetime_beyond_the_ceiling_is_refused(tmp_path: Path, lifetime: obje
 
 def test_the_default_lifetime_is_twenty(tmp_path: Path) -> None:
     with Client(tmp_path) as client:
-        assert client.spending().lifetime == 20
+        assert client.budget().lifetime == 20
 
 
 def test_a_second_process_waits_and_then_goes_on(tmp_path: Path) -> None:

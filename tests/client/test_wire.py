@@ -143,7 +143,7 @@ def test_a_busy_collector_gets_the_same_bytes_again(
     assert client.report([0, 1, 2]).accepted
     first, *again = [each.raw_head + each.body for each in collector.uploads]
     assert again == [first, first]
-    assert client.spending().spent == KIT.task.epsilon
+    assert client.budget().used == KIT.task.epsilon
 
 
 @pytest.mark.usefixtures("quick")

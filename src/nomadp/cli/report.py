@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nomadp.cli.devices import all_settled, home_option, receipt_sentence, spending_said
+from nomadp.cli.devices import all_settled, budget_said, home_option, receipt_sentence
 from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
 from nomadp.cli.output import Answer, json_option, reading_notes, say
@@ -81,12 +81,12 @@ def report(**options: Any) -> Answer:
         if not options["yes"]:
             _confirm(client, bundle, chosen, notes)
         receipts = _reported(client, bundle, chosen, options)
-        spending = client.spending()
+        budget = client.budget()
     said = {"purpose": bundle.task.purpose, "reports": [asdict(each) for each in receipts]}
     lines = [receipt_sentence(each) for each in receipts]
-    lines.append(f"epsilon {spending.left} of {spending.lifetime} are left for all your life")
+    lines.append(f"epsilon {budget.remaining} of {budget.lifetime} are left for all your life")
     ok = all_settled(receipts)
-    return Answer({**said, **spending_said(spending)}, "\n".join(lines), ok)
+    return Answer({**said, **budget_said(budget)}, "\n".join(lines), ok)
 
 
 def _reported(
@@ -163,12 +163,12 @@ def _confirm(
 
     for note in notes:
         say(f"nomadp: {note}", err=True)
-    task, spending = bundle.task, client.spending()
+    task, budget = bundle.task, client.budget()
     cost = task.epsilon * len(chosen)
     say(f"task {task.id}\n{task.purpose}", err=True)
     say(
-        f"This spends epsilon {cost} of the {spending.left} that are left of your "
-        f"{spending.lifetime}: whoever sees the report can tell your journey from any other "
+        f"This spends epsilon {cost} of the {budget.remaining} that are left of your "
+        f"{budget.lifetime}: whoever sees the report can tell your journey from any other "
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )

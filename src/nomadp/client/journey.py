@@ -53,11 +53,11 @@ class Steps:
     """Of locations, empty where a point has none."""
 
     @classmethod
-    def of(cls, journey: Any) -> "Steps":
+    def of(cls, trajectory: Any) -> "Steps":
         """From pairs of degrees (lat, lng), or location indices; refused if it is neither."""
-        if isinstance(journey, Steps):
-            return journey
-        found = _numbers(journey)
+        if isinstance(trajectory, Steps):
+            return trajectory
+        found = _numbers(trajectory)
         if found.ndim == 2:
             return cls.placed(found[:, 0], found[:, 1])
         nowhere = np.full(len(found), np.nan)
@@ -112,9 +112,9 @@ class PrivateTrajectory:
     hour: int | None
 
     @classmethod
-    def of(cls, journey: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
+    def of(cls, trajectory: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
         """From `Steps`, or from what they are made of."""
-        steps, rows = _read(Steps.of(journey), bundle)
+        steps, rows = _read(Steps.of(trajectory), bundle)
         is_free = len(rows) == POINTS_MAX and bundle.task.length is None
         count = min(len(steps), len(rows)) if is_free else len(rows)
         found = steps.at(rows, bundle.locations)[:count]
@@ -145,10 +145,10 @@ def farthest_km(steps: Steps, bundle: TaskBundle) -> float:
     return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, bundle.locations))
 
 
-def _numbers(journey: Any) -> Any:
+def _numbers(trajectory: Any) -> Any:
     """(n,) indices or (n, 2) degrees. No refusal says what was wrong where, or how many."""
     try:
-        rows = journey if isinstance(journey, np.ndarray) else list(journey)
+        rows = trajectory if isinstance(trajectory, np.ndarray) else list(trajectory)
         found = _as_numbers(rows)
     except (TypeError, ValueError, OverflowError):
         found = np.array(None)
