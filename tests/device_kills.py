@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from devices import Asked, atlas_kit, collecting
+from devices import Asked, atlas_bundle, collecting
 
 from nomadp.client import Client
 from nomadp.client.ledger_file import LEDGER
@@ -83,7 +83,9 @@ def findings(home: Path, uploads: list[Asked]) -> list[str]:
 
 def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
     """Killed so often, and then left alone until all is spent."""
-    bundles = [atlas_kit(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)]
+    bundles = [
+        atlas_bundle(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)
+    ]
     ids, instants = [bundle.task.id for bundle in bundles], random.Random(kills)
     wrong: list[str] = []
     with collecting(*bundles) as collector:

@@ -13,7 +13,7 @@ from nomadp.cli.output import Answer, json_option, reading_notes, say
 
 if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
-    from nomadp.client.journey import Steps
+    from nomadp.client.private_trajectory import PrivatePoints
     from nomadp.formats.points import Points
     from nomadp.protocol import TaskBundle
 
@@ -25,7 +25,7 @@ LAST = "last"
 class Chosen(NamedTuple):
     """A journey to be reported: private. Nothing of it is left out yet for any task."""
 
-    steps: "Steps"
+    steps: "PrivatePoints"
     hour: int | None
     """None where nobody knows."""
 
@@ -140,14 +140,14 @@ def _journey(points: "Points | None", k: int) -> Chosen:
     """Journey k, or the last; one without any point if there is none."""
     import numpy as np
 
-    from nomadp.client.journey import Steps
+    from nomadp.client.private_trajectory import PrivatePoints
 
     if points is None:
-        return Chosen(Steps.placed(np.empty(0), np.empty(0)), None)
+        return Chosen(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
     k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
     ids = None if points.location_ids is None else points.location_ids[rows]
-    steps = Steps.placed(points.lat[rows], points.lng[rows], ids)
+    steps = PrivatePoints.placed(points.lat[rows], points.lng[rows], ids)
     return Chosen(steps, points.hour(k))
 
 
@@ -159,7 +159,7 @@ def _confirm(
         raise BadUsage(
             "--yes must be given where nobody can be asked", code="confirmation_missing"
         )
-    from nomadp.client.journey import FAR_KM, farthest_km
+    from nomadp.client.private_trajectory import FAR_KM, farthest_km
 
     for note in notes:
         say(f"nomadp: {note}", err=True)

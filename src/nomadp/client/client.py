@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from nomadp.client.body import upload_body
 from nomadp.client.bundles import fetched, is_address, is_closed
-from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger import Budget, Ledger
 from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.client.sending import send_waiting
 from nomadp.errors import ReportRefused, TaskRefused
 from nomadp.protocol import Task, TaskBundle

@@ -91,8 +91,8 @@ class Guarantee:
     @property
     def asks(self) -> str:
         """What a report is about."""
-        task, book = self.bundle.task, self.bundle.book
-        if task.asks:
+        task, book = self.bundle.task, self.bundle.domain
+        if task.is_oracle:
             when = _TIMES.get(task.params.get("when", ""), "")
             areas = _areas(book)  # type: ignore[arg-type]  # zones, as it is a frequency oracle
             return f"{_SUBJECTS[task.mechanism]}{when}; the areas are {areas}"
