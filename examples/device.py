@@ -13,7 +13,7 @@ JOURNEY = [(40.0012, -74.0003), (40.0120, -73.9921), (40.0391, -73.9433)]  # lat
 def main(home: str, url: str) -> None:
     with nomadp.Client(home) as client:
         task = client.join(url)
-        print(f"{task.purpose} (epsilon {task.epsilon}, {client.spending().left} left)")
+        print(f"{task.purpose} (epsilon {task.epsilon}, {client.budget().remaining} left)")
         receipt = client.report(JOURNEY)
         print(f"{receipt.state}: {receipt.report_id}")
 

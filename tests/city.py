@@ -7,7 +7,7 @@ from typing import Any
 from collecting import SALT, Address, new_id, today
 
 import nomadp
-from nomadp.client.journey import PrivateTrajectory
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Task, TaskBundle
@@ -23,7 +23,7 @@ def city(trips: int) -> Any:
 
 
 @cache
-def city_kit(mechanism: str, purpose: str, **fields: Any) -> TaskBundle:
+def city_bundle(mechanism: str, purpose: str, **fields: Any) -> TaskBundle:
     """Runs today, in epochs of a day."""
     asks = mechanism != "atlas"
     places, epsilon = city(1).locations, Fraction(6)

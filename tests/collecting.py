@@ -86,7 +86,7 @@ def new_id() -> str:
 
 def value_of(bundle: TaskBundle, number: int = 0) -> str:
     """A value that the task's mechanism may have released."""
-    if not bundle.task.asks:
+    if not bundle.task.is_oracle:
         return bundle.code.text((number % bundle.code.size,))
     rng = np.random.default_rng(number)
     while True:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from devices import Asked, atlas_kit, collecting
+from devices import Asked, atlas_bundle, collecting
 
 from nomadp.client import Client
 from nomadp.client.ledger_file import LEDGER
@@ -83,7 +83,9 @@ def findings(home: Path, uploads: list[Asked]) -> list[str]:
 
 def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
     """Killed so often, and then left alone until all is spent."""
-    bundles = [atlas_kit(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)]
+    bundles = [
+        atlas_bundle(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)
+    ]
     ids, instants = [bundle.task.id for bundle in bundles], random.Random(kills)
     wrong: list[str] = []
     with collecting(*bundles) as collector:
@@ -97,10 +99,10 @@ def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
             wrong.append("the last process failed")
         wrong += findings(home, collector.uploads)
         with Client(home) as client:
-            spending = client.spending()
+            budget = client.budget()
         sent = {json.loads(each.body)["reports"][0]["report_id"] for each in collector.uploads}
-        if spending.left != 0:
+        if budget.remaining != 0:
             wrong.append("something was left")
-        wasted = sum(task.states["charged"] for task in spending.tasks)
+        wasted = sum(task.states["charged"] for task in budget.tasks)
         again = len(collector.uploads) - len(sent)
     return Survived(len(sent), wasted, again, wrong)

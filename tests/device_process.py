@@ -13,9 +13,9 @@ from typing import Any
 from nomadp.client import Client, ledger
 from nomadp.client.body import upload_body
 from nomadp.client.http import post
-from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger import Charge
 from nomadp.client.ledger_file import fresh_id
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.errors import LedgerRefused
 from nomadp.protocol.address import Address
 from nomadp.protocol.upload import UPLOAD_TYPE

@@ -17,7 +17,7 @@ from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol import Task, TaskBundle
 from nomadp.zones import zones_of
 
-__all__ = ["Asked", "Collector", "Said", "atlas_kit", "collecting", "question_kit"]
+__all__ = ["Asked", "Collector", "Said", "atlas_bundle", "collecting", "question_bundle"]
 
 DAY_S = 86_400
 
@@ -47,7 +47,9 @@ def _pinned(epsilon: Fraction, length: int) -> Any:
     return build_pinned(town(), [length], epsilon)
 
 
-def atlas_kit(salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any) -> TaskBundle:
+def atlas_bundle(
+    salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any
+) -> TaskBundle:
     epsilon = Fraction(epsilon)
     book = _pinned(epsilon, length)
     law = {"mechanism": "atlas", "version": 3, "epsilon": epsilon, "length": length}
@@ -56,7 +58,7 @@ def atlas_kit(salt: str = "a", *, epsilon: Any = 1, length: int = 3, **more: Any
     )
 
 
-def question_kit(
+def question_bundle(
     name: str = "trips",
     salt: str = "q",
     *,

@@ -9,7 +9,7 @@ import json
 import numpy as np
 
 from nomadp.errors import NomadpError, ReportRefused
-from nomadp.protocol import Task, TaskBundle, brought_to_length
+from nomadp.protocol import Task, TaskBundle, resample
 from nomadp.protocol.canonical import canonical_bytes, parse_canonical, parse_object
 from nomadp.protocol.files import parse_atlas, parse_locations, parse_zones
 from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
@@ -122,7 +122,7 @@ def public_files(locations, atlas=None, zones=None):
 
 def resampled(count, length):
     """Which points of a journey are kept, by their numbers."""
-    return brought_to_length(range(count), length)
+    return resample(range(count), length)
 
 
 def value_size(world):
@@ -144,7 +144,7 @@ def sent(world, points, words, random, time, hour=None):
     lat, lng = np.array([[float(each) for each in point] for point in points]).T
     snapped = world.locations.nearest(lat, lng).tolist()
     length = world.task.length
-    read = snapped if length is None else brought_to_length(snapped, length)
+    read = snapped if length is None else resample(snapped, length)
     given = Given(words)
     choose, made = Recording(given), world.mechanism
     values, number = made.reported(made.read(np.array(read), hour), choose)

@@ -15,7 +15,7 @@ from vectors_maker import WORLDS, Aiming, case, write
 
 from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import Task, TaskBundle, brought_to_length
+from nomadp.protocol import Task, TaskBundle, resample
 from nomadp.protocol.canonical import canonical_bytes
 from nomadp.zones import zones_of
 
@@ -90,7 +90,7 @@ def sent(name, world, bundle, points, number, hour=None):
     places = [[float(each) for each in point] for point in points]
     snapped = bundle.locations.nearest(*np.array(places).T).tolist()
     length = bundle.task.length
-    read = snapped if length is None else brought_to_length(snapped, length)
+    read = snapped if length is None else resample(snapped, length)
     choose = Aiming(1000 * len(name) + number, {})
     bundle.mechanism.reported(bundle.mechanism.read(np.array(read), hour), choose)
     words = choose.words

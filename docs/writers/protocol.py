@@ -8,7 +8,7 @@ from nomadp.answers.synthetic import MOST
 from nomadp.characters import FORBIDDEN
 from nomadp.collector.problems import PROBLEMS, RETRY_AFTER_S
 from nomadp.mechanisms import kind_of
-from nomadp.protocol.rules import ATLAS, QUESTIONS
+from nomadp.protocol.rules import ATLAS, ORACLES
 from nomadp.protocol.task import WIRE_VERSION
 from nomadp.protocol.upload import UPLOAD_TYPE
 from nomadp.zones import GRID_MAX, H3_MAX
@@ -32,7 +32,7 @@ ABSENT = {"at": "visits"}
 
 
 def versions() -> str:
-    laws = ", ".join(f"`{name}` {kind_of(name).version}" for name in (ATLAS, *QUESTIONS))
+    laws = ", ".join(f"`{name}` {kind_of(name).version}" for name in (ATLAS, *ORACLES))
     head = ["wire version", "media type of an upload", "tag of a task's id", "mechanisms"]
     return block(table(head, [[str(WIRE_VERSION), f"`{UPLOAD_TYPE}`", f"`{TAG}`", laws]]))
 

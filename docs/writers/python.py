@@ -19,7 +19,7 @@ from nomadp.answers import Table
 from nomadp.answers.facts import Terms
 from nomadp.audit.loss import Measurement
 from nomadp.budget import Split
-from nomadp.client.ledger import Spending
+from nomadp.client.ledger import Budget
 from nomadp.client.outbox import Receipt
 from nomadp.datasets.city import City
 from nomadp.engine.local import How
@@ -53,7 +53,7 @@ OTHERS = {"options": "Options of each mechanism", "types": "Arguments and result
 
 OBJECTS = (
     City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
-    TaskBundle, Receipt, Spending, Table, Terms, Evaluation, Scores,
+    TaskBundle, Receipt, Budget, Table, Terms, Evaluation, Scores,
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""
 

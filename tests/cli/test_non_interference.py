@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import Collector, atlas_kit, collecting, question_kit
+from devices import Collector, atlas_bundle, collecting, question_bundle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nomadp.client import journey as journeys
-from nomadp.client.journey import PrivateTrajectory, Steps
+from nomadp.client import private_trajectory
+from nomadp.client.private_trajectory import PrivatePoints, PrivateTrajectory
 from nomadp.formats import point_files
 from nomadp.formats.point_files import read_any_points
 from nomadp.formats.presets import Reading
@@ -29,8 +29,8 @@ from nomadp.formats.thinning import Thinning
 from nomadp.protocol import TaskBundle
 from tests.cli.conftest import Run
 
-WHEN = question_kit("visits", "quiet", when="weekday")
-ATLAS = atlas_kit("quiet")
+WHEN = question_bundle("visits", "quiet", when="weekday")
+ATLAS = atlas_bundle("quiet")
 TIMED = "tid,datetime,lat,lng"
 NAMED = "tid,seq,location_id"
 
@@ -163,10 +163,12 @@ def operations_after_the_first_request(
         return call
 
     with monkeypatch.context() as patch:
-        distance = watched("distances", journeys.distance_km, np.size)
-        patch.setattr(journeys, "distance_km", distance)
-        usable = watched("coordinates", journeys.usable_degrees, lambda found: found[0].size)
-        patch.setattr(journeys, "usable_degrees", usable)
+        distance = watched("distances", private_trajectory.distance_km, np.size)
+        patch.setattr(private_trajectory, "distance_km", distance)
+        usable = watched(
+            "coordinates", private_trajectory.usable_degrees, lambda found: found[0].size
+        )
+        patch.setattr(private_trajectory, "usable_degrees", usable)
         read = watched("files", point_files.read_any_points, lambda found: 1)
         patch.setattr(point_files, "read_any_points", read)
         url = f"{collector.url}/tasks/{WHEN.task.id}"
@@ -235,7 +237,7 @@ def reported(file: Path, how: Reading) -> list[int]:
     counts = []
     for k, (start, end) in enumerate(pairwise(points.offsets.tolist())):
         ids = points.location_ids and points.location_ids[start:end]
-        steps = Steps.placed(points.lat[start:end], points.lng[start:end], ids)
+        steps = PrivatePoints.placed(points.lat[start:end], points.lng[start:end], ids)
         hour = points.hour(k)
         assert len(PrivateTrajectory.of(steps, ATLAS, hour).locations) == ATLAS.task.length
         assert PrivateTrajectory.of(steps, WHEN, hour).hour in range(168)

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from devices import Collector, Said, atlas_kit, collecting, question_kit
+from devices import Collector, Said, atlas_bundle, collecting, question_bundle
 from refusals import printed_code
 
 from nomadp.client import Client, sending
 from nomadp.protocol.folder import write_task_folder
 from tests.cli.conftest import Run, as_json, assert_refused, write
 
-KIT = atlas_kit("cli", reports_per_contributor=3, epsilon="3/2")
-WHEN = question_kit("starts", "cli", when="weekday")
+BUNDLE = atlas_bundle("cli", reports_per_contributor=3, epsilon="3/2")
+WHEN = question_bundle("starts", "cli", when="weekday")
 ID = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])")
 """Of a report, which is random."""
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -42,13 +42,13 @@ def journeys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    with collecting(KIT, WHEN) as found:
+    with collecting(BUNDLE, WHEN) as found:
         yield found
 
 
 @pytest.fixture
 def report(run: Run, collector: Collector) -> Run:
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
 
     def invoke(*more: str) -> object:
         return run("report", "week.csv", "--task", url, "--yes", *more)
@@ -85,15 +85,15 @@ def test_a_report_as_json_holds_its_receipt(report: Run) -> None:
     said = as_json(report("--json", "--lifetime", "5"))
     (receipt,) = said["reports"]
     assert receipt["state"] == "accepted"
-    assert receipt["task_id"] == KIT.task.id
+    assert receipt["task_id"] == BUNDLE.task.id
     assert (said["spent"], said["left"], said["lifetime"]) == ("3/2", "7/2", "5")
 
 
 def test_a_task_may_be_a_folder_and_its_collector_named(
     run: Run, folder: Path, collector: Collector
 ) -> None:
-    write_task_folder(folder / "task", KIT)
-    where = ("--task", "task", "--id", KIT.task.id, "--to", collector.url)
+    write_task_folder(folder / "task", BUNDLE)
+    where = ("--task", "task", "--id", BUNDLE.task.id, "--to", collector.url)
     result = run("report", "week.csv", *where, "--yes")
     assert result.exit_code == 0, result.stderr
     asked = [each.line.split()[1].rpartition("/")[2] for each in collector.seen]
@@ -101,7 +101,7 @@ def test_a_task_may_be_a_folder_and_its_collector_named(
         "status",
         "reports",
     ]  # whether it is closed, and nothing that is in the folder
-    again = run("report", "week.csv", "--id", KIT.task.id, "--yes")
+    again = run("report", "week.csv", "--id", BUNDLE.task.id, "--yes")
     assert again.exit_code == 0, again.stderr
 
 
@@ -153,7 +153,7 @@ def test_the_budget_is_refused_before_anything_is_spent(report: Run) -> None:
     result = report("--choose", "1", "--choose", "2", "--lifetime", "2")
     assert (result.exit_code, printed_code(result.stderr)) == (1, "budget_exhausted")
     with Client() as client:
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_journeys_of_several_files_and_folders_are_counted_through(
     write(
         folder / "more" / "day.csv", "tid,seq,lat,lng", "a,0,40.011,-73.991", "a,1,40.0,-74.0"
     )
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     files = ("week.csv", "more", "--points", "2")
     result = run("report", *files, "--task", url, "--yes", "--choose", "1", "--choose", "3")
     assert result.exit_code == 0, result.stderr
@@ -207,7 +207,7 @@ def test_a_file_of_another_form_is_refused_before_any_request(
     run: Run, folder: Path, collector: Collector
 ) -> None:
     write(folder / "other.csv", "name,colour", "a,blue")
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     refused = run("report", "other.csv", "--task", url, "--yes", "--now")
     assert_refused(refused, "columns_insufficient", "other.csv")
     assert collector.seen == []
@@ -218,7 +218,7 @@ def test_journeys_by_location_id_are_those_locations(
     run: Run, folder: Path, collector: Collector, given: Given
 ) -> None:
     write(folder / "ids.csv", "tid,seq,location_id", "a,0,p3", "a,1,p7")
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     assert run("report", "ids.csv", "--task", url, "--yes").exit_code == 0
     assert [journey for journey, _ in given] == [["p3", "p7"]]
 
@@ -233,11 +233,11 @@ def test_a_question_of_when_reads_the_hour_of_the_file(
 
 
 def test_without_anybody_to_ask_yes_must_be_said(run: Run, collector: Collector) -> None:
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     result = run("report", "week.csv", "--task", url)
     assert_refused(result, "confirmation_missing", "--yes")
     with Client() as client:
-        assert client.spending().spent == 0
+        assert client.budget().used == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals on Windows")
@@ -246,7 +246,7 @@ def test_a_person_at_a_terminal_is_asked(
     folder: Path, collector: Collector, answer: str, wording: Any
 ) -> None:
     write(folder / "far.csv", "tid,seq,lat,lng", "a,0,-33.9,151.2", "a,1,-33.8,151.2")
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     import pty
 
     arguments = [sys.executable, "-m", "nomadp", "report", "far.csv", "--task", url]
@@ -266,10 +266,10 @@ def test_a_person_at_a_terminal_is_asked(
         os.close(terminal)
         child.wait()
     text = said.decode().replace("\r\n", "\n")
-    assert KIT.task.purpose in text
+    assert BUNDLE.task.purpose in text
     assert "33.9" not in text
     asked = text.partition("[y/N]")[0]
-    wording("cli", "report, the question", asked, hide={KIT.task.id: "ID"})
+    wording("cli", "report, the question", asked, hide={BUNDLE.task.id: "ID"})
     assert (child.returncode == 0) == (answer == "y")
     assert len(collector.uploads) == (answer == "y")
 
@@ -285,10 +285,10 @@ def test_the_ledger_tells_what_was_spent(run: Run, report: Run, wording: Any) ->
     assert task["states"] == states
     assert sorted(each["state"] for each in said["receipts"]) == ["accepted", "waiting"]
     text = run("ledger", "show").stdout
-    assert KIT.task.id in text
+    assert BUNDLE.task.id in text
     lines = ID.sub("REPORT", DAY.sub("DAY", text)).splitlines()
     by_sentence = [*lines[:-2], *sorted(lines[-2:])]  # receipts come by their random ids
-    hidden = {KIT.task.id: f"{'ID':43}"}
+    hidden = {BUNDLE.task.id: f"{'ID':43}"}
     wording("cli", "ledger show", "\n".join(by_sentence), hide=hidden)
 
 
@@ -322,7 +322,7 @@ def test_nothing_a_script_sees_depends_on_the_journey(
     run: Run, folder: Path, collector: Collector
 ) -> None:
     write(folder / "far.csv", "tid,seq,lat,lng", "a,0,-33.9,151.2")
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     said = []
     for file in ("week.csv", "far.csv"):
         result = run("report", file, "--task", url, "--yes", "--json")

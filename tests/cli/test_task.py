@@ -131,8 +131,8 @@ def test_verify_ends_with_one_for_zones_that_are_not_by_their_rule(
 
     create("--mechanism", "starts", "--zones", "grid:3")
     bundle = read_task_folder(folder / "made")
-    assert isinstance(bundle.book, Zones)
-    turned = Zones(bundle.locations, bundle.book.of[::-1], bundle.book.names, "grid:3")
+    assert isinstance(bundle.domain, Zones)
+    turned = Zones(bundle.locations, bundle.domain.of[::-1], bundle.domain.names, "grid:3")
     said = bundle.task.as_dict() | {"zones_sha256": turned.sha256}
     from nomadp.protocol.canonical import canonical_bytes
 

@@ -1,4 +1,4 @@
-"""A device and its collector, for the task that a module of tests calls KIT."""
+"""A device and its collector, for the task that a module of tests calls BUNDLE."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from nomadp.client import Client
 
 @pytest.fixture
 def collector(request: pytest.FixtureRequest) -> Iterator[Collector]:
-    with collecting(request.module.KIT) as found:
+    with collecting(request.module.BUNDLE) as found:
         yield found
 
 
@@ -20,5 +20,5 @@ def client(
     request: pytest.FixtureRequest, tmp_path: Path, collector: Collector
 ) -> Iterator[Client]:
     with Client(tmp_path / "home") as made:
-        made.join(collector.url, request.module.KIT.task.id)
+        made.join(collector.url, request.module.BUNDLE.task.id)
         yield made

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import atlas_kit, question_kit
+from devices import atlas_bundle, question_bundle
 from refusals import refused
 
-from nomadp.client import journey as journeys
-from nomadp.client.journey import PrivateTrajectory, Steps, farthest_km
+from nomadp.client import private_trajectory
+from nomadp.client.private_trajectory import PrivatePoints, PrivateTrajectory, farthest_km
 from nomadp.errors import DomainError
 from nomadp.formats import json_stream
 from nomadp.formats.point_files import read_any_points
@@ -19,8 +19,8 @@ from nomadp.formats.points import Points
 from nomadp.formats.presets import Reading
 from nomadp.formats.thinning import Thinning
 
-ATLAS = atlas_kit("any")
-VISITS = question_kit("visits", "visits")
+ATLAS = atlas_bundle("any")
+VISITS = question_bundle("visits", "visits")
 
 
 def line(*places: Any, **properties: Any) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_values_never_refuse_a_file(tmp_path: Path, name: str) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     points = read(path)
     if points is not None:
-        Steps.placed(points.lat, points.lng, points.location_ids)
+        PrivatePoints.placed(points.lat, points.lng, points.location_ids)
 
 
 def test_an_entry_without_end_is_none_that_can_be_used(
@@ -190,15 +190,15 @@ def test_how_far_points_are_takes_as_many_steps_for_every_history(
 ) -> None:
     """A person is asked between two requests."""
     sizes = []
-    plain = journeys.distance_km
+    plain = private_trajectory.distance_km
 
     def watched(*given: Any) -> Any:
         found = plain(*given)
         sizes[-1] += found.size
         return found
 
-    monkeypatch.setattr(journeys, "distance_km", watched)
+    monkeypatch.setattr(private_trajectory, "distance_km", watched)
     for count in (0, 3, 20_000):
         sizes.append(0)
-        farthest_km(Steps.of(np.full((count, 2), 40.0)), bundle)
+        farthest_km(PrivatePoints.of(np.full((count, 2), 40.0)), bundle)
     assert sizes[0] == sizes[1] == sizes[2] > 0

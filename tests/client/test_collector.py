@@ -62,7 +62,7 @@ def test_a_report_to_a_closed_task_is_refused_before_anything_is_spent(tmp_path:
         address.ask("POST", f"/operator/tasks/{bundle.task.id}/close", role="operator")
         with refused(ReportRefused, "task_closed"):
             client.report(JOURNEY, now=True)
-        assert (client.spending().spent, client.receipts()) == (0, [])
+        assert (client.budget().used, client.receipts()) == (0, [])
 
 
 def test_a_report_to_an_unknown_task_is_stopped_with_its_type(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from device_kills import EACH, findings, killed_at_random, run, start
-from devices import Asked, Said, collecting, question_kit
+from devices import Asked, Said, collecting, question_bundle
 from processes import wait_until
 
 from nomadp.client import Client
@@ -52,7 +52,7 @@ class Killing:
 
 def killed_while_sending(folder: Path, order: str, kills: int) -> list[str]:
     # Of 112 labels, so that two reports are never the same by chance.
-    bundle = question_kit(
+    bundle = question_bundle(
         "trips", "k", when="weekday", epsilon="1/10", reports_per_contributor=6
     )
     with collecting(bundle) as collector:

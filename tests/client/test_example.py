@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from devices import atlas_kit, collecting
+from devices import atlas_bundle, collecting
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "device.py"
 
 
 def test_the_example_reports_once(tmp_path: Path) -> None:
-    bundle = atlas_kit("example", epsilon=4)
+    bundle = atlas_bundle("example", epsilon=4)
     with collecting(bundle) as collector:
         done = subprocess.run(
             [

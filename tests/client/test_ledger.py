@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from devices import atlas_kit
+from devices import atlas_bundle
 from refusals import refused
 
 from nomadp.client import Client, ledger_file
@@ -32,11 +32,11 @@ def file(tmp_path: Path):
 
 
 def test_what_is_spent_adds_up_exactly(file: LedgerFile) -> None:
-    ledger, third = Ledger(file), atlas_kit(epsilon="1/3", reports_per_contributor=300).task
+    ledger, third = Ledger(file), atlas_bundle(epsilon="1/3", reports_per_contributor=300).task
     for _ in range(6):
         ledger.charge(third, 7)
-    assert ledger.spending().spent == 2
-    assert ledger.spending().left == 0
+    assert ledger.budget().used == 2
+    assert ledger.budget().remaining == 0
     with refused(LedgerRefused, "budget_exhausted"):
         ledger.charge(third, 7)
 
@@ -45,27 +45,27 @@ def test_a_charge_that_fits_by_a_hair_only_in_floats_is_refused(tmp_path: Path) 
     # In floats, ten tenths are less than one.
     opened = LedgerFile(tmp_path, Fraction(1))
     ledger = Ledger(opened)
-    tenth = atlas_kit(epsilon="1/10", reports_per_contributor=20).task
+    tenth = atlas_bundle(epsilon="1/10", reports_per_contributor=20).task
     for _ in range(10):
         ledger.charge(tenth, 7)
-    tiny = atlas_kit("b", epsilon="1/1000000").task
+    tiny = atlas_bundle("b", epsilon="1/1000000").task
     with refused(LedgerRefused, "budget_exhausted"):
         ledger.charge(tiny, 7)
     opened.close()
 
 
 def test_a_task_takes_no_more_reports_than_it_says(file: LedgerFile) -> None:
-    ledger, task = Ledger(file), atlas_kit(epsilon="1/8", reports_per_contributor=2).task
+    ledger, task = Ledger(file), atlas_bundle(epsilon="1/8", reports_per_contributor=2).task
     ledger.charge(task, 7)
     ledger.charge(task, 9)
     with refused(LedgerRefused, "reports_exhausted", limit=2, reports=2, more=1):
         ledger.charge(task, 9)
-    ledger.charge(atlas_kit("b", epsilon="1/8").task, 9)
+    ledger.charge(atlas_bundle("b", epsilon="1/8").task, 9)
 
 
 def test_a_report_that_was_lost_or_refused_counts_all_the_same(file: LedgerFile) -> None:
     ledger, outbox = Ledger(file), Outbox(file)
-    lost, task = atlas_kit(epsilon=1).task, atlas_kit("b", epsilon=1).task
+    lost, task = atlas_bundle(epsilon=1).task, atlas_bundle("b", epsilon=1).task
     ledger.charge(lost, 7)
     charge = ledger.charge(task, 7)
     outbox.store(charge, b"one", 0)
@@ -74,7 +74,7 @@ def test_a_report_that_was_lost_or_refused_counts_all_the_same(file: LedgerFile)
         with refused(LedgerRefused, "reports_exhausted", limit=1, reports=1, more=1):
             ledger.charge(once, 7)
     with refused(LedgerRefused, "budget_exhausted"):
-        ledger.charge(atlas_kit("c", epsilon="1/8").task, 7)
+        ledger.charge(atlas_bundle("c", epsilon="1/8").task, 7)
 
 
 def test_nobody_else_can_write_between_a_look_at_the_budget_and_its_charge(
@@ -91,7 +91,7 @@ def test_nobody_else_can_write_between_a_look_at_the_budget_and_its_charge(
         looked.append(True)
 
     monkeypatch.setattr(Ledger, "check", checked)
-    Ledger(file).charge(atlas_kit().task, 7)
+    Ledger(file).charge(atlas_bundle().task, 7)
     assert looked
 
 
@@ -100,7 +100,7 @@ def test_what_a_ledger_refuses_is_said(
 ) -> None:
     ledger, told = Ledger(file), []
     once, twice = (
-        atlas_kit(f"{k}", epsilon="1/8", reports_per_contributor=k).task for k in (1, 2)
+        atlas_bundle(f"{k}", epsilon="1/8", reports_per_contributor=k).task for k in (1, 2)
     )
     for task, reports, asked in ((once, 1, 1), (twice, 0, 3)):
         for _ in range(reports):
@@ -109,21 +109,21 @@ def test_what_a_ledger_refuses_is_said(
             ledger.check(task, asked)
         told.append(str(caught.value))
     with pytest.raises(LedgerRefused) as caught:
-        ledger.check(atlas_kit("c", epsilon=2).task)
+        ledger.check(atlas_bundle("c", epsilon=2).task)
     wording("protocol", "a ledger that is spent", "\n".join([*told, str(caught.value)]))
 
 
 def test_a_refused_charge_costs_nothing(file: LedgerFile) -> None:
     ledger = Ledger(file)
-    with refused(LedgerRefused, "budget_exhausted", lifetime=2, spent=0, more=3):
-        ledger.charge(atlas_kit(epsilon=3).task, 7)
-    assert ledger.spending().spent == 0
+    with refused(LedgerRefused, "budget_exhausted", lifetime=2, used=0, more=3):
+        ledger.charge(atlas_bundle(epsilon=3).task, 7)
+    assert ledger.budget().used == 0
 
 
 def test_a_charge_is_for_everybody_to_see_as_soon_as_it_returns(
     file: LedgerFile, tmp_path: Path
 ) -> None:
-    charge = Ledger(file).charge(atlas_kit().task, 7)
+    charge = Ledger(file).charge(atlas_bundle().task, 7)
     other = sqlite3.connect(tmp_path / "home" / LEDGER)
     assert other.execute("SELECT report_id FROM charges").fetchall() == [(charge.report_id,)]
     other.close()
@@ -145,14 +145,14 @@ def test_a_step_that_fails_leaves_nothing_of_itself(file: LedgerFile) -> None:
     with pytest.raises(ZeroDivisionError):
         begun()
     assert file.lifetime == 2
-    Ledger(file).charge(atlas_kit().task, 7)
+    Ledger(file).charge(atlas_bundle().task, 7)
 
 
 def test_neither_sending_nor_receipts_tell_in_which_order_reports_were_made(
     file: LedgerFile,
 ) -> None:
     ledger, outbox = Ledger(file), Outbox(file)
-    task = atlas_kit(epsilon="1/8", reports_per_contributor=12).task
+    task = atlas_bundle(epsilon="1/8", reports_per_contributor=12).task
     for _ in range(12):
         outbox.store(ledger.charge(task, 7), b"one", 0)
     for told in (outbox.waiting(None), outbox.receipts()):
@@ -163,7 +163,7 @@ def test_neither_sending_nor_receipts_tell_in_which_order_reports_were_made(
 def test_what_a_collector_has_stays_accepted_whatever_a_later_reply_says(
     file: LedgerFile,
 ) -> None:
-    charge, outbox = Ledger(file).charge(atlas_kit().task, 7), Outbox(file)
+    charge, outbox = Ledger(file).charge(atlas_bundle().task, 7), Outbox(file)
     outbox.store(charge, b"one", 0)
     outbox.accept(charge.report_id)
     outbox.stop(charge.report_id, "report_replayed")
@@ -173,7 +173,7 @@ def test_what_a_collector_has_stays_accepted_whatever_a_later_reply_says(
 
 
 def test_a_charge_never_gets_a_second_body(file: LedgerFile) -> None:
-    charge, outbox = Ledger(file).charge(atlas_kit().task, 7), Outbox(file)
+    charge, outbox = Ledger(file).charge(atlas_bundle().task, 7), Outbox(file)
     outbox.store(charge, b"one", 0)
     with refused(LedgerRefused, "charge_already_used"):
         outbox.store(charge, b"two", 0)
@@ -191,7 +191,7 @@ def test_a_charge_never_gets_a_second_body(file: LedgerFile) -> None:
     ],
 )
 def test_the_file_itself_refuses_to_forget(file: LedgerFile, change: str) -> None:
-    charge = Ledger(file).charge(atlas_kit().task, 7)
+    charge = Ledger(file).charge(atlas_bundle().task, 7)
     Outbox(file).store(charge, b"one", 0)
     with refused(LedgerRefused, "ledger_unusable"), file.transaction() as db:
         db.execute(change)
@@ -201,7 +201,7 @@ def test_the_file_itself_refuses_to_forget(file: LedgerFile, change: str) -> Non
 def test_nothing_of_a_body_is_left_once_it_is_accepted(
     file: LedgerFile, tmp_path: Path
 ) -> None:
-    charge, outbox = Ledger(file).charge(atlas_kit().task, 7), Outbox(file)
+    charge, outbox = Ledger(file).charge(atlas_bundle().task, 7), Outbox(file)
     outbox.store(charge, b"what-was-released" * 9, 0)
     path = tmp_path / "home" / LEDGER
     assert b"what-was-released" in path.read_bytes()
@@ -227,7 +227,7 @@ def test_a_ledger_that_is_gone_is_not_begun_again(tmp_path: Path) -> None:
 
 
 def test_a_task_that_was_joined_tells_that_a_ledger_was_there(tmp_path: Path) -> None:
-    write_task_folder(tmp_path / "task", atlas_kit())
+    write_task_folder(tmp_path / "task", atlas_bundle())
     with Client(tmp_path / "home") as client:
         client.join(tmp_path / "task")
     for name in (LEDGER, MARKER):
@@ -267,7 +267,7 @@ def damaged(content: bytes) -> list[bytes]:
 def test_a_damaged_ledger_is_refused(tmp_path: Path, how: int) -> None:
     opened = LedgerFile(tmp_path)
     for _ in range(9):
-        Ledger(opened).charge(atlas_kit(epsilon="1/8", reports_per_contributor=300).task, 7)
+        Ledger(opened).charge(atlas_bundle(epsilon="1/8", reports_per_contributor=300).task, 7)
     opened.close()
     path = tmp_path / LEDGER
     path.write_bytes(damaged(path.read_bytes())[how])
@@ -279,7 +279,7 @@ def test_a_damaged_ledger_is_refused(tmp_path: Path, how: int) -> None:
 def test_a_ledger_out_of_which_a_charge_was_cut_is_refused(tmp_path: Path) -> None:
     opened = LedgerFile(tmp_path)
     for _ in range(9):
-        Ledger(opened).charge(atlas_kit(epsilon="1/8", reports_per_contributor=300).task, 7)
+        Ledger(opened).charge(atlas_bundle(epsilon="1/8", reports_per_contributor=300).task, 7)
     ((page,),) = opened.rows("SELECT rootpage FROM sqlite_master WHERE name = 'charges'")
     ((size,),) = opened.rows("PRAGMA page_size")
     opened.close()
@@ -310,7 +310,7 @@ def test_a_ledger_out_of_which_a_charge_was_cut_is_refused(tmp_path: Path) -> No
 )
 def test_a_ledger_of_another_shape_is_refused(tmp_path: Path, change: str) -> None:
     opened = LedgerFile(tmp_path)
-    Ledger(opened).charge(atlas_kit().task, 7)
+    Ledger(opened).charge(atlas_bundle().task, 7)
     opened.close()
     stranger = sqlite3.connect(tmp_path / LEDGER)
     stranger.executescript(change)
@@ -335,9 +335,9 @@ def test_a_ledger_that_had_no_time_to_begin_begins(tmp_path: Path) -> None:
 
 def test_the_lifetime_is_fixed_when_the_ledger_begins(tmp_path: Path) -> None:
     with Client(tmp_path, lifetime="5/2") as client:
-        assert client.spending().lifetime == Fraction(5, 2)
+        assert client.budget().lifetime == Fraction(5, 2)
     with Client(tmp_path) as client:
-        assert client.spending().lifetime == Fraction(5, 2)
+        assert client.budget().lifetime == Fraction(5, 2)
     with refused(LedgerRefused, "lifetime_raised", lifetime=Fraction(5, 2)):
         Client(tmp_path, lifetime=3)
 
@@ -364,7 +364,7 @@ def test_the_cap_is_compared_in_exact_fractions(
 ) -> None:
     opened = LedgerFile(tmp_path, Fraction(lifetime))
     ledger = Ledger(opened)
-    task = atlas_kit("exact", epsilon=epsilon, length=1, reports_per_contributor=9).task
+    task = atlas_bundle("exact", epsilon=epsilon, length=1, reports_per_contributor=9).task
     ledger.check(task, fitting)
     with refused(LedgerRefused, "budget_exhausted"):
         ledger.check(task, fitting + 1)
@@ -391,11 +391,11 @@ def test_a_lifetime_beyond_the_ceiling_is_refused(tmp_path: Path, lifetime: obje
 
 def test_the_default_lifetime_is_twenty(tmp_path: Path) -> None:
     with Client(tmp_path) as client:
-        assert client.spending().lifetime == 20
+        assert client.budget().lifetime == 20
 
 
 def test_a_second_process_waits_and_then_goes_on(tmp_path: Path) -> None:
-    holder, task = LedgerFile(tmp_path), atlas_kit().task
+    holder, task = LedgerFile(tmp_path), atlas_bundle().task
     began, ended = threading.Event(), []
 
     def charge() -> None:
@@ -428,14 +428,14 @@ def test_whoever_has_waited_long_enough_refuses(
 
 PARALLEL = """
 import sys
-from devices import atlas_kit
+from devices import atlas_bundle
 from nomadp.client.ledger import Ledger
 from nomadp.client.ledger_file import LedgerFile
 from nomadp.errors import LedgerRefused
 from pathlib import Path
 
 ledger = Ledger(LedgerFile(Path(sys.argv[1])))
-task = atlas_kit(epsilon="1/10", reports_per_contributor=300).task
+task = atlas_bundle(epsilon="1/10", reports_per_contributor=300).task
 count = 0
 try:
     while True:
@@ -467,14 +467,14 @@ def test_a_forked_process_may_not_use_its_parents_ledger(
 ) -> None:
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with refused(LedgerRefused, "ledger_of_another_process"):
-        Ledger(file).charge(atlas_kit().task, 7)
+        Ledger(file).charge(atlas_bundle().task, 7)
 
 
 def test_a_full_disk_is_a_refusal_and_nothing_was_charged(file: LedgerFile) -> None:
     ledger = Ledger(file)
     (pages,) = file.rows("PRAGMA page_count")[0]
     file.rows(f"PRAGMA max_page_count={pages}")
-    task = atlas_kit(epsilon="1/1000", reports_per_contributor=366).task
+    task = atlas_bundle(epsilon="1/1000", reports_per_contributor=366).task
     made = 0
     with refused(LedgerRefused, "ledger_unusable", reason="OperationalError"):
         for _ in range(366):

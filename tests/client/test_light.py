@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from devices import atlas_kit, collecting, question_kit
+from devices import atlas_bundle, collecting, question_bundle
 
 from nomadp.protocol import TaskBundle
 
@@ -25,10 +25,10 @@ print(receipt.state, *sorted({name.split(".")[0] for name in sys.modules}))
 @pytest.mark.parametrize(
     "bundle",
     [
-        pytest.param(atlas_kit("light"), id="atlas"),
-        pytest.param(question_kit("trips", "when", when="day-part"), id="trips, when"),
+        pytest.param(atlas_bundle("light"), id="atlas"),
+        pytest.param(question_bundle("trips", "when", when="day-part"), id="trips, when"),
         *(
-            pytest.param(question_kit(name, name), id=name, marks=pytest.mark.slow)
+            pytest.param(question_bundle(name, name), id=name, marks=pytest.mark.slow)
             for name in ("trips", "starts", "ends", "visits")
         ),
     ],

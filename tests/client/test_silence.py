@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from devices import Collector, Said, atlas_kit, collecting, question_kit
+from devices import Collector, Said, atlas_bundle, collecting, question_bundle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
 from nomadp.client import Client
-from nomadp.client.journey import PrivateTrajectory
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.errors import DomainError, NomadpError
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.protocol.folder import write_task_folder
 
-KIT = atlas_kit("s", reports_per_contributor=366, epsilon="1/10")
+BUNDLE = atlas_bundle("s", reports_per_contributor=366, epsilon="1/10")
 
 lat = st.floats(-89.123456, 89.123456).map(lambda x: round(x, 6))
 lng = st.floats(-179.123456, 179.123456).map(lambda x: round(x, 6))
@@ -31,8 +31,8 @@ points = st.lists(st.tuples(lat, lng), min_size=1, max_size=12)
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Collector]]:
     home = tmp_path_factory.mktemp("silent")
-    with collecting(KIT) as collector, Client(home, lifetime=100) as client:
-        client.join(collector.url, KIT.task.id)
+    with collecting(BUNDLE) as collector, Client(home, lifetime=100) as client:
+        client.join(collector.url, BUNDLE.task.id)
         yield client, collector
 
 
@@ -75,7 +75,7 @@ def test_a_report_says_nothing_of_its_journey(
     collector.seen.clear()
     with Heard() as heard:
         receipt = client.report(journey, now=True)
-    said = repr(receipt) + repr(client) + repr(PrivateTrajectory.of(journey, KIT, None))
+    said = repr(receipt) + repr(client) + repr(PrivateTrajectory.of(journey, BUNDLE, None))
     assert heard.text == ""
     assert receipt.accepted
     (asked,) = collector.uploads
@@ -131,11 +131,11 @@ def test_a_failure_after_the_charge_says_nothing_of_its_journey(
 
 
 def _folder(home: Path) -> Path:
-    return write_task_folder(home / "task", KIT)
+    return write_task_folder(home / "task", BUNDLE)
 
 
 @pytest.mark.parametrize(
-    "bundle", [KIT, question_kit("visits", "v", reports_per_contributor=99)]
+    "bundle", [BUNDLE, question_bundle("visits", "v", reports_per_contributor=99)]
 )
 def test_retries_do_not_depend_on_the_journey(
     tmp_path: Path, bundle: Any, monkeypatch: pytest.MonkeyPatch

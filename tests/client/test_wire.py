@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from devices import Asked, Collector, Said, atlas_kit, collecting, question_kit
+from devices import Asked, Collector, Said, atlas_bundle, collecting, question_bundle
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
@@ -22,7 +22,7 @@ from nomadp.errors import TaskRefused, UploadFailed
 from nomadp.protocol import TaskBundle
 from nomadp.protocol.address import Address
 
-KIT = atlas_kit(reports_per_contributor=60, epsilon="1/10")
+BUNDLE = atlas_bundle(reports_per_contributor=60, epsilon="1/10")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_an_upload_is_exactly_what_the_protocol_says(
     began = int(time.time() // 86_400)
     receipt = client.report([0, 5, 7])
     (asked,) = collector.uploads
-    assert asked.line == f"POST /tasks/{KIT.task.id}/reports HTTP/1.1"
+    assert asked.line == f"POST /tasks/{BUNDLE.task.id}/reports HTTP/1.1"
     assert asked.headers == {
         "Host": collector.url.removeprefix("http://"),
         "Content-Type": "application/vnd.nomadp+json;message=upload-req;version=1",
@@ -56,14 +56,14 @@ def test_an_upload_is_exactly_what_the_protocol_says(
     }
     assert asked.body == json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
     assert re.fullmatch("[A-Za-z0-9_-]{21}[AQgw]", receipt.report_id)
-    assert KIT.code.parse(value)[0] < KIT.code.size
+    assert BUNDLE.code.parse(value)[0] < BUNDLE.code.size
     assert began <= receipt.time <= int(time.time() // 86_400)
 
 
 def test_a_task_is_asked_for_with_nothing_but_its_path(
     client: Client, collector: Collector
 ) -> None:
-    base = f"GET /tasks/{KIT.task.id}"
+    base = f"GET /tasks/{BUNDLE.task.id}"
     lines = [f"{base} HTTP/1.1", f"{base}/locations HTTP/1.1", f"{base}/atlas HTTP/1.1"]
     assert [asked.line for asked in collector.seen] == lines
     assert all(set(asked.headers) == {"Host"} for asked in collector.seen)
@@ -77,7 +77,7 @@ def test_a_task_is_asked_for_with_nothing_but_its_path(
 def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
     client: Client, collector: Collector, said: Said
 ) -> None:
-    collector.files[f"/tasks/{KIT.task.id}/status"] = said
+    collector.files[f"/tasks/{BUNDLE.task.id}/status"] = said
     assert client.report([0, 5, 7]).accepted
 
 
@@ -85,7 +85,7 @@ def test_a_collector_that_cannot_say_whether_it_is_closed_gets_reports(
 def test_nobody_is_asked_while_a_report_waits_for_its_moment(
     tmp_path: Path, queue: bool
 ) -> None:
-    bundle = atlas_kit("w", send_within=0 if queue else 86_400)  # once in 86,401 it is now
+    bundle = atlas_bundle("w", send_within=0 if queue else 86_400)  # once in 86,401 it is now
     with collecting(bundle) as collector, Client(tmp_path / "home") as client:
         client.join(collector.url, bundle.task.id)
         joined = len(collector.seen)
@@ -107,13 +107,13 @@ JOURNEYS = [
 @pytest.mark.parametrize(
     "bundle",
     [
-        KIT,
-        atlas_kit("one", length=1, reports_per_contributor=20, epsilon="1/4"),
+        BUNDLE,
+        atlas_bundle("one", length=1, reports_per_contributor=20, epsilon="1/4"),
         *(
-            question_kit(name, name, reports_per_contributor=20, epsilon="1/4")
+            question_bundle(name, name, reports_per_contributor=20, epsilon="1/4")
             for name in ("trips", "starts", "ends", "visits")
         ),
-        question_kit("trips", "when", when="day-part", reports_per_contributor=20),
+        question_bundle("trips", "when", when="day-part", reports_per_contributor=20),
     ],
     ids=lambda bundle: f"{bundle.task.mechanism}-{bundle.task.salt[:4]}",
 )
@@ -143,7 +143,7 @@ def test_a_busy_collector_gets_the_same_bytes_again(
     assert client.report([0, 1, 2]).accepted
     first, *again = [each.raw_head + each.body for each in collector.uploads]
     assert again == [first, first]
-    assert client.spending().spent == KIT.task.epsilon
+    assert client.budget().used == BUNDLE.task.epsilon
 
 
 @pytest.mark.usefixtures("quick")
@@ -249,7 +249,7 @@ def test_a_refused_report_is_kept_and_not_sent_by_itself(
 
 
 def test_what_is_tried_again_does_not_take_along_what_is_not_due(tmp_path: Path) -> None:
-    bundle = atlas_kit("slow", send_within=86_400, reports_per_contributor=5, epsilon="1/8")
+    bundle = atlas_bundle("slow", send_within=86_400, reports_per_contributor=5, epsilon="1/8")
     with collecting(bundle) as collector, Client(tmp_path) as client:
         client.join(collector.url, bundle.task.id)
         collector.replies = [lambda asked: failure(asked, "report_dropped")]
@@ -295,8 +295,8 @@ def test_a_problem_stops_and_only_its_known_type_is_said(
 def test_a_report_follows_no_redirection_and_waits(
     client: Client, collector: Collector, status: int
 ) -> None:
-    with collecting(KIT) as elsewhere:
-        there = elsewhere.url + f"/tasks/{KIT.task.id}/reports"
+    with collecting(BUNDLE) as elsewhere:
+        there = elsewhere.url + f"/tasks/{BUNDLE.task.id}/reports"
         collector.replies = [Said(status, headers=(("Location", there),))]
         client.report([0, 1, 2], queue=True)
         (receipt,) = client.send(now=True, patience_s=0)
@@ -431,9 +431,9 @@ def test_of_a_refusal_only_a_known_word_is_repeated(
 
 def without(field: str) -> Callable[[TaskBundle], dict[str, Said]]:
     """What is served in place of a file."""
-    base = f"/tasks/{KIT.task.id}"
+    base = f"/tasks/{BUNDLE.task.id}"
     path = base if field == "task" else f"{base}/{field}"
-    other = atlas_kit("other", epsilon="1/5")
+    other = atlas_bundle("other", epsilon="1/5")
     wrong = other.task.content if field == "task" else b"location_id,lat,lng\na,1,2\nb,3,4\n"
     return lambda bundle: {path: Said(body=wrong)}
 
@@ -449,31 +449,35 @@ def without(field: str) -> Callable[[TaskBundle], dict[str, Said]]:
 def test_what_is_not_the_expected_task_is_refused(
     tmp_path: Path, field: str, code: str
 ) -> None:
-    with collecting(KIT) as collector, Client(tmp_path) as client:
-        collector.files = without(field)(KIT)
+    with collecting(BUNDLE) as collector, Client(tmp_path) as client:
+        collector.files = without(field)(BUNDLE)
         with refused(TaskRefused, code):
-            client.join(collector.url, KIT.task.id)
+            client.join(collector.url, BUNDLE.task.id)
         assert not (tmp_path / "tasks").exists()
         collector.files = {}
-        client.join(collector.url, KIT.task.id)
+        client.join(collector.url, BUNDLE.task.id)
 
 
 def test_a_task_changed_by_one_field_is_refused(tmp_path: Path) -> None:
-    with collecting(KIT) as collector, Client(tmp_path) as client:
-        changed = KIT.task.content.replace(b'"min_batch_size":100', b'"min_batch_size":101')
-        assert changed != KIT.task.content
-        collector.files = {f"/tasks/{KIT.task.id}": Said(body=changed)}
-        with refused(TaskRefused, "task_id_mismatch", expected=KIT.task.id):
-            client.join(collector.url, KIT.task.id)
+    with collecting(BUNDLE) as collector, Client(tmp_path) as client:
+        changed = BUNDLE.task.content.replace(b'"min_batch_size":100', b'"min_batch_size":101')
+        assert changed != BUNDLE.task.content
+        collector.files = {f"/tasks/{BUNDLE.task.id}": Said(body=changed)}
+        with refused(TaskRefused, "task_id_mismatch", expected=BUNDLE.task.id):
+            client.join(collector.url, BUNDLE.task.id)
 
 
 @pytest.mark.parametrize("path", ["", "/locations"])
 def test_a_task_is_not_fetched_from_elsewhere(tmp_path: Path, path: str) -> None:
-    with collecting(KIT) as collector, collecting(KIT) as other, Client(tmp_path) as client:
-        here = f"/tasks/{KIT.task.id}{path}"
+    with (
+        collecting(BUNDLE) as collector,
+        collecting(BUNDLE) as other,
+        Client(tmp_path) as client,
+    ):
+        here = f"/tasks/{BUNDLE.task.id}{path}"
         collector.files = {here: Said(302, headers=(("Location", other.url + here),))}
         with refused(UploadFailed, "unexpected_status", status=302):
-            client.join(collector.url, KIT.task.id)
+            client.join(collector.url, BUNDLE.task.id)
         assert other.seen == []
 
 
@@ -483,27 +487,27 @@ def test_a_file_larger_than_any_is_not_read(
     from nomadp.client import bundles
 
     monkeypatch.setattr(bundles, "FILE_BYTES_MAX", 100_000)
-    with collecting(KIT) as collector, Client(tmp_path) as client:
-        path = f"/tasks/{KIT.task.id}/locations"
+    with collecting(BUNDLE) as collector, Client(tmp_path) as client:
+        path = f"/tasks/{BUNDLE.task.id}/locations"
         collector.files = {path: Said(body=b"x" * 200_000)}
         with refused(TaskRefused, "task_file_too_large", limit=100_000):
-            client.join(collector.url, KIT.task.id)
+            client.join(collector.url, BUNDLE.task.id)
 
 
 def test_a_collector_out_of_reach_is_said(tmp_path: Path) -> None:
-    with collecting(KIT) as collector:
+    with collecting(BUNDLE) as collector:
         url = collector.url
     with (
         Client(tmp_path) as client,
         refused(UploadFailed, "collector_unreachable", reason="ConnectionRefusedError"),
     ):
-        client.join(url, KIT.task.id)
+        client.join(url, BUNDLE.task.id)
 
 
 def test_an_address_with_another_id_is_refused(tmp_path: Path, collector: Collector) -> None:
-    url = f"{collector.url}/tasks/{KIT.task.id}"
+    url = f"{collector.url}/tasks/{BUNDLE.task.id}"
     with Client(tmp_path) as client, refused(TaskRefused, "task_id_mismatch"):
-        client.join(url, atlas_kit("z").task.id)
+        client.join(url, atlas_bundle("z").task.id)
     assert collector.seen == []
 
 
@@ -548,16 +552,16 @@ def test_an_address_that_is_not_plain_is_refused(rest: str, code: str) -> None:
 )
 def test_an_address_survives_being_written_down(rest: str) -> None:
     url = rest.replace("|", "://").replace("HOST", "host")
-    address = Address.parse(f"{url}/tasks/{KIT.task.id}/")
-    assert (str(address), address.task()) == (url, KIT.task.id)
+    address = Address.parse(f"{url}/tasks/{BUNDLE.task.id}/")
+    assert (str(address), address.task()) == (url, BUNDLE.task.id)
     assert (str(Address.parse(url)), Address.parse(url).task_id) == (url, None)
 
 
 def test_http_to_another_machine_needs_to_be_asked_for_by_name() -> None:
-    url = "http" + "://HOST/tasks/" + KIT.task.id
+    url = "http" + "://HOST/tasks/" + BUNDLE.task.id
     with refused(TaskRefused, "address_not_https"):
         Address.parse(url)
-    assert Address.parse(url, insecure=True).task() == KIT.task.id
+    assert Address.parse(url, insecure=True).task() == BUNDLE.task.id
     with refused(TaskRefused, "address_malformed"):
         Address.parse("ftp" + "://HOST", insecure=True)
 

@@ -43,7 +43,7 @@ def test_a_device_fetches_the_very_bytes_that_the_id_names(running: Address) -> 
         path = f"/tasks/{bundle.task.id}"
         content = running.ask("GET", path).body
         task = Task.from_bytes(content, bundle.task.id)
-        book = "zones" if task.asks else "atlas"
+        book = "zones" if task.is_oracle else "atlas"
         files = {n: running.ask("GET", f"{path}/{n}").body for n in ("locations", book)}
         assert (
             TaskBundle.from_files(task, files).mechanism.identity == bundle.mechanism.identity

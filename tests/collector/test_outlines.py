@@ -45,7 +45,7 @@ def drawn() -> TaskBundle:
 @pytest.fixture
 def plain(drawn: TaskBundle) -> TaskBundle:
     """The same task as somebody has it who has no outlines."""
-    files = {"locations": locations_bytes(drawn.locations), "zones": zones_bytes(drawn.book)}
+    files = {"locations": locations_bytes(drawn.locations), "zones": zones_bytes(drawn.domain)}
     return TaskBundle.from_files(drawn.task, files)
 
 
@@ -74,8 +74,8 @@ def test_outlines_are_served_and_answers_are_drawn_with_them(
         assert found["dots"] == []
         url = f"http://127.0.0.1:{address.port}"
         fetched = fetched_from(url, drawn.task.id)
-        assert not fetched.book.polygons  # what a device takes
-        assert set(with_fetched_outlines(Address.parse(url), fetched).book.polygons) == {
+        assert not fetched.domain.polygons  # what a device takes
+        assert set(with_fetched_outlines(Address.parse(url), fetched).domain.polygons) == {
             "West",
             "East",
         }
@@ -99,7 +99,7 @@ def test_outlines_are_kept_where_a_task_was_without(
     assert not add_task(connection, drawn)
     held = read_task(connection, drawn.task.id)
     assert held is not None
-    assert set(held.bundle.book.polygons) == {"West", "East"}
+    assert set(held.bundle.domain.polygons) == {"West", "East"}
     connection.close()
     other = opened(str(tmp_path / "copy.sqlite"))
     copied(sqlite, other)

@@ -42,10 +42,10 @@ def question(name="trips", **changes):
 
 
 @pytest.fixture(scope="session")
-def atlas_kit() -> TaskBundle:
+def atlas_bundle() -> TaskBundle:
     return TaskBundle(Task(**fields()), NINE, ATLAS)
 
 
 @pytest.fixture(scope="session")
-def zones_kit() -> TaskBundle:
+def zones_bundle() -> TaskBundle:
     return TaskBundle(Task(**question()), NINE, ZONES)

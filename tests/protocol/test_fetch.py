@@ -76,29 +76,29 @@ def serve(server, bundle):
     return server.url + base
 
 
-def test_a_task_is_fetched_and_checked(server, atlas_kit, zones_kit):
-    for bundle in (atlas_kit, zones_kit):
+def test_a_task_is_fetched_and_checked(server, atlas_bundle, zones_bundle):
+    for bundle in (atlas_bundle, zones_bundle):
         found = fetched_from(serve(server, bundle), bundle.task.id)
         assert found.task == bundle.task
         assert found.files == bundle.files
 
 
-def test_nothing_says_who_asks(server, atlas_kit):
-    fetched_from(serve(server, atlas_kit))
+def test_nothing_says_who_asks(server, atlas_bundle):
+    fetched_from(serve(server, atlas_bundle))
     sent = {name.lower() for _, _, headers, _ in server.asked for name in headers}
     assert sent == {"host"}
 
 
-def test_another_task_at_the_address_is_refused(server, atlas_kit):
-    url = serve(server, atlas_kit)
+def test_another_task_at_the_address_is_refused(server, atlas_bundle):
+    url = serve(server, atlas_bundle)
     other = Task(**fields(salt="AAAAAAAAAAAAAAAAAAAAAA"))
-    server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, other.content)
+    server.replies[f"/tasks/{atlas_bundle.task.id}"] = (200, other.content)
     with refused(TaskRefused, "task_id_mismatch", task_id=other.id):
         fetched_from(url)
 
 
-def test_an_address_of_another_id_than_expected_is_not_even_asked(server, atlas_kit):
-    url = serve(server, atlas_kit)
+def test_an_address_of_another_id_than_expected_is_not_even_asked(server, atlas_bundle):
+    url = serve(server, atlas_bundle)
     with refused(TaskRefused, "task_id_mismatch"):
         fetched_from(url, "A" * 43)
     with refused(TaskRefused, "task_id_missing"):
@@ -106,27 +106,27 @@ def test_an_address_of_another_id_than_expected_is_not_even_asked(server, atlas_
     assert server.asked == []
 
 
-def test_locations_for_one_person_are_refused(server, atlas_kit):
-    url = serve(server, atlas_kit)
-    other = atlas_kit.files["locations"].replace(b"place-a", b"place-z")
-    server.replies[f"/tasks/{atlas_kit.task.id}/locations"] = (200, other)
+def test_locations_for_one_person_are_refused(server, atlas_bundle):
+    url = serve(server, atlas_bundle)
+    other = atlas_bundle.files["locations"].replace(b"place-a", b"place-z")
+    server.replies[f"/tasks/{atlas_bundle.task.id}/locations"] = (200, other)
     with refused(TaskRefused, "task_file_hash_mismatch"):
         fetched_from(url)
 
 
-def test_no_more_is_read_than_a_file_may_have(server, atlas_kit):
-    url = serve(server, atlas_kit)
-    server.replies[f"/tasks/{atlas_kit.task.id}"] = (200, b" " * 10**6)
+def test_no_more_is_read_than_a_file_may_have(server, atlas_bundle):
+    url = serve(server, atlas_bundle)
+    server.replies[f"/tasks/{atlas_bundle.task.id}"] = (200, b" " * 10**6)
     with refused(TaskRefused, "task_file_too_large", limit=16_384):
         fetched_from(url)
 
 
-def test_a_redirect_is_not_followed(server, atlas_kit):
-    url = serve(server, atlas_kit)
-    server.replies[f"/tasks/{atlas_kit.task.id}"] = (302, b"/elsewhere")
+def test_a_redirect_is_not_followed(server, atlas_bundle):
+    url = serve(server, atlas_bundle)
+    server.replies[f"/tasks/{atlas_bundle.task.id}"] = (302, b"/elsewhere")
     with refused(UploadFailed, "unexpected_status", status=302):
         fetched_from(url)
-    assert [path for _, path, _, _ in server.asked] == [f"/tasks/{atlas_kit.task.id}"]
+    assert [path for _, path, _, _ in server.asked] == [f"/tasks/{atlas_bundle.task.id}"]
 
 
 @pytest.mark.parametrize(
@@ -149,15 +149,15 @@ def test_nobody_there_is_a_failure_and_no_refusal():
         fetched_from(f"http://127.0.0.1:1/tasks/{'A' * 43}")
 
 
-def test_a_reply_in_pieces_is_read_to_its_end(server, zones_kit):
-    url = serve(server, zones_kit)
+def test_a_reply_in_pieces_is_read_to_its_end(server, zones_bundle):
+    url = serve(server, zones_bundle)
     server.pause_s, server.piece = 0.0005, 50  # this server closes after each reply
-    assert fetched_from(url).task == zones_kit.task
+    assert fetched_from(url).task == zones_bundle.task
 
 
-def test_a_reply_that_trickles_in_is_given_up(server, atlas_kit, monkeypatch):
+def test_a_reply_that_trickles_in_is_given_up(server, atlas_bundle, monkeypatch):
     monkeypatch.setattr(http, "REQUEST_MAX_S", 0.5)
-    url = serve(server, atlas_kit)
+    url = serve(server, atlas_bundle)
     server.pause_s = 0.1
     began_s = time.monotonic()
     with refused(UploadFailed, "collector_unreachable", reason="TimeoutError"):
@@ -210,13 +210,13 @@ def test_no_more_counts_are_read_than_there_may_be(server, monkeypatch):
         fetch_counts(Address.parse(server.url), "A" * 43, "token")
 
 
-def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
+def test_an_operator_publishes_lists_and_closes(server, atlas_bundle):
     server.replies |= {"/operator/tasks": (201, b'{"tasks":[]}')}
-    server.replies[f"/operator/tasks/{atlas_kit.task.id}/close"] = (200, b"")
+    server.replies[f"/operator/tasks/{atlas_bundle.task.id}/close"] = (200, b"")
     operator = Operator(Address.parse(server.url), "secret")
-    operator.publish(atlas_kit)
+    operator.publish(atlas_bundle)
     assert operator.tasks() == {"tasks": []}
-    assert operator.close(atlas_kit.task.id) == {}
+    assert operator.close(atlas_bundle.task.id) == {}
     (method, path, headers, body), *rest = server.asked
     assert (method, path) == ("POST", "/operator/tasks")
     assert headers["Authorization"] == "Bearer secret"
@@ -224,11 +224,11 @@ def test_an_operator_publishes_lists_and_closes(server, atlas_kit):
     files = {name: _bytes(text) for name, text in sent["files"].items()}
     assert (
         TaskBundle.from_files(Task.from_bytes(_bytes(sent["task"])), files).task
-        == atlas_kit.task
+        == atlas_bundle.task
     )
     assert [(method, path) for method, path, _, _ in rest] == [
         ("GET", "/operator/tasks"),
-        ("POST", f"/operator/tasks/{atlas_kit.task.id}/close"),
+        ("POST", f"/operator/tasks/{atlas_bundle.task.id}/close"),
     ]
 
 
@@ -242,14 +242,14 @@ def test_an_id_that_is_none_is_not_asked_about(server):
     assert server.asked == []
 
 
-def test_a_url_of_a_task_names_its_collector_and_no_other_task(server, atlas_kit):
-    one = Address.parse(f"{server.url}/tasks/{atlas_kit.task.id}")
-    server.replies[f"/tasks/{atlas_kit.task.id}/counts"] = (200, b"{}")
+def test_a_url_of_a_task_names_its_collector_and_no_other_task(server, atlas_bundle):
+    one = Address.parse(f"{server.url}/tasks/{atlas_bundle.task.id}")
+    server.replies[f"/tasks/{atlas_bundle.task.id}/counts"] = (200, b"{}")
     server.replies["/operator/tasks"] = (200, b"{}")
-    assert fetch_counts(one, atlas_kit.task.id, "token") == {}
+    assert fetch_counts(one, atlas_bundle.task.id, "token") == {}
     assert Operator(one, "secret").tasks() == {}
     asked = [path for _, path, _, _ in server.asked]
-    assert asked == [f"/tasks/{atlas_kit.task.id}/counts", "/operator/tasks"]
+    assert asked == [f"/tasks/{atlas_bundle.task.id}/counts", "/operator/tasks"]
     with refused(TaskRefused, "task_id_mismatch"):
         Operator(one, "secret").close("A" * 43)
 

@@ -205,8 +205,8 @@ def files_of(bundle, **changes):
     return bundle.files | changes
 
 
-def test_a_kit_survives_its_files(atlas_kit, zones_kit):
-    for bundle in (atlas_kit, zones_kit):
+def test_a_kit_survives_its_files(atlas_bundle, zones_bundle):
+    for bundle in (atlas_bundle, zones_bundle):
         again = TaskBundle.from_files(
             Task.from_bytes(bundle.task.content, bundle.task.id), bundle.files
         )
@@ -226,14 +226,14 @@ def test_a_kit_survives_its_files(atlas_kit, zones_kit):
         ),
     ],
 )
-def test_locations_for_one_person_alone_are_refused(atlas_kit, spoil):
-    other = spoil(atlas_kit.files["locations"])
-    assert other != atlas_kit.files["locations"]
+def test_locations_for_one_person_alone_are_refused(atlas_bundle, spoil):
+    other = spoil(atlas_bundle.files["locations"])
+    assert other != atlas_bundle.files["locations"]
     with refused(TaskRefused, "task_file_hash_mismatch"):
-        TaskBundle.from_files(atlas_kit.task, files_of(atlas_kit, locations=other))
+        TaskBundle.from_files(atlas_bundle.task, files_of(atlas_bundle, locations=other))
 
 
-def test_an_atlas_for_one_person_alone_is_refused(atlas_kit):
+def test_an_atlas_for_one_person_alone_is_refused(atlas_bundle):
     rows = ATLAS.pages[0].journeys.tolist()
     for changes in (
         {"journeys": rows[::-1]},
@@ -243,20 +243,20 @@ def test_an_atlas_for_one_person_alone_is_refused(atlas_kit):
     ):
         with refused(TaskRefused, "task_file_hash_mismatch"):
             TaskBundle.from_files(
-                atlas_kit.task, files_of(atlas_kit, atlas=atlas_with(**changes))
+                atlas_bundle.task, files_of(atlas_bundle, atlas=atlas_with(**changes))
             )
 
 
-def test_zones_for_one_person_alone_are_refused(zones_kit):
+def test_zones_for_one_person_alone_are_refused(zones_bundle):
     for changes in ({"names": [*"abcdefghi"]}, {"of": [*range(1, 9), 0]}):
         with refused(TaskRefused, "task_file_hash_mismatch"):
             TaskBundle.from_files(
-                zones_kit.task, files_of(zones_kit, zones=zones_with(**changes))
+                zones_bundle.task, files_of(zones_bundle, zones=zones_with(**changes))
             )
 
 
-def test_a_missing_file_is_refused(atlas_kit, zones_kit):
-    for bundle in (atlas_kit, zones_kit):
+def test_a_missing_file_is_refused(atlas_bundle, zones_bundle):
+    for bundle in (atlas_bundle, zones_bundle):
         for name in bundle.files:
             rest = {other: content for other, content in bundle.files.items() if other != name}
             with refused(TaskRefused, "task_file_missing", files=[name]):
@@ -299,10 +299,10 @@ def test_an_atlas_of_other_locations_is_refused_though_it_was_hashed():
         pinned_task(atlas_with(locations_sha256="0" * 64))
 
 
-def test_zones_of_another_rule_are_refused_though_they_were_hashed(zones_kit):
+def test_zones_of_another_rule_are_refused_though_they_were_hashed(zones_bundle):
     task = Task(**question(params={"zones": "grid:4"}))
     with refused(TaskRefused, "zones_rule_mismatch"):
-        TaskBundle.from_files(task, zones_kit.files)
+        TaskBundle.from_files(task, zones_bundle.files)
 
 
 def test_a_question_of_too_many_labels_is_refused_and_soon():

@@ -52,11 +52,11 @@ def test_a_folder_has_the_outlines_and_the_task_is_the_same_without(tmp_path, bu
     write_task_folder(tmp_path, bundle)
     plain = read_task_folder(tmp_path)
     assert plain.task.id == bundle.task.id
-    assert not plain.book.polygons  # a device does not read them
+    assert not plain.domain.polygons  # a device does not read them
     drawn = read_outlines(tmp_path, plain)
     assert drawn.task.id == bundle.task.id
-    assert drawn.book.sha256 == bundle.book.sha256
-    assert set(drawn.book.polygons) == {"West", "East"}
+    assert drawn.domain.sha256 == bundle.domain.sha256
+    assert set(drawn.domain.polygons) == {"West", "East"}
     (tmp_path / FILE).unlink()
     assert read_outlines(tmp_path, plain) is plain
 

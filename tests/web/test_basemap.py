@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from basemaps import CREDIT, write_basemap, write_city_basemap
 from browsers import drawn, expect, part, pixels, seen
-from city import city_kit
+from city import city_bundle
 from collecting import TOKENS, Process, prepared
 
 from nomadp.collector.connections import opened
@@ -29,7 +29,7 @@ def collecting(web: Callable[..., None], tmp_path: Path) -> Callable[..., Proces
     """``nomadp serve`` with one task, no reports, and what else it is told."""
     web("build")
     store = str(tmp_path / "collector.sqlite")
-    prepared(opened(store), city_kit("starts", "Where people set out"))
+    prepared(opened(store), city_bundle("starts", "Where people set out"))
     return lambda *arguments: Process(store, tmp_path, [str(each) for each in arguments])
 
 
@@ -130,7 +130,7 @@ def test_the_contributors_page_never_asks_for_tiles(
     chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path
 ) -> None:
     basemap = write_basemap(tmp_path / "city.pmtiles", GREEN)
-    path = f"/contribute/{city_kit('starts', 'Where people set out').task.id}"
+    path = f"/contribute/{city_bundle('starts', 'Where people set out').task.id}"
     asked: list[Any] = []
     with (
         collecting("--basemap", basemap) as process,

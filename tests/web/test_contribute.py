@@ -241,7 +241,7 @@ def timeline(bundle: TaskBundle, folder: Path) -> Path:
 def only_the_report(found: Visit) -> None:
     """Everything asked is public and the same for everybody, but for one report."""
     task = f"/tasks/{found.bundle.task.id}"
-    book = "zones" if found.bundle.task.asks else "atlas"
+    book = "zones" if found.bundle.task.is_oracle else "atlas"
     served = {f"{task}{each}" for each in ("", "/locations", f"/{book}", "/status")}
     public = {*served, f"/contribute/{found.bundle.task.id}"}
     origin = f"http://127.0.0.1:{found.address.port}"
@@ -314,7 +314,7 @@ def test_a_journey_of_a_timeline_is_asked_and_only_its_report_leaves(
         expect(found.button("use-journey")).to_be_disabled()
         page.locator("[data-day='2024-05-06'] [data-begins='08:10'] input").check()
         found.press("use-journey")
-        zones = [TRIPS.book.names[TRIPS.book.of[k]] for k in (1, 4)]  # type: ignore[union-attr]
+        zones = [TRIPS.domain.names[TRIPS.domain.of[k]] for k in (1, 4)]  # type: ignore[union-attr]
         for zone in zones:
             expect(page.locator(".panel .answer")).to_contain_text(zone)
         found.see_preview()
@@ -628,7 +628,7 @@ def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
 
 def chance(bundle: TaskBundle) -> float:
     """That a report is near to the truth, or has it."""
-    if bundle.task.asks:
+    if bundle.task.is_oracle:
         return float(bundle.mechanism.channel.true_chance)  # type: ignore[attr-defined]
     law: Any = bundle.mechanism.report_law(bundle.report_length).channel  # type: ignore[union-attr]
     heavy = law.near_count * law.bound

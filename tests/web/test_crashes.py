@@ -50,7 +50,7 @@ SEND = "async () => (await window.client.send({ now: true })).map(({ state }) =>
 
 
 @cache
-def task_kit() -> TaskBundle:
+def task_bundle() -> TaskBundle:
     return bundle_of("trips", SALT, epsilon=EPSILON, reports_per_contributor=REPORTS)
 
 
@@ -87,7 +87,7 @@ def browser_in(kind: "BrowserType", profile: Path) -> Iterator[tuple["Page", int
 def collector(web: Callable[..., None], tmp_path: Path) -> Iterator[Address]:
     web("build")
     store = str(tmp_path / "collector.sqlite")
-    prepared(opened(store), task_kit())
+    prepared(opened(store), task_bundle())
     with Process(store, tmp_path) as process:
         yield process.address
 
@@ -96,7 +96,7 @@ def collector(web: Callable[..., None], tmp_path: Path) -> Iterator[Address]:
 def test_a_killed_browser_wastes_charges_at_most(
     chromium: Any, collector: Address, tmp_path: Path
 ) -> None:
-    bundle = task_kit()
+    bundle = task_bundle()
     origin = f"http://127.0.0.1:{collector.port}"
     begin = [f"{origin}/tasks/{bundle.task.id}"]
     acknowledged = 0

@@ -20,7 +20,7 @@ from browsers import (
     until,
     without_numbers,
 )
-from city import city_kit, send_city
+from city import city_bundle, send_city
 from collecting import Address, Process, prepared, report, today
 from dashboards import open_tab, sign_in
 
@@ -70,8 +70,8 @@ def collection(
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    bundles = city_kit("atlas", ATLAS), city_kit("trips", TRIPS)
-    few, closed = city_kit("starts", FEW), city_kit("starts", CLOSED)
+    bundles = city_bundle("atlas", ATLAS), city_bundle("trips", TRIPS)
+    few, closed = city_bundle("starts", FEW), city_bundle("starts", CLOSED)
     prepared(opened(store), *bundles, few, closed)
     with Process(store, folder) as process:
         for bundle in bundles:
@@ -389,7 +389,7 @@ def test_all_rows_are_saved_as_a_file(
             page.locator("[data-action=save]").click()
         download.value.save_as(tmp_path / "flows.csv")
     head, *rows = (tmp_path / "flows.csv").read_text().splitlines()
-    zones = len(collection.trips.book)
+    zones = len(collection.trips.domain)
     assert head.startswith("origin,destination,flow")
     assert len(rows) == zones**2
 

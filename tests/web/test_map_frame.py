@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsers import DESK, PHONE, drawn, expect, part, pixels, seen
-from city import city_kit, send_city
+from city import city_bundle, send_city
 from collecting import Process, prepared
 from dashboards import choose, open_tab, sign_in
 
@@ -57,7 +57,7 @@ def url(web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> I
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    bundles = city_kit("trips", TRIPS), city_kit("atlas", ATLAS)
+    bundles = city_bundle("trips", TRIPS), city_bundle("atlas", ATLAS)
     prepared(opened(store), *bundles)
     with Process(store, folder) as process:
         for bundle in bundles:

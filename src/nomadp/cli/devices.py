@@ -9,9 +9,9 @@ import click
 from nomadp.cli.options import EXISTING
 
 if TYPE_CHECKING:
-    from nomadp.client import Receipt, Spending
+    from nomadp.client import Budget, Receipt
 
-__all__ = ["all_settled", "home_option", "receipt_sentence", "spending_said"]
+__all__ = ["all_settled", "home_option", "receipt_sentence", "budget_said"]
 
 home_option = click.option(
     "--home",
@@ -42,8 +42,8 @@ def _lasting(seconds: int) -> str:
     return f"{seconds} seconds"
 
 
-def spending_said(spending: "Spending") -> dict[str, Any]:
-    return {"lifetime": spending.lifetime, "spent": spending.spent, "left": spending.left}
+def budget_said(budget: "Budget") -> dict[str, Any]:
+    return {"lifetime": budget.lifetime, "spent": budget.used, "left": budget.remaining}
 
 
 def all_settled(receipts: "Iterable[Receipt]") -> bool:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.devices import home_option, receipt_sentence, spending_said
+from nomadp.cli.devices import budget_said, home_option, receipt_sentence
 from nomadp.cli.output import Answer, json_option, print_table, say
 
 if TYPE_CHECKING:
-    from nomadp.client import Receipt, Spending, TaskSpending
+    from nomadp.client import Budget, Receipt, TaskBudget
 
 __all__ = ["ledger"]
 
@@ -52,48 +52,46 @@ def show(named: Path | None, *, home: Path | None) -> Answer:
         text = f"there is no ledger in {folder} yet: nothing was spent"
         return Answer({"home": str(folder), **nothing, "tasks": [], "receipts": []}, text)
     with Client(folder) as client:
-        spending, receipts = client.spending(), client.receipts()
+        budget, receipts = client.budget(), client.receipts()
     said = {
         "home": str(folder),
-        **spending_said(spending),
-        "tasks": [_task_said(task) for task in spending.tasks],
+        **budget_said(budget),
+        "tasks": [_task_said(task) for task in budget.tasks],
         "receipts": [asdict(each) for each in receipts],
     }
-    return Answer(said, lambda: _print(spending, receipts))
+    return Answer(said, lambda: _print(budget, receipts))
 
 
-def _task_said(task: "TaskSpending") -> dict[str, Any]:
+def _task_said(task: "TaskBudget") -> dict[str, Any]:
     return {
         "task_id": task.task_id,
         "purpose": task.purpose,
         "address": task.address,
         "epsilon": task.epsilon,
-        "spent": task.spent,
+        "spent": task.used,
         "reports": task.reports,
         "reports_per_contributor": task.reports_most,
         "states": task.states,
     }
 
 
-def _print(spending: "Spending", receipts: "list[Receipt]") -> None:
-    say(
-        f"epsilon spent {spending.spent}, left {spending.left}, of {spending.lifetime} for life"
-    )
-    if spending.tasks:
+def _print(budget: "Budget", receipts: "list[Receipt]") -> None:
+    say(f"epsilon spent {budget.used}, left {budget.remaining}, of {budget.lifetime} for life")
+    if budget.tasks:
         say()
         header = ["task", "each", "spent", "reports", "of", "accepted", "waiting", "purpose"]
         rows = [
             [
                 task.task_id,
                 str(task.epsilon),
-                str(task.spent),
+                str(task.used),
                 str(task.reports),
                 str(task.reports_most),
                 str(task.states["accepted"]),
                 str(task.states["waiting"]),
                 task.purpose,
             ]
-            for task in spending.tasks
+            for task in budget.tasks
         ]
         print_table(header, rows)
         say()

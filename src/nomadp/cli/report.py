@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nomadp.cli.devices import all_settled, home_option, receipt_sentence, spending_said
+from nomadp.cli.devices import all_settled, budget_said, home_option, receipt_sentence
 from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
 from nomadp.cli.output import Answer, json_option, reading_notes, say
 
 if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
-    from nomadp.client.journey import Steps
+    from nomadp.client.private_trajectory import PrivatePoints
     from nomadp.formats.points import Points
     from nomadp.protocol import TaskBundle
 
@@ -25,7 +25,7 @@ LAST = "last"
 class Chosen(NamedTuple):
     """A journey to be reported: private. Nothing of it is left out yet for any task."""
 
-    steps: "Steps"
+    steps: "PrivatePoints"
     hour: int | None
     """None where nobody knows."""
 
@@ -81,12 +81,12 @@ def report(**options: Any) -> Answer:
         if not options["yes"]:
             _confirm(client, bundle, chosen, notes)
         receipts = _reported(client, bundle, chosen, options)
-        spending = client.spending()
+        budget = client.budget()
     said = {"purpose": bundle.task.purpose, "reports": [asdict(each) for each in receipts]}
     lines = [receipt_sentence(each) for each in receipts]
-    lines.append(f"epsilon {spending.left} of {spending.lifetime} are left for all your life")
+    lines.append(f"epsilon {budget.remaining} of {budget.lifetime} are left for all your life")
     ok = all_settled(receipts)
-    return Answer({**said, **spending_said(spending)}, "\n".join(lines), ok)
+    return Answer({**said, **budget_said(budget)}, "\n".join(lines), ok)
 
 
 def _reported(
@@ -140,14 +140,14 @@ def _journey(points: "Points | None", k: int) -> Chosen:
     """Journey k, or the last; one without any point if there is none."""
     import numpy as np
 
-    from nomadp.client.journey import Steps
+    from nomadp.client.private_trajectory import PrivatePoints
 
     if points is None:
-        return Chosen(Steps.placed(np.empty(0), np.empty(0)), None)
+        return Chosen(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
     k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
     ids = None if points.location_ids is None else points.location_ids[rows]
-    steps = Steps.placed(points.lat[rows], points.lng[rows], ids)
+    steps = PrivatePoints.placed(points.lat[rows], points.lng[rows], ids)
     return Chosen(steps, points.hour(k))
 
 
@@ -159,16 +159,16 @@ def _confirm(
         raise BadUsage(
             "--yes must be given where nobody can be asked", code="confirmation_missing"
         )
-    from nomadp.client.journey import FAR_KM, farthest_km
+    from nomadp.client.private_trajectory import FAR_KM, farthest_km
 
     for note in notes:
         say(f"nomadp: {note}", err=True)
-    task, spending = bundle.task, client.spending()
+    task, budget = bundle.task, client.budget()
     cost = task.epsilon * len(chosen)
     say(f"task {task.id}\n{task.purpose}", err=True)
     say(
-        f"This spends epsilon {cost} of the {spending.left} that are left of your "
-        f"{spending.lifetime}: whoever sees the report can tell your journey from any other "
+        f"This spends epsilon {cost} of the {budget.remaining} that are left of your "
+        f"{budget.lifetime}: whoever sees the report can tell your journey from any other "
         f"with odds of at most e^{task.epsilon} to 1.",
         err=True,
     )

@@ -49,7 +49,7 @@ def send(*, now: bool, again: bool, wait: bool, home: Any) -> Answer:
 
 def _slept(client: "Client") -> bool:
     """Until the next is due; False if none is or can ever be."""
-    addresses = {task.task_id for task in client.spending().tasks if task.address is not None}
+    addresses = {task.task_id for task in client.budget().tasks if task.address is not None}
     waiting = [r for r in client.receipts() if r.state == "waiting" and r.task_id in addresses]
     if not waiting:
         return False

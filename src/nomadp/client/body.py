@@ -1,6 +1,6 @@
 """What leaves a device: one report, drawn now, as the bytes that travel."""
 
-from nomadp.client.journey import PrivateTrajectory
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.errors import RandomnessUnavailable, ReportRefused
 from nomadp.protocol import TaskBundle
 from nomadp.protocol.upload import SentReport, upload_bytes

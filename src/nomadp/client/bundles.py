@@ -28,7 +28,7 @@ def fetched(address: Address, task_id: str) -> TaskBundle:
     """The task of this id and its public files."""
     path = f"/tasks/{task_id}"
     task = Task.from_bytes(get(address, path, TASK_BYTES_MAX), task_id)
-    names = ("locations", "zones" if task.asks else "atlas")
+    names = ("locations", "zones" if task.is_oracle else "atlas")
     files = {name: get(address, f"{path}/{name}", FILE_BYTES_MAX) for name in names}
     return TaskBundle.from_files(task, files)
 

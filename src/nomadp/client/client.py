@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from nomadp.client.body import upload_body
 from nomadp.client.bundles import fetched, is_address, is_closed
-from nomadp.client.journey import PrivateTrajectory
-from nomadp.client.ledger import Ledger, Spending
+from nomadp.client.ledger import Budget, Ledger
 from nomadp.client.ledger_file import TASKS, LedgerFile, as_lifetime, default_home
 from nomadp.client.outbox import Outbox, Receipt
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.client.sending import send_waiting
 from nomadp.errors import ReportRefused, TaskRefused
 from nomadp.protocol import Task, TaskBundle
@@ -47,7 +47,7 @@ class Client:
 
     >>> import nomadp
     >>> with nomadp.Client("device", lifetime=8) as client:
-    ...     print(client.spending().left)
+    ...     print(client.budget().remaining)
     8
     """
 
@@ -118,24 +118,25 @@ class Client:
 
     def report(
         self,
-        journey: Any,
+        trajectory: Any,
         *,
         task_id: str | None = None,
         hour: int | None = None,
         now: bool = False,
         queue: bool = False,
     ) -> Receipt:
-        """Spend the task's epsilon on one report of a journey, and send it when it is due.
+        """Use the task's epsilon for one report of a trajectory, and send it when it is due.
 
-        A journey is (lat, lng) pairs in degrees, or indices of the task's locations, of
-        any length and any values, None or NaN where one is missing; a task that asks when
-        needs the ``hour`` of the week, too, or None where nobody knows it. What cannot
-        be used has a public answer (docs/device.md): a report is always made. It is due
-        at a random time that the task bounds, or ``now``; what is not due yet, or is to
-        be kept (``queue``), is sent by a later `send`. Look at the receipt's ``state``.
+        A trajectory is a list of (lat, lng) pairs in degrees, or of indices of the task's
+        locations, of any length and with any values; a missing value is None or NaN. A task
+        with a time division also needs the ``hour`` of the week, or None if it is unknown.
+        Values that cannot be used are replaced by a public one (docs/device.md), so a report is
+        always made. It is due at a random time within the task's limit, or at once (``now``).
+        A report that is not due yet or is kept back (``queue``) is sent by a later `send`. The
+        receipt's ``state`` says what happened.
         """
         bundle = self.bundle(task_id)
-        private = PrivateTrajectory.of(journey, bundle, hour)
+        private = PrivateTrajectory.of(trajectory, bundle, hour)
         moment = time.time()
         delay_s = 0 if now else _delay_s(bundle.task, moment)
         epoch = _current(bundle.task, moment)
@@ -166,9 +167,9 @@ class Client:
         _current(task, time.time())
         self._ledger.check(task, count)
 
-    def spending(self) -> Spending:
+    def budget(self) -> Budget:
         """What was spent, in which tasks, and what is left."""
-        return self._ledger.spending()
+        return self._ledger.budget()
 
     def receipts(self) -> list[Receipt]:
         """Of every report that was ever charged."""

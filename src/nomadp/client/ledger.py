@@ -11,7 +11,7 @@ from nomadp.client.ledger_file import LedgerFile, fresh_id
 from nomadp.errors import LedgerRefused
 from nomadp.protocol.task import Task
 
-__all__ = ["Charge", "Ledger", "Spending", "TaskSpending"]
+__all__ = ["Charge", "Ledger", "Budget", "TaskBudget"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Charge:
 
 
 @dataclass(frozen=True)
-class TaskSpending:
+class TaskBudget:
     """Of one task."""
 
     task_id: str
     purpose: str
     epsilon: Fraction
     """Of one report."""
-    spent: Fraction
+    used: Fraction
     reports: int
     """That were charged."""
     reports_most: int
@@ -43,16 +43,16 @@ class TaskSpending:
 
 
 @dataclass(frozen=True)
-class Spending:
+class Budget:
     """Of a device over its whole life."""
 
     lifetime: Fraction
-    spent: Fraction
-    tasks: tuple[TaskSpending, ...]
+    used: Fraction
+    tasks: tuple[TaskBudget, ...]
 
     @property
-    def left(self) -> Fraction:
-        return max(Fraction(0), self.lifetime - self.spent)
+    def remaining(self) -> Fraction:
+        return max(Fraction(0), self.lifetime - self.used)
 
 
 class Ledger:
@@ -95,7 +95,7 @@ class Ledger:
     def check(self, task: Task, count: int = 1) -> None:
         """Refuse what so many charges would be refused for; spends nothing by itself."""
         rows = self._file.rows("SELECT task, epsilon FROM charges")
-        spent = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
+        used = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
         here = sum(each == task.id for each, _ in rows)
         if here + count > task.reports_per_contributor:
             most = task.reports_per_contributor
@@ -108,43 +108,37 @@ class Ledger:
                 more=count,
             )
         lifetime, more = self._file.lifetime, task.epsilon * count
-        if spent + more > lifetime:
+        if used + more > lifetime:
             raise LedgerRefused(
-                f"a device must spend at most {lifetime} in its life, and {spent} are spent; "
+                f"a device must spend at most {lifetime} in its life, and {used} are spent; "
                 f"{more} more is refused, and nothing renews",
                 code="budget_exhausted",
                 lifetime=lifetime,
-                spent=spent,
+                used=used,
                 more=more,
             )
 
-    def spending(self) -> Spending:
+    def budget(self) -> Budget:
         """What was spent and what is left."""
         rows = self._file.rows("SELECT task, epsilon, state FROM charges")
         tasks = self._file.rows(
             "SELECT id, purpose, epsilon, reports, address FROM tasks ORDER BY rowid"
         )
-        found = []
+        budgets = []
         for task_id, purpose, epsilon, most, address in tasks:
-            own = [(Fraction(paid), state) for task, paid, state in rows if task == task_id]
+            own = [(Fraction(charge), state) for task, charge, state in rows if task == task_id]
             states = dict.fromkeys(("charged", "waiting", "accepted", "stopped"), 0)
             for _, state in own:
                 states[state] += 1
-            spent = sum((paid for paid, _ in own), Fraction())
-            found.append(
-                TaskSpending(
-                    task_id,
-                    purpose,
-                    Fraction(epsilon),
-                    spent,
-                    len(own),
-                    most,
-                    states,
-                    address,
+            used = sum((charge for charge, _ in own), Fraction())
+            count = len(own)
+            budgets.append(
+                TaskBudget(
+                    task_id, purpose, Fraction(epsilon), used, count, most, states, address
                 )
             )
-        in_all = sum((Fraction(paid) for _, paid, _ in rows), Fraction())
-        return Spending(self._file.lifetime, in_all, tuple(found))
+        in_all = sum((Fraction(charge) for _, charge, _ in rows), Fraction())
+        return Budget(self._file.lifetime, in_all, tuple(budgets))
 
 
 def _times(many: int) -> str:

@@ -86,14 +86,14 @@ def _batch(held: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:
     bundle = held.bundle
     names = tuple(report_id_text(bytes(name)) for name, _, _ in rows)
     numbers, _ = held.code.numbers([bytes(value) for _, _, value in rows])
-    if bundle.task.asks:
+    if bundle.task.is_oracle:
         entries = numbers
     else:
         law: Any = bundle.mechanism.report_law(bundle.report_length)
         entries = law.channel.atlas.journeys[numbers[:, 0]]
     offsets = np.arange(len(rows) + 1) * entries.shape[1]
     sequences = Sequences(offsets, entries.reshape(-1).astype(np.int64), names)
-    if bundle.task.asks:
+    if bundle.task.is_oracle:
         batch = batch_of(sequences, None)
     else:
         batch = batch_of(sequences, bundle.locations, numbers[:, 0])

@@ -66,7 +66,7 @@ class LoadedTask:
     @property
     def report_length(self) -> int:
         """As `Counts` have it."""
-        return self.code.entries if self.bundle.task.asks else self.bundle.report_length
+        return self.code.entries if self.bundle.task.is_oracle else self.bundle.report_length
 
 
 class TaskRow(NamedTuple):
@@ -91,7 +91,7 @@ def read_task(connection: Connection, task_id: str) -> LoadedTask | None:
     number, *parts = rows[0]
     content, locations, book = map(bytes, parts)
     task = Task.from_bytes(content, task_id)
-    files = {"locations": locations, "zones" if task.asks else "atlas": book}
+    files = {"locations": locations, "zones" if task.is_oracle else "atlas": book}
     bundle = TaskBundle.from_files(task, files)
     drawn = connection.rows("SELECT content FROM outline WHERE task = ?", number)
     return LoadedTask.of(number, with_outlines(bundle, bytes(drawn[0][0])) if drawn else bundle)

@@ -146,7 +146,7 @@ def _told(
     learned = fit(atlas.mechanism, counts)
     terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, question in BY_JOURNEYS:
-        asked = {**question, "areas": trips.book}
+        asked = {**question, "areas": trips.domain}
         found = ask(atlas.mechanism, counts, asked, learned=learned, **terms)
         said = summary(found, scene_of(found, atlas.locations))
         yield Finding("from whole journeys, by ATLAS", title, said)

@@ -15,8 +15,8 @@ from functools import lru_cache, partial
 
 from nomadp.client.body import upload_body
 from nomadp.client.bundles import fetched
-from nomadp.client.journey import PrivateTrajectory
 from nomadp.client.ledger_file import fresh_id
+from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.client.sending import Outcome, pause_s, tried_once
 from nomadp.engine.workers import run_all
 from nomadp.errors import UploadFailed

@@ -21,7 +21,7 @@ from nomadp.geometry import Floats
 from nomadp.inference.model import fit
 from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import build_pinned
-from nomadp.protocol import brought_to_length
+from nomadp.protocol import resample
 from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
@@ -83,7 +83,7 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
 def _of_one_length(journeys: TrajectorySet, length: int) -> TrajectorySet:
     """As devices bring them to the length of their task."""
     count = len(journeys)
-    rows = np.stack([brought_to_length(journeys[k].tolist(), length) for k in range(count)])
+    rows = np.stack([resample(journeys[k].tolist(), length) for k in range(count)])
     offsets = np.arange(count + 1) * length
     return TrajectorySet(offsets, rows.ravel(), tuple(map(str, range(count))))
 

@@ -4,8 +4,8 @@ Everything here is public. docs/protocol.md says the same for other languages.
 """
 
 from nomadp.protocol.bundle import TaskBundle
-from nomadp.protocol.journeys import brought_to_length
+from nomadp.protocol.resampling import resample
 from nomadp.protocol.task import Task
 from nomadp.protocol.values import ValueCode
 
-__all__ = ["TaskBundle", "Task", "ValueCode", "brought_to_length"]
+__all__ = ["TaskBundle", "Task", "ValueCode", "resample"]

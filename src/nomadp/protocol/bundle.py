@@ -34,7 +34,7 @@ class TaskBundle:
 
     task: Task
     locations: LocationSet
-    book: PinnedCodebooks | Zones
+    domain: PinnedCodebooks | Zones
 
     def __post_init__(self) -> None:
         if len(self.locations) > LOCATIONS_MAX:
@@ -45,7 +45,7 @@ class TaskBundle:
                 limit=LOCATIONS_MAX,
                 locations=len(self.locations),
             )
-        found = (self.locations.sha256, self.book.sha256)
+        found = (self.locations.sha256, self.domain.sha256)
         if found != (self.task.locations_sha256, self.task.domain_sha256):
             raise TaskRefused(
                 "locations and atlas or zones must have the hashes that the task names, and "
@@ -58,27 +58,27 @@ class TaskBundle:
     def mechanism(self) -> Mechanism:
         """What perturbs: fixed by the task and these files, and by nothing else."""
         task, options = self.task, dict[str, Any](self.task.params)
-        if task.asks != isinstance(self.book, Zones):
+        if task.is_oracle != isinstance(self.domain, Zones):
             raise TaskRefused(
                 "an ATLAS task must have an atlas, a direct question zones",
                 code="codebook_of_another_mechanism",
                 mechanism=task.mechanism,
             )
-        if isinstance(self.book, Zones):
-            if options["zones"] != self.book.rule:
+        if isinstance(self.domain, Zones):
+            if options["zones"] != self.domain.rule:
                 raise TaskRefused(
                     "zones must be made by the rule that the task names",
                     code="zones_rule_mismatch",
                 )
-            options["zones"] = self.book
+            options["zones"] = self.domain
         else:
-            if self.book.lengths != (task.length,):
+            if self.domain.lengths != (task.length,):
                 raise TaskRefused(
                     f"the atlas must be of length {task.length} alone",
                     code="codebook_length_mismatch",
                     length=task.length,
                 )
-            options["pinned"] = self.book
+            options["pinned"] = self.domain
         try:
             made = make_mechanism(task.mechanism, self.locations, task.epsilon, **options)
             self._check_law(made)
@@ -120,17 +120,17 @@ class TaskBundle:
     @cached_property
     def files(self) -> dict[str, bytes]:
         """The public files by the name they have in a folder and behind the task's address."""
-        if isinstance(self.book, Zones):
+        if isinstance(self.domain, Zones):
             return {
                 "locations": locations_bytes(self.locations),
-                "zones": zones_bytes(self.book),
+                "zones": zones_bytes(self.domain),
             }
-        return {"locations": locations_bytes(self.locations), "atlas": atlas_bytes(self.book)}
+        return {"locations": locations_bytes(self.locations), "atlas": atlas_bytes(self.domain)}
 
     @classmethod
     def from_files(cls, task: Task, files: dict[str, bytes]) -> "TaskBundle":
         """From bytes that somebody sent, who is not trusted."""
-        book = "zones" if task.asks else "atlas"
+        book = "zones" if task.is_oracle else "atlas"
         if missing := {"locations", book} - set(files):
             raise TaskRefused(
                 f"a task must come with {' and '.join(sorted(missing))}",
@@ -141,7 +141,9 @@ class TaskBundle:
             locations = parse_locations(files["locations"])
             made: PinnedCodebooks | Zones
             made = (
-                parse_zones(files[book], locations) if task.asks else parse_atlas(files[book])
+                parse_zones(files[book], locations)
+                if task.is_oracle
+                else parse_atlas(files[book])
             )
             return cls(task, locations, made)
         except TaskRefused:

@@ -14,7 +14,7 @@ from nomadp.mechanisms import kind_of
 from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.ceilings import RETENTION_MAX_S
-from nomadp.protocol.rules import ATLAS, QUESTIONS
+from nomadp.protocol.rules import ATLAS, ORACLES
 from nomadp.protocol.task import Task
 from nomadp.protocol.upload import ID_BYTES, report_id
 from nomadp.randomness import new_key
@@ -97,9 +97,9 @@ def _check_given(mechanism: str, more: dict[str, Any]) -> None:
             code="unknown_options",
             options=sorted(unknown),
         )
-    if mechanism not in (ATLAS, *QUESTIONS):
+    if mechanism not in (ATLAS, *ORACLES):
         raise TaskRefused(
-            f"the mechanism of a task must be one of {', '.join((ATLAS, *QUESTIONS))}, whose "
+            f"the mechanism of a task must be one of {', '.join((ATLAS, *ORACLES))}, whose "
             f"reports are of one size, got {mechanism[:40]}",
             code="mechanism_not_for_tasks",
         )

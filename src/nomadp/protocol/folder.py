@@ -23,7 +23,7 @@ def write_task_folder(path: Path, bundle: TaskBundle) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     contents = {FILE_NAMES[name]: content for name, content in bundle.files.items()}
     contents[TASK_FILE] = bundle.task.content
-    if isinstance(bundle.book, Zones) and bundle.book.polygons:
+    if isinstance(bundle.domain, Zones) and bundle.domain.polygons:
         contents |= _outlines(bundle)
     writes = {
         path / name: lambda part, content=content: part.write_bytes(content)
@@ -45,7 +45,7 @@ def _outlines(bundle: TaskBundle) -> dict[str, bytes]:
 def read_task_folder(path: Path, expected_id: str | None = None) -> TaskBundle:
     """A task and its files, checked as if a stranger had sent them."""
     task = Task.from_bytes(_content(path / TASK_FILE, TASK_BYTES_MAX), expected_id)
-    names = ("locations", "zones" if task.asks else "atlas")
+    names = ("locations", "zones" if task.is_oracle else "atlas")
     files = {name: _content(path / FILE_NAMES[name], FILE_BYTES_MAX) for name in names}
     return TaskBundle.from_files(task, files)
 

@@ -1,9 +1,14 @@
-"""What a task promises whoever takes part, in words and in numbers that are rounded up."""
+"""The privacy guarantee of a task, in plain sentences and in numbers that are rounded up.
+
+The sentences are derived from the task and its law whenever they are shown. They are not part
+of the task, so its id does not depend on them.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
+from textwrap import wrap
 from typing import Any
 
 from nomadp.budget import exp_lower, exp_upper, format_epsilon, posterior_bounds
@@ -14,31 +19,34 @@ from nomadp.zones import Zones
 
 __all__ = ["Guarantee"]
 
-_ASKS = {
-    "trips": "in which area a journey begins and in which it ends",
-    "starts": "in which area a journey begins",
-    "ends": "in which area a journey ends",
-    "visits": "in which area one point of a journey is, which the device draws",
+_SUBJECTS = {
+    "trips": "the area where a journey starts and the area where it ends",
+    "starts": "the area where a journey starts",
+    "ends": "the area where a journey ends",
+    "visits": "the area of one point of a journey, which the device picks at random",
 }
-_WHEN = {
-    "day-part": ", and in which six hours of the day",
-    "weekday": ", and on which day of the week",
+_TIMES = {
+    "day-part": ", and the part of the day (six hours)",
+    "weekday": ", and the day of the week",
 }
 NAMES_MOST = 12
-"""Areas with names of their own are named, up to so many."""
+"""If there are more areas with names of their own, only the first few are listed."""
+WIDTH = 100
+"""Characters in a line of the text."""
 BEYOND_CALENDAR = "9999-12-31 or later"
 _SEEN = (
-    "the collector: the task, a random id for each report, its value and its day or other time "
-    "of the task's precision",
-    "the network, and the collector unless a relay stands between: your address, when you "
-    "send, and that you take part; that collector also which reports came from there",
+    "the collector: the task and, for each report, a random id, its value, and its time to the "
+    "precision of the task",
+    "the network, and the collector if no relay is used: your address, when you send, and that "
+    "you take part; without a relay, the collector also sees which reports came from your "
+    "address",
 )
-_UNSEEN = "nobody but your device: the journey and its number of points"
+_UNSEEN = "only your device: your journey and its number of points"
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Of a task whose files were checked."""
+    """The privacy guarantee of a task whose files were checked."""
 
     bundle: TaskBundle
 
@@ -49,102 +57,143 @@ class Guarantee:
 
     @property
     def times(self) -> str:
-        """The same as people say it: in few digits, rounded up."""
+        """The same in few digits, for a sentence."""
         return _plain(exp_upper(self.bundle.task.epsilon))
 
     @property
     def odds_in_all(self) -> str:
-        """The same of all reports that one person may send."""
+        """e^epsilon of all reports that one person may send, rounded up."""
         return format_epsilon(exp_upper(self.bundle.task.epsilon_in_all), digits=2)
 
     @property
     def largest_ratio(self) -> Fraction:
-        """How much likelier any report is under one journey than under another: exactly, from
-        the law's weights and from the words that draw it."""
+        """How many times as likely a report can be for one journey as for another, exactly.
+
+        The larger of two ratios: that of the law's integer weights, and that of the numbers of
+        64-bit words that draw an output.
+        """
         mechanism = self.bundle.mechanism
         law: Any
         if isinstance(mechanism, FrequencyOracle):
             law = mechanism.channel
         else:
-            made = mechanism.report_law(self.bundle.report_length)
-            law = None if made is None else made.channel
+            report_law = mechanism.report_law(self.bundle.report_length)
+            law = None if report_law is None else report_law.channel
         if isinstance(law, CodewordResponse) and law.near_count == law.size:
-            return Fraction(1)  # all weigh the same
+            return Fraction(1)  # every codeword has the same weight
         return Fraction(max(law.bound, law.in_words))
 
     @property
     def holds(self) -> bool:
-        """Whether that is at most e^epsilon, in rational arithmetic."""
+        """Whether the largest ratio is at most e^epsilon, decided in rational arithmetic."""
         return self.largest_ratio <= exp_lower(self.bundle.task.epsilon)
 
     @property
     def asks(self) -> str:
         """What a report is about."""
-        task, book = self.bundle.task, self.bundle.book
-        if task.asks:
-            when = _WHEN.get(task.params.get("when", ""), "")
-            areas = _areas(book)  # type: ignore[arg-type]  # zones, as it asks
-            return f"{_ASKS[task.mechanism]}{when}; the areas are {areas}"
-        journeys = len(book.pages[0].journeys)  # type: ignore[union-attr]  # an atlas then
+        task, book = self.bundle.task, self.bundle.domain
+        if task.is_oracle:
+            when = _TIMES.get(task.params.get("when", ""), "")
+            areas = _areas(book)  # type: ignore[arg-type]  # zones, as it is a frequency oracle
+            return f"{_SUBJECTS[task.mechanism]}{when}; the areas are {areas}"
+        codewords = len(book.pages[0].journeys)  # type: ignore[union-attr]  # a codebook then
         if task.length == 1:
-            return f"which of {journeys} public places the first point of a journey is like"
+            return (
+                f"which of {codewords} public places the first point of a journey is close to"
+            )
         return (
-            f"which of {journeys} public journeys of {task.length} points yours is like, "
-            "however long it is"
+            f"which of {codewords} public journeys of {task.length} points your journey "
+            "resembles, whatever its length"
         )
 
     @property
     def guaranteed(self) -> str:
         return (
-            f"take any two journeys, of any length; whatever is sent is at most {self.times} "
-            "times likelier under one than under the other (epsilon "
+            "any journey of any length can lead to the same report, and no journey makes that "
+            f"report more than {self.times} times as likely as another journey does (epsilon "
             f"{self.bundle.task.epsilon})"
         )
+
+    @property
+    def certainty(self) -> str:
+        """The same as a bound on what somebody can conclude from a report."""
+        (before, after), *others = self.posterior_bounds.items()
+        is_single = self.bundle.task.reports_per_contributor == 1
+        report = "your report" if is_single else "one of your reports"
+        rest = "; ".join(f"{low} %: at most {high} %" for low, high in others)
+        return (
+            f"someone who is {before} % sure of a guess can become at most {after} % sure "
+            f"after seeing {report} ({rest})"
+        )
+
+    @property
+    def noise(self) -> str:
+        """How often a report contains the truth, from the weights of its law."""
+        mechanism = self.bundle.mechanism
+        if isinstance(mechanism, FrequencyOracle):
+            if mechanism.label_count == 1:
+                return "every report contains the true answer: there is only one answer"
+            what = f"{_in_100(mechanism.channel.true_chance)} reports contain the true answer"
+            return f"{what}; nobody can be sure whether yours does"
+        report_law: Any = mechanism.report_law(self.bundle.report_length)
+        law = report_law.channel
+        if law.near_count == law.size:
+            return "every report is drawn uniformly at random, whatever the journey"
+        noun = "place" if self.bundle.task.length == 1 else "journey"
+        is_one = law.near_count == 1
+        near = f"the public {noun}" if is_one else f"one of the {law.near_count} public {noun}s"
+        # One draw names a codeword; each of the near ones has the chance of the heavy weight.
+        what = f"{_in_100(law.near_count * law.extremes[1])} reports name {near} closest to the"
+        return f"{what} true one; nobody can be sure whether yours does"
 
     @property
     def adds_up(self) -> str:
         task = self.bundle.task
         if task.reports_per_contributor == 1:
             return (
-                f"you send one report, and spend {task.epsilon} of your device's budget; other "
-                "tasks add to it"
+                f"you can send one report to this task, and it uses {task.epsilon} of your "
+                "device's privacy budget; reports to other tasks add to that"
             )
         return (
-            f"up to {task.reports_per_contributor} reports from you add up to epsilon "
-            f"{task.epsilon_in_all}, odds of {_plain(exp_upper(task.epsilon_in_all))} to 1; "
-            "other tasks add to it"
+            f"you can send up to {task.reports_per_contributor} reports to this task; "
+            f"together they use {task.epsilon_in_all} of your device's privacy budget and are "
+            f"at most {_plain(exp_upper(task.epsilon_in_all))} times as likely for some "
+            "journeys as for others; reports to other tasks add to that"
         )
 
     @property
     def posterior_bounds(self) -> dict[str, str]:
-        """In percent: what a suspicion can grow to at most by one report."""
+        """Largest posterior probability of a guess after one report, by its prior; in %."""
         return posterior_bounds(exp_upper(self.bundle.task.epsilon))
 
     @property
     def not_covered(self) -> tuple[str, ...]:
         task = self.bundle.task
-        sent = f"at a random moment within {_span(task.send_within)} unless you ask for now"
+        sent = "at once"
+        if task.send_within:
+            span = _span(task.send_within)
+            sent = f"at a random moment within {span}, unless you choose to send it now"
         return (
-            "that you take part, and your address on the network",
-            f"when: a report tells its time to within {_span(task.time_precision)}, and is "
-            f"sent {sent if task.send_within else 'at once'}",
-            "what follows about everybody from all reports together",
-            "a device that is not yours alone, or that lies to you",
+            "that you take part, and your network address",
+            f"when you report: a report gives its time to within {_span(task.time_precision)}, "
+            f"and is sent {sent}",
+            "what all reports together show about people in general",
+            "a shared or compromised device",
         )
 
     @property
     def seen(self) -> tuple[str, ...]:
         """Who sees what."""
         analysts = (
-            f"analysts: totals of at least {self.bundle.task.min_batch_size} reports; who "
-            "subtracts one from another may be left with single reports, of which all this "
-            "holds, too"
+            f"analysts: totals over at least {self.bundle.task.min_batch_size} reports; by "
+            "subtracting totals, they may isolate single reports, and the guarantee holds for "
+            "those, too"
         )
         return *_SEEN, analysts, _UNSEEN
 
     @property
     def dates(self) -> tuple[str, str]:
-        """The first moment and the first after the last, in UTC."""
+        """When the task starts, and when it ends (exclusive), in UTC."""
         task = self.bundle.task
         unit = task.time_precision
         return _moment(task.start * unit), _moment(task.end * unit)
@@ -159,6 +208,8 @@ class Guarantee:
             "times_at_most": self.times,
             "odds_in_all_at_most": self.odds_in_all,
             "posterior_bounds": self.posterior_bounds,
+            "certainty": self.certainty,
+            "noise": self.noise,
             "adds_up": self.adds_up,
             "not_covered": list(self.not_covered),
             "seen": list(self.seen),
@@ -166,31 +217,43 @@ class Guarantee:
         }
 
     def lines(self) -> list[str]:
-        """The same as text."""
-        grown = ", ".join(f"{old} % to {new} %" for old, new in self.posterior_bounds.items())
+        """The guarantee as text, wrapped."""
+        start, end = self.dates
+        paragraphs = {
+            "reports": (self.asks,),
+            "period": (f"from {start} until {end} UTC",),
+            "guarantee": (self.guaranteed,),
+            "certainty": (self.certainty,),
+            "noise": (self.noise,),
+            "budget": (self.adds_up,),
+            "not covered": self.not_covered,
+            "who sees": self.seen,
+        }
         return [
-            f"asks         {self.asks}",
-            f"when         from {self.dates[0]} until {self.dates[1]} UTC",
-            f"guaranteed   {self.guaranteed}",
-            f"a suspicion  can grow by one report at most from {grown}",
-            f"adds up      {self.adds_up}",
-            *_listed("not covered", self.not_covered),
-            *_listed("who sees", self.seen),
+            line for label, items in paragraphs.items() for line in _paragraph(label, items)
         ]
 
 
+def _in_100(chance: Fraction) -> str:
+    """A share of reports in words; never all or none of them, since neither can occur."""
+    count = round(100 * chance)
+    if count == 0:
+        return "fewer than 1 in 100"
+    return f"about {count} in 100" if count < 100 else "more than 99 in 100"
+
+
 def _plain(odds: Fraction) -> str:
-    """Rounded up: whole from 10 on, and with as many digits below as make a difference."""
+    """Rounded up: a whole number from 10 on, one digit from 2 on, two digits below."""
     if odds >= 10:
         return f"{ceil(odds):,}"
     return format_epsilon(odds, digits=1 if odds >= 2 else 2)
 
 
 def _areas(zones: Zones) -> str:
-    """Which areas there are, for somebody who knows the place and no rule."""
+    """The areas, in words for somebody who knows the place but not the zones rule."""
     kind, _, number = zones.rule.partition(":")
     if kind == "grid":
-        return f"{len(zones)} cells of a grid of {number} by {number}"
+        return f"the {len(zones)} cells of a {number}-by-{number} grid"
     if kind == "h3":
         return f"{len(zones)} hexagons (H3, resolution {number})"
     names = zones.names
@@ -201,10 +264,10 @@ def _areas(zones: Zones) -> str:
 
 def _moment(unix_s: int) -> str:
     try:
-        found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_s)
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_s)
     except OverflowError:
         return BEYOND_CALENDAR
-    return f"{found:%Y-%m-%d %H:%M}"
+    return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _span(seconds: int) -> str:
@@ -214,5 +277,11 @@ def _span(seconds: int) -> str:
     return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
-def _listed(name: str, several: tuple[str, ...]) -> list[str]:
-    return [f"{name if not k else '':<13}{each}" for k, each in enumerate(several)]
+def _paragraph(label: str, items: tuple[str, ...]) -> list[str]:
+    """Items below each other beside their label; a long one continues with an indent."""
+    indent, wrapped = " " * 13, []
+    for item in items:
+        several = " " * (2 if len(items) > 1 else 0)
+        wrapped += wrap(item, WIDTH, initial_indent=indent, subsequent_indent=indent + several)
+    wrapped[0] = f"{label:<13}{wrapped[0].lstrip()}"
+    return wrapped

@@ -37,7 +37,7 @@ OUTLINES_BYTES_MAX = 4 * 2**20
 
 def outlines_bytes(bundle: TaskBundle) -> bytes | None:
     """GeoJSON, or None of a task that has none to be drawn, or too many corners."""
-    book = bundle.book
+    book = bundle.domain
     if not isinstance(book, Zones) or not book.polygons:
         return None
     content = polygons_bytes(book.polygons)
@@ -56,7 +56,7 @@ def checked_outlines(bundle: TaskBundle) -> bytes | None:
 
 def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
     """The same task, to be drawn with these; refused unless they are those of its zones."""
-    book = bundle.book
+    book = bundle.domain
     if not isinstance(book, Zones):
         raise TaskRefused(
             f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none",
@@ -91,7 +91,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
             locations=len(wrong),
             elsewhere=int(np.count_nonzero(wrong)),
         )
-    return replace(bundle, book=replace(book, polygons=made.polygons))
+    return replace(bundle, domain=replace(book, polygons=made.polygons))
 
 
 def read_outlines(folder: Path, bundle: TaskBundle) -> TaskBundle:

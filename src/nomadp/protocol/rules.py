@@ -25,14 +25,14 @@ from nomadp.protocol.ceilings import (
     TASK_MAX_S,
 )
 
-__all__ = ["ATLAS", "QUESTIONS", "Parameters", "check_text"]
+__all__ = ["ATLAS", "ORACLES", "Parameters", "check_text"]
 
 ATLAS = "atlas"
-QUESTIONS = ("trips", "starts", "ends", "visits")
+ORACLES = ("trips", "starts", "ends", "visits")
 """With ATLAS, all that a task may name: their reports are of one size for every journey."""
 _HASH = re.compile("[0-9a-f]{64}")
 _SALT = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
-_OPTIONS = {ATLAS: (), **dict.fromkeys(QUESTIONS, ("zones", "when"))}
+_OPTIONS = {ATLAS: (), **dict.fromkeys(ORACLES, ("zones", "when"))}
 _RULE = re.compile("(grid|h3):(0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64}")
 
 
@@ -74,7 +74,7 @@ class Parameters:
         object.__setattr__(self, "params", dict(self.params))
 
     @property
-    def asks(self) -> bool:
+    def is_oracle(self) -> bool:
         """Whether it is a direct question."""
         return self.mechanism != ATLAS
 
@@ -132,7 +132,7 @@ def _check_texts(task: Parameters) -> None:
 
 
 def _check_mechanism(task: Parameters) -> None:
-    names = (ATLAS, *QUESTIONS)
+    names = (ATLAS, *ORACLES)
     if task.mechanism not in names:
         raise TaskRefused(
             f"the mechanism of a task must be one of {', '.join(names)}, whose reports are of "
@@ -148,7 +148,7 @@ def _check_mechanism(task: Parameters) -> None:
             mechanism=task.mechanism,
             known=here,
         )
-    if task.asks != (task.length is None):
+    if task.is_oracle != (task.length is None):
         raise TaskRefused(
             "an ATLAS task must have a length, and a direct question none",
             code="options_of_another_mechanism",
@@ -173,7 +173,7 @@ def _check_params(task: Parameters) -> None:
             code="params_malformed",
             mechanism=task.mechanism,
         )
-    if not task.asks:
+    if not task.is_oracle:
         return
     rule, when = params["zones"], params.get("when")
     if not _RULE.fullmatch(rule) or rule.partition("polygons:")[2] not in (

@@ -15,9 +15,9 @@ from nomadp.budget import as_epsilon
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.protocol.canonical import base64url, canonical_bytes, parse_canonical
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
-from nomadp.protocol.rules import ATLAS, QUESTIONS, Parameters, check_text
+from nomadp.protocol.rules import ATLAS, ORACLES, Parameters, check_text
 
-__all__ = ["ATLAS", "QUESTIONS", "WIRE_VERSION", "Task", "is_task_id"]
+__all__ = ["ATLAS", "ORACLES", "WIRE_VERSION", "Task", "is_task_id"]
 
 WIRE_VERSION = 1
 _TAG = hashlib.sha256(b"nomadp task v1").digest()
@@ -44,10 +44,10 @@ class Task(Parameters):
     """The parameters of a collection as they travel, under the id that is their hash."""
 
     def as_dict(self) -> dict[str, Any]:
-        book = "zones_sha256" if self.asks else "atlas_sha256"
+        book = "zones_sha256" if self.is_oracle else "atlas_sha256"
         said = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
         said |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
-        said |= {book: self.domain_sha256} | ({} if self.asks else {"length": self.length})
+        said |= {book: self.domain_sha256} | ({} if self.is_oracle else {"length": self.length})
         if self.delete_counts:
             said["delete_counts"] = True
         law = {"name": self.mechanism, "version": self.version, "params": dict(self.params)}
@@ -109,7 +109,7 @@ def _fields(said: dict[str, Any]) -> dict[str, Any]:
             "mechanism must have a name, a version and params, and nothing else",
             code="mechanism_malformed",
         )
-    asks = law["name"] in QUESTIONS
+    asks = law["name"] in ORACLES
     book = "zones_sha256" if asks else "atlas_sha256"
     _check_names(said, {book} if asks else {book, "length"})
     if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:

@@ -32,7 +32,7 @@ class Verified:
     @cached_property
     def follows(self) -> bool | None:
         """Whether atlas or zones are what their public rule gives; None if nobody can tell."""
-        book = self.bundle.book
+        book = self.bundle.domain
         if not isinstance(book, Zones):
             return follows_its_recipe(book, self.bundle.locations)
         if book.rule.startswith("polygons:"):
@@ -59,7 +59,7 @@ class Verified:
     def lines(self) -> list[str]:
         """What was checked, a line each."""
         said, law = self.promise.as_dict(), "is within" if self.promise.holds else "EXCEEDS"
-        made = "zones" if self.bundle.task.asks else "atlas"
+        made = "zones" if self.bundle.task.is_oracle else "atlas"
         return [
             f"id           {self.bundle.task.id}: computed from the task itself",
             "files        have the hashes that the task names",

@@ -5,12 +5,12 @@ from typing import TypeVar
 
 from nomadp.errors import DomainError
 
-__all__ = ["brought_to_length"]
+__all__ = ["resample"]
 
 T = TypeVar("T")
 
 
-def brought_to_length(points: Sequence[T], length: int) -> list[T]:
+def resample(points: Sequence[T], length: int) -> list[T]:
     """Evenly spaced positions along the way, both ends kept; a short one repeats its last.
 
     Position k of a longer journey of n points is (k (n - 1)) / (length - 1), rounded with

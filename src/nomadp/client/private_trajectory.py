@@ -1,8 +1,8 @@
-"""A private journey, brought to what its task reports: a journey of any values gives a report.
+"""A private trajectory, prepared for its task: any input values lead to a report.
 
-What is unusual has a public answer (docs/device.md): whether a device reports must not tell
-where somebody was. `Steps` are prepared before a task is asked for; what is left to do then
-takes as many operations for every journey.
+Unusual values are replaced by public ones (docs/device.md), because whether a device reports
+must not reveal where somebody was. `PrivatePoints` are prepared before a task is chosen. The
+steps after that take the same number of operations for every trajectory.
 """
 
 import math
@@ -17,7 +17,7 @@ from nomadp.errors import DomainError
 from nomadp.geometry import Floats, distance_km, places, usable_degrees
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.protocol import TaskBundle, brought_to_length
+from nomadp.protocol import TaskBundle, resample
 from nomadp.trajectory import HOURS, PUBLIC_HOUR
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "POINTS_MAX",
     "PUBLIC_LOCATION",
     "PrivateTrajectory",
-    "Steps",
+    "PrivatePoints",
     "farthest_km",
 ]
 
@@ -42,7 +42,7 @@ _UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Steps:
+class PrivatePoints:
     """The points of a journey of which something is usable. Private: nothing is printed."""
 
     lat: Floats
@@ -53,18 +53,20 @@ class Steps:
     """Of locations, empty where a point has none."""
 
     @classmethod
-    def of(cls, journey: Any) -> "Steps":
+    def of(cls, trajectory: Any) -> "PrivatePoints":
         """From pairs of degrees (lat, lng), or location indices; refused if it is neither."""
-        if isinstance(journey, Steps):
-            return journey
-        found = _numbers(journey)
+        if isinstance(trajectory, PrivatePoints):
+            return trajectory
+        found = _numbers(trajectory)
         if found.ndim == 2:
             return cls.placed(found[:, 0], found[:, 1])
         nowhere = np.full(len(found), np.nan)
         return cls(nowhere, nowhere, indices=found)
 
     @classmethod
-    def placed(cls, lat: Floats, lng: Floats, ids: Sequence[str] | None = None) -> "Steps":
+    def placed(
+        cls, lat: Floats, lng: Floats, ids: Sequence[str] | None = None
+    ) -> "PrivatePoints":
         """Points with neither usable coordinates nor an id are dropped."""
         lat, lng = usable_degrees(lat, lng)
         keep = ~np.isnan(lat)
@@ -77,7 +79,7 @@ class Steps:
         return len(self.lat)
 
     def __repr__(self) -> str:
-        return "Steps(withheld)"
+        return "PrivatePoints(withheld)"
 
     def at(self, rows: list[int], locations: LocationSet) -> Ints:
         """The locations at these rows: as many operations whatever the points are."""
@@ -112,9 +114,9 @@ class PrivateTrajectory:
     hour: int | None
 
     @classmethod
-    def of(cls, journey: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
-        """From `Steps`, or from what they are made of."""
-        steps, rows = _read(Steps.of(journey), bundle)
+    def of(cls, trajectory: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
+        """From `PrivatePoints`, or from what they are made of."""
+        steps, rows = _read(PrivatePoints.of(trajectory), bundle)
         is_free = len(rows) == POINTS_MAX and bundle.task.length is None
         count = min(len(steps), len(rows)) if is_free else len(rows)
         found = steps.at(rows, bundle.locations)[:count]
@@ -130,25 +132,25 @@ def _points_read(bundle: TaskBundle) -> int:
     return POINTS_MAX if bundle.task.mechanism == "visits" else ENDS
 
 
-def _read(steps: Steps, bundle: TaskBundle) -> tuple[Steps, list[int]]:
+def _read(steps: PrivatePoints, bundle: TaskBundle) -> tuple[PrivatePoints, list[int]]:
     """What is read of a journey, in as many rows for every journey."""
     if not len(steps):
         nowhere = np.full(1, np.nan)
-        steps = Steps(nowhere, nowhere)
-    return steps, brought_to_length(range(len(steps)), _points_read(bundle))
+        steps = PrivatePoints(nowhere, nowhere)
+    return steps, resample(range(len(steps)), _points_read(bundle))
 
 
-def farthest_km(steps: Steps, bundle: TaskBundle) -> float:
+def farthest_km(steps: PrivatePoints, bundle: TaskBundle) -> float:
     """From every location, of the points that are read: private, for its owner's eyes."""
     steps, rows = _read(steps, bundle)
     degrees = steps.degrees(rows, bundle.locations)
     return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, bundle.locations))
 
 
-def _numbers(journey: Any) -> Any:
+def _numbers(trajectory: Any) -> Any:
     """(n,) indices or (n, 2) degrees. No refusal says what was wrong where, or how many."""
     try:
-        rows = journey if isinstance(journey, np.ndarray) else list(journey)
+        rows = trajectory if isinstance(trajectory, np.ndarray) else list(trajectory)
         found = _as_numbers(rows)
     except (TypeError, ValueError, OverflowError):
         found = np.array(None)

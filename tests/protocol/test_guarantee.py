@@ -1,8 +1,10 @@
 """What people are told of a task."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from nomadp.budget import exp_lower, exp_upper
@@ -48,8 +50,8 @@ def test_the_largest_ratio_is_that_of_weights_or_of_words_whichever_is_more(
             assert not Guarantee(bundle).holds
 
 
-def test_odds_are_rounded_up(atlas_kit):
-    promise = Guarantee(atlas_kit)
+def test_odds_are_rounded_up(atlas_bundle):
+    promise = Guarantee(atlas_bundle)
     assert promise.odds == "54.6"
     assert exp_lower(Fraction(4)) < exp_upper(Fraction(4)) < Fraction(promise.odds)
     assert promise.posterior_bounds == {"1": "35.6", "10": "85.9", "50": "98.3"}
@@ -73,6 +75,38 @@ def test_odds_are_told_in_plain_numbers_that_are_never_too_small(epsilon, times)
     assert promise.times == promise.as_dict()["times_at_most"] == times
     assert Fraction(times.replace(",", "")) >= exp_upper(Fraction(epsilon))
     assert f" {times} " in promise.guaranteed
+
+
+@pytest.mark.parametrize("mechanism", ["atlas", "trips", "visits"])
+def test_how_many_reports_contain_the_truth_follows_from_the_law(mechanism):
+    options = {"length": 2} if mechanism == "atlas" else {"zones": "grid:2"}
+    bundle = create_task(
+        NINE, mechanism, epsilon=2, purpose="A test.", end=30_000, start=29_990, **options
+    )
+    law = bundle.mechanism.report_law(bundle.report_length).channel
+    if mechanism == "atlas":
+        truth = np.array([[0], [1]])
+        weights, holds = law.weights(truth)[0], law.near(truth)[0]
+    else:
+        name, named_by = bundle.mechanism.label_name(0), bundle.mechanism.labels_of
+        weights = law.weights(0)
+        holds = np.array([name in named_by(law.report(int(each))) for each in law.outputs])
+    chance = weights[holds].sum() / weights.sum()
+    count, of = re.findall("[0-9]+", Guarantee(bundle).noise)[:2]
+    assert (int(count), of) == (round(100 * chance), "100")
+
+
+def test_a_question_with_one_answer_hides_nothing():
+    bundle = create_task(
+        NINE,
+        "starts",
+        epsilon=2,
+        purpose="A test.",
+        end=30_000,
+        start=29_990,
+        zones=named(NINE, [0] * 9, ["all"]),
+    )
+    assert "100" not in Guarantee(bundle).noise
 
 
 def named(places, of, names):
@@ -127,25 +161,27 @@ def test_an_atlas_in_which_all_are_near_tells_nothing():
     assert Guarantee(bundle).largest_ratio == 1
 
 
-def test_a_contributor_reads_what_is_and_is_not_covered(atlas_kit, wording):
-    wording("protocol", "guarantee of an ATLAS task", "\n".join(Guarantee(atlas_kit).lines()))
+def test_a_contributor_reads_what_is_and_is_not_covered(atlas_bundle, wording):
+    wording(
+        "protocol", "guarantee of an ATLAS task", "\n".join(Guarantee(atlas_bundle).lines())
+    )
     delayed = question(send_within=7200, reports_per_contributor=2)
     asked = Guarantee(TaskBundle(Task(**delayed), NINE, ZONES))
     wording("protocol", "guarantee of a delayed task of trips", "\n".join(asked.lines()))
 
 
-def test_what_is_checked_is_said(atlas_kit, zones_kit, wording):
+def test_what_is_checked_is_said(atlas_bundle, zones_bundle, wording):
     rows = ATLAS.pages[0].journeys.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
     unknown = parse_atlas(atlas_with(recipe="another"))
-    exceeding = TaskBundle(atlas_kit.task, NINE, ATLAS)
+    exceeding = TaskBundle(atlas_bundle.task, NINE, ATLAS)
     object.__setattr__(exceeding, "task", Task(**fields(epsilon=Fraction(39, 10))))
     bundles = {
-        "as its rule makes it": zones_kit,
+        "as its rule makes it": zones_bundle,
         "not as its rule makes it": TaskBundle(
             Task(**fields(domain_sha256=other.sha256)), NINE, other
         ),
-        "of an unknown rule": TaskBundle(atlas_kit.task, NINE, unknown),
+        "of an unknown rule": TaskBundle(atlas_bundle.task, NINE, unknown),
         "beyond its epsilon": exceeding,
     }
     told = [
@@ -155,16 +191,16 @@ def test_what_is_checked_is_said(atlas_kit, zones_kit, wording):
     wording("protocol", "verified task", "\n\n".join(told), hide=hide)
 
 
-def test_what_follows_its_public_rule_is_told_from_what_does_not(atlas_kit, zones_kit):
-    assert Verified(atlas_kit).follows is True
-    assert Verified(zones_kit).follows is True
+def test_what_follows_its_public_rule_is_told_from_what_does_not(atlas_bundle, zones_bundle):
+    assert Verified(atlas_bundle).follows is True
+    assert Verified(zones_bundle).follows is True
     rows = ATLAS.pages[0].journeys.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
     bundle = TaskBundle(Task(**fields(domain_sha256=other.sha256)), NINE, other)
     assert Verified(bundle).follows is False
     assert not Verified(bundle).ok
     unknown = parse_atlas(atlas_with(recipe="another"))
-    assert Verified(TaskBundle(atlas_kit.task, NINE, unknown)).follows is None
+    assert Verified(TaskBundle(atlas_bundle.task, NINE, unknown)).follows is None
     turned = Zones(NINE, ZONES.of[::-1], ZONES.names, "grid:3")
     asked = Task(**question() | {"domain_sha256": turned.sha256})
     assert Verified(TaskBundle(asked, NINE, turned)).follows is False
@@ -231,7 +267,7 @@ def conforms(value, schema) -> bool:
     return value in schema if isinstance(schema, set) else type(value) is schema
 
 
-@pytest.mark.parametrize("which", ["atlas_kit", "zones_kit"])
+@pytest.mark.parametrize("which", ["atlas_bundle", "zones_bundle"])
 def test_the_registry_gets_a_record_of_its_schema(which, request):
     bundle = request.getfixturevalue(which)
     record = registry_record(bundle, Curator("A city", "Government", "Chicago"))
@@ -287,15 +323,15 @@ def test_an_epsilon_that_has_no_decimals_is_rounded_up_for_the_registry():
     assert "1/3" in loss["privacy_parameters_details"]
 
 
-def test_the_registry_is_told_in_words(atlas_kit, wording):
-    text = registry_yaml(atlas_kit, Curator("A city", "Government", "Chicago"))
-    slug = atlas_kit.task.id.lower().replace("_", "-").strip("-")
-    hide = {atlas_kit.task.id: "TASK", slug: "SLUG"}
+def test_the_registry_is_told_in_words(atlas_bundle, wording):
+    text = registry_yaml(atlas_bundle, Curator("A city", "Government", "Chicago"))
+    slug = atlas_bundle.task.id.lower().replace("_", "-").strip("-")
+    hide = {atlas_bundle.task.id: "TASK", slug: "SLUG"}
     wording("protocol", "record for a registry of deployments", text, hide=hide)
 
 
-def test_a_law_that_loses_more_than_its_task_says_is_flagged(atlas_kit):
-    bundle = TaskBundle(atlas_kit.task, NINE, ATLAS)
+def test_a_law_that_loses_more_than_its_task_says_is_flagged(atlas_bundle):
+    bundle = TaskBundle(atlas_bundle.task, NINE, ATLAS)
     assert Verified(bundle).ok
     claimed = Task(**fields(epsilon=Fraction(39, 10)))
     object.__setattr__(bundle, "task", claimed)  # no such bundle can be made
