@@ -151,8 +151,8 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
     world = mechanism.locations
     rows = [public_tracks(world, length, 8)[k % 8] for k, length in enumerate(lengths)]
     true = nomadp.TrajectorySet.from_lists(rows, size=len(mechanism.locations))
-    words = nomadp.SeededRandom(SEED)
-    reports, perturb_s = timed(lambda: nomadp.perturb_set(mechanism, true, words, jobs=1))
+    randomness = nomadp.SeededRandom(SEED)
+    reports, perturb_s = timed(lambda: nomadp.perturb_set(mechanism, true, randomness, jobs=1))
     _, decode_s = timed(lambda: nomadp.decode(mechanism, reports))
     prior, learn_s = timed(lambda: nomadp.fit_prior(mechanism, reports))
     _, learned_s = timed(lambda: nomadp.decode(mechanism, reports, prior))

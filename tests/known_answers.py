@@ -310,12 +310,12 @@ def uniforms(words):
 
 def stream(source, bound_to, names, index, count):
     """The words of a stream."""
-    words = SeededRandom(source["seed"]) if "seed" in source else _keyed(source["key"])
+    randomness = SeededRandom(source["seed"]) if "seed" in source else _keyed(source["key"])
     if bound_to is not None:
-        words = words.bound_to(bound_to)
+        randomness = randomness.bound_to(bound_to)
     if names is not None:
-        words = words.named(names)
-    one = words.stream(index)
+        randomness = randomness.named(names)
+    one = randomness.stream(index)
     return [f"{one.next():016x}" for _ in range(count)]
 
 
@@ -324,8 +324,8 @@ def many(world, mechanism, epsilon, options, trajectories, seed, hours=None):
     made = make_mechanism(mechanism, world, epsilon, **options)
     known = None if hours is None else np.array(hours)
     some = TrajectorySet.from_lists(trajectories, size=len(world), hours=known)
-    words = SeededRandom(seed).bound_to(made.identity)
-    return perturb_many(made, some, words, fastest(made)).locations.tolist()
+    randomness = SeededRandom(seed).bound_to(made.identity)
+    return perturb_many(made, some, randomness, fastest(made)).locations.tolist()
 
 
 def _keyed(key):

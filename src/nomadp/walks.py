@@ -58,9 +58,9 @@ def _walked(locations: LocationSet) -> tuple[LocationSet, Journeys]:
     size = len(locations)
     if size <= _WALKED:
         return locations, np.arange(size, dtype=np.int32)
-    words = SeededRandom(0).bound_to(f"walk-2/places/{locations.sha256}")
+    randomness = SeededRandom(0).bound_to(f"walk-2/places/{locations.sha256}")
     # One of each block, whichever: else those of a grid could all be in the same columns.
-    within = uniforms(words.rows(np.arange(_WALKED), 1))[:, 0]
+    within = uniforms(randomness.rows(np.arange(_WALKED), 1))[:, 0]
     places = np.unique(((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32))
     return locations.subset(places), places
 

@@ -24,10 +24,10 @@ EXP = make_mechanism("exp", WORLD, "7/2")
 FORMATS = ("csv", "csv.gz", "parquet")
 
 
-def made(name="exp", words=None, **how):
+def made(name="exp", randomness=None, **how):
     options = {"size": 6} if name == "atlas" else {}
     mechanism = make_mechanism(name, WORLD, "7/2", **options)
-    return nomadp.perturb_set(mechanism, TRUE, words, **how)
+    return nomadp.perturb_set(mechanism, TRUE, randomness, **how)
 
 
 def listing(folder):
@@ -71,7 +71,7 @@ def test_parquet_has_one_row_to_a_report_and_its_header_inside(tmp_path):
 
 
 def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
-    simulated = made(words=nomadp.SeededRandom(1))
+    simulated = made(randomness=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private", type="SimulatedReports"):
         write_reports(tmp_path / "out.csv", simulated)
     assert listing(tmp_path) == []
@@ -80,7 +80,7 @@ def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
 
 
 def test_nobody_calls_simulated_reports_people_s():
-    simulated = made(words=nomadp.SeededRandom(1))
+    simulated = made(randomness=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private"):
         nomadp.Reports(
             simulated.offsets,
@@ -111,7 +111,7 @@ def test_reports_that_say_nothing_of_themselves_need_somebody_who_does(tmp_path)
     with refused(SchemaError, "header_missing"):
         read_reports(path, WORLD)
     found = read_reports(path, WORLD, EXP)
-    assert (type(found), found.header.words) == (nomadp.SimulatedReports, "unknown")
+    assert (type(found), found.header.randomness) == (nomadp.SimulatedReports, "unknown")
     rows, said = read_rows(path, WORLD)
     assert (lists(rows.rows), said) == ([[0]], {})
 

@@ -188,8 +188,8 @@ def _counts(mechanism: Mechanism, length: int, draws: int, seed: int) -> Ints:
     hours = true[length] if mechanism.timed else None
     offsets = np.arange(len(names) + 1) * length
     several = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
-    words = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
-    drawn = perturb_many(mechanism, several, words, fastest(mechanism)).locations
+    randomness = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
+    drawn = perturb_many(mechanism, several, randomness, fastest(mechanism)).locations
     entries = drawn.reshape(len(names), -1).T
     shape = (mechanism.report_size,) * len(entries)
     rows = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)

@@ -115,7 +115,9 @@ def refusal_in(text: str) -> NomadpError | None:
     return cast(NomadpError, refusal(told[1], code=told[2], **facts))
 
 
-def perturbing(mechanism: Mechanism, words: KeyedRandom, path: str, *, linked: bool) -> Mapper:
+def perturbing(
+    mechanism: Mechanism, randomness: KeyedRandom, path: str, *, linked: bool
+) -> Mapper:
     """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 
@@ -124,7 +126,7 @@ def perturbing(mechanism: Mechanism, words: KeyedRandom, path: str, *, linked: b
         here = _kept(mechanism)
         _check_software(software, software_of(here))
         for batch in gathered(batches):
-            yield perturb_batch(here, words, batch, path, linked=linked)
+            yield perturb_batch(here, randomness, batch, path, linked=linked)
 
     return perturb_batches
 

@@ -88,10 +88,10 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
-    words = SeededRandom(reports.seed(catalogue))
+    randomness = SeededRandom(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
     mechanism = reports.setting.build(catalogue)
-    return perturb_set(mechanism, trajectories, words, keep_tids=True)
+    return perturb_set(mechanism, trajectories, randomness, keep_tids=True)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.reports.header import Header, check_locations
 from nomadp.sequences import Sequences
 
@@ -145,7 +145,9 @@ def reports_as(
     return kind(*parts, header=header, world=world, **columns)
 
 
-def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tuple[str, ...]:
+def report_ids(
+    randomness: RandomSource, mechanism: Mechanism, tids: tuple[str, ...]
+) -> tuple[str, ...]:
     """One of 128 random bits for each trajectory; others for other mechanisms.
 
     An id is drawn from the words of the job, from the stream that bears the tid. So a job that
@@ -154,7 +156,7 @@ def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tup
     """
     if not tids:
         return ()
-    named = words.bound_to(f"report ids of {mechanism.identity}").named(tids)
+    named = randomness.bound_to(f"report ids of {mechanism.identity}").named(tids)
     digits = named.rows(np.arange(len(tids)), 2).astype(">u8").tobytes().hex()
     return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
 
