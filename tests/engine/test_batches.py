@@ -56,7 +56,7 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
         mechanism, true, randomness.bound_to(mechanism.identity).named(true.tids)
     )
     reports = batched(mechanism, randomness, batch)
-    if mechanism.asks:
+    if mechanism.is_oracle:
         assert reports.schema.names == ["tid", "values"]
         assert reports["tid"].to_pylist() == list(true.tids)
         assert reports["values"].flatten().to_pylist() == drawn.tolist()

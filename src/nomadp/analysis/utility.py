@@ -162,7 +162,7 @@ def simulate_utility(
     >>> bought.best.error_km < bought.answers["constant"].error_km
     True
     """
-    if mechanism.asks:
+    if mechanism.is_oracle:
         raise DomainError(
             f"an error in km is one of journeys, and {mechanism.name} asks a direct question, "
             "whose error is one of shares; leave out the locations, or use atlas",

@@ -112,7 +112,9 @@ def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
         return rows
     if is_bit_for_bit(small[0]):
         rows += [_compared(one, path, sampling) for one in small]
-        if not small[0].asks:  # whose laws draw by themselves: the reference is sampled, too
+        if not small[
+            0
+        ].is_oracle:  # whose laws draw by themselves: the reference is sampled, too
             return rows
     if lacking := _lacking(path):
         return [*rows, PathRow(name, path, f"not seen: {lacking} is not installed here")]

@@ -44,7 +44,7 @@ def perturb_batch(
     drawn = perturb_many(mechanism, true, named, path)
     names = true.tids if linked else report_ids(randomness, mechanism, true.tids)
     rows = Sequences(mechanism.report_offsets(true.offsets), drawn.locations, names)
-    return batch_of(rows, None if mechanism.asks else mechanism.locations, drawn.numbers)
+    return batch_of(rows, None if mechanism.is_oracle else mechanism.locations, drawn.numbers)
 
 
 @dataclass(frozen=True)

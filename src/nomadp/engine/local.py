@@ -106,7 +106,7 @@ def perturb_set(
     header = Header.of(mechanism, randomness, linked=linked, path=path)
     offsets = mechanism.report_offsets(trajectories.offsets)
     rows = Sequences(offsets, columns.pop("locations"), trajectories.tids)
-    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
+    columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
 
@@ -132,7 +132,7 @@ def _check_given(trajectories: Any, randomness: Any) -> None:
 def _kept(mechanism: Mechanism, how: How) -> bool:
     """Whether transcripts are; of a direct question there is nothing more to keep."""
     kept = how.get("transcripts", False)
-    if kept and mechanism.asks:
+    if kept and mechanism.is_oracle:
         raise DomainError(
             f"a report of {mechanism.name} must be all that is kept of a direct question, and "
             "transcripts were asked for; leave them out",

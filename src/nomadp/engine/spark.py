@@ -212,7 +212,7 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
 
 def _reports(frame: Frame, mechanism: Mechanism) -> Frame:
     """The columns that say what was released."""
-    if mechanism.asks and VALUES in frame.columns:
+    if mechanism.is_oracle and VALUES in frame.columns:
         return frame.select("tid", VALUES)
     more = ["number"] if "number" in frame.columns else []
     _trajectories(frame)

@@ -164,7 +164,7 @@ def tallying(mechanism: Mechanism) -> Mapper:
 
 def report_columns(mechanism: Mechanism) -> str:
     """The columns of its reports, as an engine wants them named."""
-    if mechanism.asks:
+    if mechanism.is_oracle:
         return VALUE_COLUMNS
     return f"{REPORT_COLUMNS}, number bigint" if is_numbered(mechanism) else REPORT_COLUMNS
 
@@ -173,7 +173,7 @@ def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
     rows = rows_of(batch, public_of(mechanism))
     header = Header.made_by(mechanism)
     columns: dict[str, Any] = {"numbers": rows.numbers, "refused": rows.refused}
-    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
+    columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
     return reports_as(header, mechanism.locations, rows.rows, **columns)
 
 

@@ -105,7 +105,7 @@ def fastest(mechanism: Mechanism) -> str:
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
-    if mechanism.asks or kind in (IndependentPoints, Ngram, Atlas):
+    if mechanism.is_oracle or kind in (IndependentPoints, Ngram, Atlas):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
 

@@ -139,9 +139,9 @@ def _question(
 ) -> Mechanism | None:
     """The direct question that reports answer; None where they are journeys."""
     if made_by is not None:
-        return made_by if made_by.asks else None
+        return made_by if made_by.is_oracle else None
     try:
-        if not kind_of(header.mechanism).asks:
+        if not kind_of(header.mechanism).is_oracle:
             return None
     except DomainError:  # of a package that is not here: it has no questions
         return None
