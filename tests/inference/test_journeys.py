@@ -235,7 +235,7 @@ def test_reports_that_cannot_be_are_refused_or_left_out():
     with refused(DomainError, "impossible_reports"):
         decode(mechanism, reports)
     left = possible(mechanism, reports)
-    assert (left.ids, left.refusals) == (("0", "2"), 1)
+    assert (left.ids, left.n_refused) == (("0", "2"), 1)
     assert len(decode(mechanism, left)) == 4
 
 

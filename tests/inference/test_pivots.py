@@ -163,7 +163,7 @@ def test_a_transcript_that_cannot_be_is_left_out_and_counted():
     first, second = reports.transcripts
     forged = replace(reports, transcripts=(first, (*second[:-1], 99)))
     kept, found = decode_released(mechanism, forged)
-    assert (kept.ids, kept.refusals, len(found)) == (("0",), 1, 3)
+    assert (kept.ids, kept.n_refused, len(found)) == (("0",), 1, 3)
 
 
 def test_without_transcripts_there_is_nothing_to_decode():

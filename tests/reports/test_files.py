@@ -46,7 +46,7 @@ def test_reports_survive_being_written_and_read(tmp_path, suffix, name, how):
     found = read_reports(path, WORLD)
     assert found == reports
     assert type(found) is type(reports) is nomadp.Reports
-    assert not found.refusals
+    assert not found.n_refused
 
 
 def test_csv_reads_as_anyone_would_expect(tmp_path):
@@ -87,7 +87,7 @@ def test_nobody_calls_simulated_reports_people_s():
             simulated.locations,
             simulated.names,
             header=simulated.header,
-            world=WORLD,
+            location_set=WORLD,
         )
 
 
@@ -167,7 +167,7 @@ def test_points_that_cannot_be_a_report_are_counted_and_left_out(tmp_path):
     found = read_reports(path, WORLD, EXP)
     assert (found.ids, lists(found), found.numbers.tolist()) == (("good",), [[2, 0]], [3])
     assert sorted(found.refused.values()) == [1, 1, 1]
-    assert found.refusals == 3
+    assert found.n_refused == 3
 
 
 BAD_ROWS = {
@@ -291,6 +291,6 @@ def test_columns_must_be_as_long_as_there_are_reports():
             TRUE.locations,
             TRUE.names,
             header=made().header,
-            world=WORLD,
+            location_set=WORLD,
             numbers=np.array([1, 2]),
         )

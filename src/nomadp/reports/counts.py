@@ -146,7 +146,7 @@ class Counts:
     @classmethod
     def of(cls, mechanism: Mechanism, reports: AnyReports) -> "Counts":
         """Of the reports that the mechanism can have made; the others are only counted."""
-        law, refused = mechanism.identity, reports.refusals
+        law, refused = mechanism.identity, reports.n_refused
         cells: dict[Cell, int] = {}
         for read in released_values(mechanism, reports, strict=False):
             refused += int(np.count_nonzero(read.wrong))

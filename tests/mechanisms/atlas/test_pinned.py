@@ -104,7 +104,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     reports = reported(mechanism, list(drawn))
     assert len(decode(mechanism, reports)) == 100
     longer = reported(mechanism, [*drawn, [1, 2, 3]])
-    assert possible(mechanism, longer).refusals == 1  # there is no atlas of that length
+    assert possible(mechanism, longer).n_refused == 1  # there is no atlas of that length
 
 
 def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
