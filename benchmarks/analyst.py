@@ -69,7 +69,7 @@ def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) ->
             here = int((each == length).sum())
             drawn = rng.choice(len(chances[length]), here, p=chances[length])
             parts.append(drawn)
-            places.append(mechanism.atlas(length).journeys[drawn].reshape(-1))
+            places.append(mechanism.atlas(length).codewords[drawn].reshape(-1))
         offsets = np.concatenate([[0], np.cumsum(np.sort(each))]).astype(np.int32)
         lists = pa.ListArray.from_arrays(
             pa.array(offsets), ids.take(pa.array(np.concatenate(places)))

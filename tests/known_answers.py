@@ -171,7 +171,9 @@ def _options(options, world):
         return options
     asked = options["pinned"]
     pages = [
-        law_homes.Page(np.array(page["journeys"], dtype=np.int32), page["near_count"], math.nan)
+        law_homes.CodebookTable(
+            np.array(page["journeys"], dtype=np.int32), page["near_count"], math.nan
+        )
         for page in asked["pages"]
     ]
     made = asked["recipe"], Fraction(asked["epsilon"]), None
@@ -280,15 +282,15 @@ def atlas(world, length, size, epsilon):
     return {
         "locations": world.sha256,
         "near_count": book.near_count,
-        "first": book.journeys[:4].tolist(),
-        **hashed(" ".join(map(str, journey)) for journey in book.journeys.tolist()),
+        "first": book.codewords[:4].tolist(),
+        **hashed(" ".join(map(str, journey)) for journey in book.codewords.tolist()),
     }
 
 
 def book(world, length, size, epsilon):
     """The same, whole."""
     made = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
-    return {"near_count": made.near_count, "journeys": made.journeys.tolist()}
+    return {"near_count": made.near_count, "journeys": made.codewords.tolist()}
 
 
 def walks(world, length, count, purpose):

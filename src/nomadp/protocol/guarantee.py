@@ -85,7 +85,7 @@ class Guarantee:
             when = _WHEN.get(task.params.get("when", ""), "")
             areas = _areas(book)  # type: ignore[arg-type]  # zones, as it asks
             return f"{_ASKS[task.mechanism]}{when}; the areas are {areas}"
-        journeys = len(book.pages[0].journeys)  # type: ignore[union-attr]  # an atlas then
+        journeys = len(book.tables[0].codewords)  # type: ignore[union-attr]  # an atlas then
         if task.length == 1:
             return f"which of {journeys} public places the first point of a journey is like"
         return (

@@ -30,6 +30,6 @@ def draw_many(
             weights = channel.weights(trajectories.locations[where[positions]])
             target = high_product(randomness.rows(some, 1)[:, 0], channel.total)
             numbers[some] = (np.cumsum(weights, axis=1) <= target[:, None]).sum(axis=1)
-            control = channel.atlas.journeys[numbers[some]].T
+            control = channel.atlas.codewords[numbers[some]].T
             locations[where] = interpolated(mechanism.locations, control, length)
     return Reported(locations, numbers)
