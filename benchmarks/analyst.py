@@ -69,7 +69,7 @@ def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) ->
             here = int((each == length).sum())
             drawn = rng.choice(len(chances[length]), here, p=chances[length])
             parts.append(drawn)
-            places.append(mechanism.atlas(length).journeys[drawn].reshape(-1))
+            places.append(mechanism.atlas(length).codewords[drawn].reshape(-1))
         offsets = np.concatenate([[0], np.cumsum(np.sort(each))]).astype(np.int32)
         lists = pa.ListArray.from_arrays(
             pa.array(offsets), ids.take(pa.array(np.concatenate(places)))
@@ -151,8 +151,8 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
     world = mechanism.locations
     rows = [public_tracks(world, length, 8)[k % 8] for k, length in enumerate(lengths)]
     true = nomadp.TrajectorySet.from_lists(rows, size=len(mechanism.locations))
-    words = nomadp.SeededRandom(SEED)
-    reports, perturb_s = timed(lambda: nomadp.perturb_set(mechanism, true, words, jobs=1))
+    randomness = nomadp.SeededRandom(SEED)
+    reports, perturb_s = timed(lambda: nomadp.perturb_set(mechanism, true, randomness, jobs=1))
     _, decode_s = timed(lambda: nomadp.decode(mechanism, reports))
     prior, learn_s = timed(lambda: nomadp.fit_prior(mechanism, reports))
     _, learned_s = timed(lambda: nomadp.decode(mechanism, reports, prior))

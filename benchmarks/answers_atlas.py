@@ -32,7 +32,7 @@ class AtlasReports:
         return drawn_reports(self.channel, self.crowd.journeys, people, rng)
 
     def counted(self, counts: Any) -> dict[str, Any]:
-        return self.crowd.shares(self.channel.atlas.journeys, counts)
+        return self.crowd.shares(self.channel.atlas.codewords, counts)
 
     def estimated(self, counts: Any) -> dict[str, Any]:
         crowd, rng = self.crowd, np.random.default_rng(1)

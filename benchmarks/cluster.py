@@ -109,7 +109,7 @@ def clusters() -> list[tuple[str, str, dict[str, str]]]:
 
 
 def on_cluster(master: str, settings: dict[str, str], job: Any) -> dict[str, float]:
-    mechanism, words, _, many, _ = job
+    mechanism, randomness, _, many, _ = job
     start = time.perf_counter()
     spark, stop = opened(master, settings)
     spark.range(1).count()
@@ -120,7 +120,7 @@ def on_cluster(master: str, settings: dict[str, str], job: Any) -> dict[str, flo
         if path != many:  # in so many pieces that every worker gets one
             frame = frame.repartition(8)
         cluster.perturb(
-            frame, mechanism, words, check_unique=False, keep_tids=True
+            frame, mechanism, randomness, check_unique=False, keep_tids=True
         ).write.parquet(str(out))
 
     try:
@@ -152,13 +152,13 @@ def opened(master: str, settings: dict[str, str]) -> tuple[Any, Callable[[], Non
     return spark, stop
 
 
-def alone(mechanism: Mechanism, words: KeyedRandom, path: Path, out: Path) -> None:
+def alone(mechanism: Mechanism, randomness: KeyedRandom, path: Path, out: Path) -> None:
     """One process, one thread: the yardstick."""
     out.mkdir()
     source, fast = pq.ParquetFile(path), path_of(mechanism, FEW)
     with pq.ParquetWriter(out / "part.parquet", source.schema_arrow) as writer:
         for batch in source.iter_batches(ROWS, use_threads=False):
-            reports = perturb_batch(mechanism, words, batch, fast, linked=True)
+            reports = perturb_batch(mechanism, randomness, batch, fast, linked=True)
             writer.write_batch(reports.cast(source.schema_arrow))
 
 

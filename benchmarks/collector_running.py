@@ -72,8 +72,8 @@ def released() -> Any:
     """The numbers that people's journeys led to, drawn from a seed."""
     city = nomadp.synthetic_city(seed=1, places=PLACES, trips=TRIPS)
     journeys = city.trajectories.resampled(4)
-    words = nomadp.SeededRandom(1)
-    return nomadp.perturb_set(task_kit().mechanism, journeys, words).numbers
+    randomness = nomadp.SeededRandom(1)
+    return nomadp.perturb_set(task_kit().mechanism, journeys, randomness).numbers
 
 
 @contextmanager

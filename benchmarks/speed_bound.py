@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from nomadp.randomness import Words, WordStream
+from nomadp.randomness import RandomSource, WordStream
 
 __all__ = [
     "WORD_BYTES",
@@ -84,10 +84,10 @@ class Tally:
         return made
 
 
-class TimedWords(Words):
+class TimedWords(RandomSource):
     """Another source's words, with a tally. For one thread."""
 
-    def __init__(self, source: Words, tally: Tally) -> None:
+    def __init__(self, source: RandomSource, tally: Tally) -> None:
         self._source, self._tally = source, tally
         self.simulated = source.simulated
 
@@ -99,7 +99,7 @@ class TimedWords(Words):
         make = lambda: self._source.rows(indices, width)  # noqa: E731
         return self._tally.timed(make, len(indices) * width)
 
-    def bound_to(self, purpose: str) -> Words:
+    def bound_to(self, purpose: str) -> RandomSource:
         return TimedWords(self._source.bound_to(purpose), self._tally)
 
     def named(self, names):

@@ -125,10 +125,10 @@ def reference(
     mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, tell: Tell
 ) -> None:
     """The plain reference: the first trajectories, one at a time."""
-    words = WORDS.bound_to(mechanism.identity)
+    randomness = WORDS.bound_to(mechanism.identity)
 
     def once(count: int) -> Pass:
-        streams = [CountedStream(words.stream(k)) for k in range(count)]
+        streams = [CountedStream(randomness.stream(k)) for k in range(count)]
 
         def one_at_a_time() -> None:
             for k, stream in enumerate(streams):

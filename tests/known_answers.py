@@ -171,7 +171,9 @@ def _options(options, world):
         return options
     asked = options["pinned"]
     pages = [
-        law_homes.Page(np.array(page["journeys"], dtype=np.int32), page["near_count"], math.nan)
+        law_homes.CodebookTable(
+            np.array(page["journeys"], dtype=np.int32), page["near_count"], math.nan
+        )
         for page in asked["pages"]
     ]
     made = asked["recipe"], Fraction(asked["epsilon"]), None
@@ -280,15 +282,15 @@ def atlas(world, length, size, epsilon):
     return {
         "locations": world.sha256,
         "near_count": book.near_count,
-        "first": book.journeys[:4].tolist(),
-        **hashed(" ".join(map(str, journey)) for journey in book.journeys.tolist()),
+        "first": book.codewords[:4].tolist(),
+        **hashed(" ".join(map(str, journey)) for journey in book.codewords.tolist()),
     }
 
 
 def book(world, length, size, epsilon):
     """The same, whole."""
     made = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
-    return {"near_count": made.near_count, "journeys": made.journeys.tolist()}
+    return {"near_count": made.near_count, "journeys": made.codewords.tolist()}
 
 
 def walks(world, length, count, purpose):
@@ -310,12 +312,12 @@ def uniforms(words):
 
 def stream(source, bound_to, names, index, count):
     """The words of a stream."""
-    words = SeededRandom(source["seed"]) if "seed" in source else _keyed(source["key"])
+    randomness = SeededRandom(source["seed"]) if "seed" in source else _keyed(source["key"])
     if bound_to is not None:
-        words = words.bound_to(bound_to)
+        randomness = randomness.bound_to(bound_to)
     if names is not None:
-        words = words.named(names)
-    one = words.stream(index)
+        randomness = randomness.named(names)
+    one = randomness.stream(index)
     return [f"{one.next():016x}" for _ in range(count)]
 
 
@@ -324,8 +326,8 @@ def many(world, mechanism, epsilon, options, trajectories, seed, hours=None):
     made = make_mechanism(mechanism, world, epsilon, **options)
     known = None if hours is None else np.array(hours)
     some = TrajectorySet.from_lists(trajectories, size=len(world), hours=known)
-    words = SeededRandom(seed).bound_to(made.identity)
-    return perturb_many(made, some, words, fastest(made)).locations.tolist()
+    randomness = SeededRandom(seed).bound_to(made.identity)
+    return perturb_many(made, some, randomness, fastest(made)).locations.tolist()
 
 
 def _keyed(key):

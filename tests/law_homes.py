@@ -5,7 +5,7 @@ from nomadp.laws import channel, incidence, labels, response, square_wave
 from nomadp.laws import oracles as label_laws
 from nomadp.mechanisms import MECHANISMS, paths
 from nomadp.mechanisms.atlas import PinnedCodebooks, lloyd, long
-from nomadp.mechanisms.atlas.codebook import Page
+from nomadp.mechanisms.atlas.codebook import CodebookTable
 from nomadp.mechanisms.fast import limits as tables
 from nomadp.mechanisms.fast import rows
 from nomadp.mechanisms.ngram import mechanism as ngram
@@ -19,7 +19,7 @@ from nomadp.mechanisms.points import brr as bipartite
 
 __all__ = [
     "MECHANISMS",
-    "Page",
+    "CodebookTable",
     "PinnedCodebooks",
     "anchor",
     "asked_many",

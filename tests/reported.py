@@ -7,7 +7,9 @@ from nomadp.sequences import joined
 def reported(mechanism, rows, ids=()):
     """Simulated reports with these locations, named by their position by default."""
     header, names = Header.made_by(mechanism), tuple(ids) or tuple(map(str, range(len(rows))))
-    return SimulatedReports(*joined(rows), names, header=header, world=mechanism.locations)
+    return SimulatedReports(
+        *joined(rows), names, header=header, location_set=mechanism.locations
+    )
 
 
 def lists(rows):

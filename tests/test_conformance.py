@@ -66,8 +66,8 @@ def test_samples_follow_the_exact_law(name):
     mechanism = coarse(name, triangle(), 4)
     law = final_law(mechanism, part_laws(mechanism, (0, 2)))
     draws = 2_000
-    words = SeededRandom(7).bound_to(mechanism.identity)
-    seen = Counter(perturb_one(mechanism, [0, 2], words.stream(k)) for k in range(draws))
+    randomness = SeededRandom(7).bound_to(mechanism.identity)
+    seen = Counter(perturb_one(mechanism, [0, 2], randomness.stream(k)) for k in range(draws))
     expected = {y: draws * float(p) for y, p in law.items()}
     assert set(seen) <= set(expected)
     statistic = sum((seen[y] - e) ** 2 / e for y, e in expected.items())
@@ -113,9 +113,9 @@ def test_bulk_work_can_be_cut_anywhere(name):
     some = TrajectorySet.from_lists(
         [rng.integers(0, 30, n % 5 + 1) for n in range(20)], size=30
     )
-    words = SeededRandom(2)
+    randomness = SeededRandom(2)
     pieces = [
-        drawn_many(mechanism, piece, words.named(piece.tids)).tolist()
+        drawn_many(mechanism, piece, randomness.named(piece.tids)).tolist()
         for piece in (some, some.select(range(7)), some.select(range(7, 20)))
     ]
     assert pieces[1] + pieces[2] == pieces[0]
@@ -123,13 +123,15 @@ def test_bulk_work_can_be_cut_anywhere(name):
 
 def test_a_large_epsilon_says_more_than_a_small_one(name):
     locations = scattered(20)
-    if MECHANISMS[name].asks:
+    if MECHANISMS[name].is_oracle:
         pytest.skip("its reports are labels and no locations: their chances are exact")
 
     def mean_error_km(epsilon):
         mechanism = make_mechanism(name, locations, epsilon)
-        words = SeededRandom(1)
-        reported = [perturb_one(mechanism, [k % 20], words.stream(k))[0] for k in range(400)]
+        randomness = SeededRandom(1)
+        reported = [
+            perturb_one(mechanism, [k % 20], randomness.stream(k))[0] for k in range(400)
+        ]
         return np.mean([locations.distances_km(k % 20)[y] for k, y in enumerate(reported)])
 
     assert mean_error_km(20) < 0.8 * mean_error_km("0.001")

@@ -33,9 +33,9 @@ def test_taking_many_words_gives_the_same_as_one_by_one(before):
 
 
 def test_streams_of_different_trajectories_and_purposes_differ():
-    words = SeededRandom(1)
-    streams = [words.stream(0), words.stream(1), words.bound_to("tp").stream(0)]
-    streams += [words.bound_to("atp").stream(0), SeededRandom(2).stream(0)]
+    randomness = SeededRandom(1)
+    streams = [randomness.stream(0), randomness.stream(1), randomness.bound_to("tp").stream(0)]
+    streams += [randomness.bound_to("atp").stream(0), SeededRandom(2).stream(0)]
     assert len({stream.next() for stream in streams}) == len(streams)
 
 
@@ -58,9 +58,12 @@ def test_only_words_of_a_seed_are_marked_as_simulated(source, simulated):
 
 
 def test_system_words_are_never_given_twice_not_even_for_one_purpose_and_name():
-    words = SystemRandom()
-    sources = [words, words, *(words.bound_to("tp") for _ in "ab")]
-    sources += [*(words.bound_to("tp").named(["a"]) for _ in "ab"), words.named(["a"])]
+    randomness = SystemRandom()
+    sources = [randomness, randomness, *(randomness.bound_to("tp") for _ in "ab")]
+    sources += [
+        *(randomness.bound_to("tp").named(["a"]) for _ in "ab"),
+        randomness.named(["a"]),
+    ]
     assert len({source.stream(0).next() for source in sources}) == len(sources)
 
 
@@ -118,11 +121,11 @@ def test_a_named_stream_is_the_same_whatever_else_is_named_with_it():
 
 
 def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones():
-    words = SeededRandom(1)
-    sources = [words, words.named(["0"]), words.bound_to("tp").named(["0"])]
-    sources += [words.named(["0"]).bound_to("atp"), SeededRandom(2).named(["0"])]
+    randomness = SeededRandom(1)
+    sources = [randomness, randomness.named(["0"]), randomness.bound_to("tp").named(["0"])]
+    sources += [randomness.named(["0"]).bound_to("atp"), SeededRandom(2).named(["0"])]
     assert len({source.stream(0).next() for source in sources}) == len(sources)
-    assert (words.named([str(k) for k in range(1000)])._firsts(np.arange(1000)) >> 63)[
+    assert (randomness.named([str(k) for k in range(1000)])._firsts(np.arange(1000)) >> 63)[
         :, 1
     ].all()
 
@@ -139,8 +142,8 @@ def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones(
     ],
 )
 def test_names_that_differ_at_all_have_words_of_their_own(name, other):
-    words = SeededRandom(1).named([name, other])
-    assert words.stream(0).next() != words.stream(1).next()
+    randomness = SeededRandom(1).named([name, other])
+    assert randomness.stream(0).next() != randomness.stream(1).next()
 
 
 def test_no_two_of_many_names_share_their_words():
@@ -150,8 +153,8 @@ def test_no_two_of_many_names_share_their_words():
 
 
 def test_naming_and_binding_go_in_any_order():
-    words = SeededRandom(1)
-    one, other = words.named(["a"]).bound_to("tp"), words.bound_to("tp").named(["a"])
+    randomness = SeededRandom(1)
+    one, other = randomness.named(["a"]).bound_to("tp"), randomness.bound_to("tp").named(["a"])
     assert one.stream(0).next() == other.stream(0).next()
     assert one.simulated
 

@@ -10,7 +10,7 @@ from nomadp.audit.maps import family_map
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS
 
-JOURNEYS = [name for name, kind in MECHANISMS.items() if not kind.asks]
+JOURNEYS = [name for name, kind in MECHANISMS.items() if not kind.is_oracle]
 """The mechanisms whose reports are journeys; those of direct questions are labels."""
 
 

@@ -28,7 +28,7 @@ __all__ = [
     "SeededRandom",
     "SystemRandom",
     "WordStream",
-    "Words",
+    "RandomSource",
     "check_names",
     "new_key",
 ]
@@ -65,7 +65,7 @@ class WordStream(ABC):
         return np.frombuffer(block, dtype="<u8").astype(np.uint64)
 
 
-class Words(ABC):
+class RandomSource(ABC):
     """A source of word streams, one for each trajectory."""
 
     simulated: bool = False
@@ -98,7 +98,7 @@ class _SystemStream(WordStream):
         return _system_bytes(count)
 
 
-class SystemRandom(Words):
+class SystemRandom(RandomSource):
     """Fresh randomness of the operating system at every use: for people's trajectories.
 
     `perturb_set` takes it when it is given no words. Every call draws under a new key, so one
@@ -106,8 +106,8 @@ class SystemRandom(Words):
     `RandomnessUnavailable` where the system has none; nothing is released then.
 
     >>> import nomadp
-    >>> words = nomadp.SystemRandom()
-    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
+    >>> fresh = nomadp.SystemRandom()
+    >>> fresh.bound_to("day 1").stream(0).next() == fresh.bound_to("day 1").stream(0).next()
     False
     """
 
@@ -147,7 +147,7 @@ def _encryptor(key: bytes, counter: bytes | None = None) -> "CipherContext":
     return Cipher(algorithms.AES256(key), mode).encryptor()
 
 
-class KeyedRandom(Words):
+class KeyedRandom(RandomSource):
     """Words of a secret key of 32 bytes: repeatable by its holder, and by nobody else.
 
     For jobs that may be interrupted: perturbing the same trajectories again gives the same
@@ -156,10 +156,10 @@ class KeyedRandom(Words):
     from them. Raises `ValueError` for a key of another size.
 
     >>> import nomadp
-    >>> words = nomadp.KeyedRandom(bytes(range(32)))
-    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 1").stream(0).next()
+    >>> keyed = nomadp.KeyedRandom(bytes(range(32)))
+    >>> keyed.bound_to("day 1").stream(0).next() == keyed.bound_to("day 1").stream(0).next()
     True
-    >>> words.bound_to("day 1").stream(0).next() == words.bound_to("day 2").stream(0).next()
+    >>> keyed.bound_to("day 1").stream(0).next() == keyed.bound_to("day 2").stream(0).next()
     False
     """
 

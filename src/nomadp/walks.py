@@ -15,9 +15,9 @@ from nomadp.geometry import Floats
 from nomadp.locations import Indices, LocationSet
 from nomadp.randomness import SeededRandom
 
-__all__ = ["Journeys", "public_walks", "uniforms"]
+__all__ = ["TrajectoryTable", "public_walks", "uniforms"]
 
-Journeys = NDArray[np.int32]
+TrajectoryTable = NDArray[np.int32]
 """Rows of location indices."""
 
 SCALES = (0, 2, 8, 32)
@@ -31,7 +31,9 @@ _UNIFORM_BITS = 53  # of a word, for a number in [0, 1)
 
 
 @lru_cache(maxsize=16)
-def public_walks(locations: LocationSet, length: int, count: int, purpose: str) -> Journeys:
+def public_walks(
+    locations: LocationSet, length: int, count: int, purpose: str
+) -> TrajectoryTable:
     """Walks of the recipe; those of another purpose or count are other walks."""
     recipe = f"walk-2/{purpose}/{locations.sha256}/{length}/{count}"
     uniform = uniforms(SeededRandom(0).bound_to(recipe).rows(np.arange(count), length))
@@ -53,14 +55,14 @@ def uniforms(words: NDArray[np.uint64]) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _walked(locations: LocationSet) -> tuple[LocationSet, Journeys]:
+def _walked(locations: LocationSet) -> tuple[LocationSet, TrajectoryTable]:
     """The locations that walks visit, as a set of their own, and their indices."""
     size = len(locations)
     if size <= _WALKED:
         return locations, np.arange(size, dtype=np.int32)
-    words = SeededRandom(0).bound_to(f"walk-2/places/{locations.sha256}")
+    randomness = SeededRandom(0).bound_to(f"walk-2/places/{locations.sha256}")
     # One of each block, whichever: else those of a grid could all be in the same columns.
-    within = uniforms(words.rows(np.arange(_WALKED), 1))[:, 0]
+    within = uniforms(randomness.rows(np.arange(_WALKED), 1))[:, 0]
     places = np.unique(((np.arange(_WALKED) + within) * size / _WALKED).astype(np.int32))
     return locations.subset(places), places
 

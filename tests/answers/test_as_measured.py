@@ -39,8 +39,8 @@ def world(tmp_path, script, monkeypatch):
         estimates = script("estimates")
         subject = estimates.subject(name, folder, quick=False)
         mechanism = make_mechanism("atlas", subject.locations, epsilon)
-        words = SeededRandom(estimates.SEED)
-        reports = perturb_set(mechanism, subject.true, words, **estimates.LINKED)
+        randomness = SeededRandom(estimates.SEED)
+        reports = perturb_set(mechanism, subject.true, randomness, **estimates.LINKED)
         write_locations("places.csv", subject.locations)
         write_simulated("reports.parquet", reports)
         return subject, mechanism, reports

@@ -53,7 +53,7 @@ def request(name, **more):
 
 
 def truth(mechanism, trajectories, words):
-    if mechanism.asks:  # sets of labels that always hold the true one
+    if mechanism.is_oracle:  # sets of labels that always hold the true one
         rows = words.rows(np.arange(len(trajectories)), mechanism.channel.word_count)
         rows[:, 0] = 0
         first = trajectories.locations[trajectories.offsets[:-1]]

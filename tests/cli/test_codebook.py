@@ -31,11 +31,11 @@ def forged(path: Path) -> None:
     from nomadp.formats.codebook_files import write_atlas
 
     found = read_atlas(path)
-    journeys = found.pages[2].journeys.copy()
+    journeys = found.tables[2].codewords.copy()
     known = set(map(tuple, journeys.tolist()))
     journeys[0] = next(each for each in product(range(9), repeat=3) if each not in known)
-    pages = (*found.pages[:2], found.pages[2]._replace(journeys=journeys))
-    write_atlas(path, replace(found, pages=pages))
+    tables = (*found.tables[:2], found.tables[2]._replace(codewords=journeys))
+    write_atlas(path, replace(found, tables=tables))
 
 
 def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:

@@ -118,10 +118,10 @@ def rows(batch) -> dict[str, list[str]]:
     return dict(found)
 
 
-def alone_on(mechanism, words, trips, *, linked: bool = False) -> pa.RecordBatch:
+def alone_on(mechanism, randomness, trips, *, linked: bool = False) -> pa.RecordBatch:
     """The reports of one machine."""
     path = path_of(mechanism, trips.num_rows)
-    return perturb_batch(mechanism, words, trips, path, linked=linked)
+    return perturb_batch(mechanism, randomness, trips, path, linked=linked)
 
 
 def reports_in(mechanism, batch):
@@ -145,10 +145,10 @@ def test_several_workers_share_the_work(frame) -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reports_are_those_of_one_machine(frame, trips, city, name: str) -> None:
     mechanism = mechanism_of(name, city)
-    words = KeyedRandom(KEY)
+    randomness = KeyedRandom(KEY)
     for linked in (False, True):
-        alone = alone_on(mechanism, words, trips, linked=linked)
-        found = cluster.perturb(frame, mechanism, words, keep_tids=linked).toArrow()
+        alone = alone_on(mechanism, randomness, trips, linked=linked)
+        found = cluster.perturb(frame, mechanism, randomness, keep_tids=linked).toArrow()
         assert rows(found) == rows(alone)
         assert found.column_names == alone.schema.names
 
@@ -171,23 +171,23 @@ def test_another_key_gives_other_reports(frame, trips, city) -> None:
 
 
 def test_neither_partitions_nor_batches_change_a_report(spark, stored, city) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
+    mechanism, randomness = mechanism_of("atp", city), KeyedRandom(KEY)
     found = []
     for partitions in (1, 3, 7):
         frame = spark.read.parquet(stored).repartition(partitions, "tid")
-        found.append(rows(cluster.perturb(frame, mechanism, words).toArrow()))
+        found.append(rows(cluster.perturb(frame, mechanism, randomness).toArrow()))
     assert found[0] == found[1] == found[2]
 
 
 def test_whole_numbers_as_tids_are_read_as_text(spark, city, tmp_path) -> None:
-    mechanism, words = mechanism_of("exp", city), KeyedRandom(KEY)
+    mechanism, randomness = mechanism_of("exp", city), KeyedRandom(KEY)
     ids = [["p0", "p1"]] if "p0" in city.locations.ids else [list(city.locations.ids[:2])]
     for name, kind in (("text", pa.string()), ("number", pa.int64())):
         tids = pa.array([7], pa.int64()).cast(kind)
         pq.write_table(pa.table({"tid": tids, "location_ids": ids}), tmp_path / name)
+    frames = (spark.read.parquet(str(tmp_path / name)) for name in ("text", "number"))
     text, number = (
-        rows(cluster.perturb(spark.read.parquet(str(tmp_path / n)), mechanism, words).toArrow())
-        for n in ("text", "number")
+        rows(cluster.perturb(frame, mechanism, randomness).toArrow()) for frame in frames
     )
     assert text == number
 
@@ -241,14 +241,14 @@ def breaking(folder: str, how: str):
 def test_a_batch_that_is_run_again_repeats_its_reports(
     frame, trips, city, tmp_path, how: str
 ) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
-    reports = cluster.perturb(frame, mechanism, words, keep_tids=True)
+    mechanism, randomness = mechanism_of("atp", city), KeyedRandom(KEY)
+    reports = cluster.perturb(frame, mechanism, randomness, keep_tids=True)
     disturbed = reports.mapInArrow(breaking(str(tmp_path), how), reports.schema).toArrow()
     lost = (tmp_path / "broken").read_text()
     whole = [path.read_text() for path in tmp_path.glob("whole-*")]
     assert len(lost) > 100
     assert lost in whole  # the batch was drawn twice, and the same both times
-    assert rows(disturbed) == rows(alone_on(mechanism, words, trips, linked=True))
+    assert rows(disturbed) == rows(alone_on(mechanism, randomness, trips, linked=True))
 
 
 def test_a_job_that_is_run_again_repeats_its_reports(frame, city) -> None:
@@ -319,11 +319,11 @@ def test_the_key_stands_in_no_plan_and_no_error(frame, city, capfd) -> None:
 
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> None:
-    mechanism, words = mechanism_of(name, city), KeyedRandom(KEY)
-    alone = reports_in(mechanism, alone_on(mechanism, words, trips))
+    mechanism, randomness = mechanism_of(name, city), KeyedRandom(KEY)
+    alone = reports_in(mechanism, alone_on(mechanism, randomness, trips))
     prior = fit_prior(mechanism, alone)
     expected = decode(mechanism, alone, prior, level=0.8)
-    reports = cluster.perturb(frame, mechanism, words)
+    reports = cluster.perturb(frame, mechanism, randomness)
     found = cluster.decode(reports, mechanism, prior, level=0.8).toArrow()
     answers = Sequences(alone.offsets, expected.locations, alone.names)
     places = batch_of(answers, city.locations)
@@ -335,9 +335,9 @@ def test_estimates_are_those_of_one_machine(frame, trips, city, name: str) -> No
 
 @pytest.mark.parametrize("name", ["atlas", "exp"])
 def test_counted_reports_teach_the_same_prior(frame, trips, city, name: str) -> None:
-    mechanism, words = mechanism_of(name, city), KeyedRandom(KEY)
-    alone = reports_in(mechanism, alone_on(mechanism, words, trips))
-    groups = cluster.count(cluster.perturb(frame, mechanism, words), mechanism)
+    mechanism, randomness = mechanism_of(name, city), KeyedRandom(KEY)
+    alone = reports_in(mechanism, alone_on(mechanism, randomness, trips))
+    groups = cluster.count(cluster.perturb(frame, mechanism, randomness), mechanism)
     for found, expected in zip(groups, groups_of(mechanism, alone), strict=True):
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.evidence.reports.tolist() == expected.evidence.reports.tolist()
@@ -351,11 +351,11 @@ def test_reports_of_pivot_mechanisms_are_not_counted(frame, city) -> None:
 
 
 def test_scores_are_those_of_one_machine(frame, trips, city) -> None:
-    mechanism, words = mechanism_of("atp", city), KeyedRandom(KEY)
-    alone = reports_in(mechanism, alone_on(mechanism, words, trips, linked=True))
+    mechanism, randomness = mechanism_of("atp", city), KeyedRandom(KEY)
+    alone = reports_in(mechanism, alone_on(mechanism, randomness, trips, linked=True))
     radii_km = (0.5, 2.0)
     expected = evaluate(city.locations, city.trajectories, alone, radii_km)
-    reports = cluster.perturb(frame, mechanism, words, keep_tids=True)
+    reports = cluster.perturb(frame, mechanism, randomness, keep_tids=True)
     found = cluster.evaluate(frame, reports, city.locations, radii_km)
     assert (found.trajectories, found.points) == (expected.trajectories, expected.points)
     assert found.radii_km == expected.radii_km
@@ -387,7 +387,7 @@ def test_the_code_of_the_page_runs(spark, city, stored, tmp_path, capsys) -> Non
     names = {
         "spark": spark,
         "key": KEY,
-        "experiment_words": KeyedRandom(KEY).bound_to("experiment"),
+        "experiment_randomness": KeyedRandom(KEY).bound_to("experiment"),
         "mechanism": mechanism_of("atlas", city),
         "locations": city.locations,
     }
@@ -406,6 +406,6 @@ def test_the_command_of_the_page_runs(master, city, stored, tmp_path) -> None:
     block = block.replace("local[8]", master if ON_SAIL else "local[2]")
     for name in ("trips.parquet", "places.csv", "job.key", "reports.parquet"):
         block = block.replace(name, str(tmp_path / name))
-    for words in commands(block):
-        subprocess.run([sys.executable, "-m", "nomadp", *words], check=True)
+    for randomness in commands(block):
+        subprocess.run([sys.executable, "-m", "nomadp", *randomness], check=True)
     assert (tmp_path / "reports.parquet" / "_nomadp.json").is_file()

@@ -322,7 +322,7 @@ def test_what_is_exported_can_be_read_decoded_and_counted(
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     reports = read_reports(out, bundle.locations)
     assert isinstance(reports, nomadp.Reports)
-    assert not reports.refusals
+    assert not reports.n_refused
     assert set(reports.ids) == {each["report_id"] for each in sent}
     assert list(reports.ids) == sorted(reports.ids, key=report_id_bytes)
     assert len(decode(bundle.mechanism, reports)) == 3 * len(sent)

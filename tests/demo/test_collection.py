@@ -85,8 +85,8 @@ def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
     districts = city_districts(city.locations, FULL.seed)
     trips = make_mechanism("trips", city.locations, FULL.epsilon, zones=districts)
     for repeat in range(8):
-        words = SeededRandom(repeat).bound_to(trips.identity)
-        learned = fit(trips, perturb_set(trips, city.trajectories, words))
+        randomness = SeededRandom(repeat).bound_to(trips.identity)
+        learned = fit(trips, perturb_set(trips, city.trajectories, randomness))
         ends, flows = hotspots(learned, at="ends"), between(learned)
         assert np.count_nonzero(ends["significant"]) >= 3
         first = int(np.argmax(ends["share"]))

@@ -22,7 +22,7 @@ from nomadp.mechanisms import (
     make_mechanism,
     perturb_one,
 )
-from nomadp.randomness import KeyedRandom, SeededRandom, Words, new_key
+from nomadp.randomness import KeyedRandom, RandomSource, SeededRandom, new_key
 from nomadp.reports.table import report_ids
 
 EVERY = [*MECHANISMS, *PUBLISHED, *EXPERIMENTAL]
@@ -34,8 +34,10 @@ def batch(trips: Path) -> pa.RecordBatch:
     return whole
 
 
-def batched(mechanism: Mechanism, words: Words, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return perturb_batch(mechanism, words, batch, fast_path(mechanism), linked=True)
+def batched(
+    mechanism: Mechanism, randomness: RandomSource, batch: pa.RecordBatch
+) -> pa.RecordBatch:
+    return perturb_batch(mechanism, randomness, batch, fast_path(mechanism), linked=True)
 
 
 def by_tid(*batches: pa.RecordBatch) -> dict[str, list[str]]:
@@ -49,10 +51,12 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
     mechanism, true = make_mechanism(name, square, 4), trajectories_of(batch, square)
-    words = SeededRandom(5)
-    drawn = drawn_many(mechanism, true, words.bound_to(mechanism.identity).named(true.tids))
-    reports = batched(mechanism, words, batch)
-    if mechanism.asks:
+    randomness = SeededRandom(5)
+    drawn = drawn_many(
+        mechanism, true, randomness.bound_to(mechanism.identity).named(true.tids)
+    )
+    reports = batched(mechanism, randomness, batch)
+    if mechanism.is_oracle:
         assert reports.schema.names == ["tid", "values"]
         assert reports["tid"].to_pylist() == list(true.tids)
         assert reports["values"].flatten().to_pylist() == drawn.tolist()
@@ -70,22 +74,22 @@ def test_a_batch_gives_what_perturb_many_gives_under_its_names(
 def test_neither_order_nor_batch_changes_a_report(
     name: str, square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism(name, square, 4), KeyedRandom(new_key())
-    together = by_tid(batched(mechanism, words, batch))
+    mechanism, randomness = make_mechanism(name, square, 4), KeyedRandom(new_key())
+    together = by_tid(batched(mechanism, randomness, batch))
     order = np.random.default_rng(1).permutation(batch.num_rows)
     shuffled = batch.take(pa.array(order))
     pieces = [shuffled.slice(first, 10) for first in range(0, batch.num_rows, 10)]
-    assert by_tid(*(batched(mechanism, words, piece) for piece in pieces)) == together
+    assert by_tid(*(batched(mechanism, randomness, piece) for piece in pieces)) == together
     assert by_tid(batched(mechanism, KeyedRandom(new_key()), batch)) != together
 
 
 def test_one_trajectory_draws_from_the_stream_of_its_tid(
     square: LocationSet, batch: pa.RecordBatch
 ) -> None:
-    mechanism, words = make_mechanism("ngram", square, 1), SeededRandom(2)
-    found = trajectories_of(batched(mechanism, words, batch), square)
+    mechanism, randomness = make_mechanism("ngram", square, 1), SeededRandom(2)
+    found = trajectories_of(batched(mechanism, randomness, batch), square)
     true = trajectories_of(batch, square)
-    bound = words.bound_to(mechanism.identity)
+    bound = randomness.bound_to(mechanism.identity)
     for k in range(len(true)):
         stream = bound.named([true.tids[k]]).stream(0)
         assert tuple(found[k].tolist()) == perturb_one(mechanism, true[k], stream)
@@ -107,12 +111,12 @@ def test_a_refused_batch_draws_nothing(square: LocationSet, batch: pa.RecordBatc
 
 
 def test_random_ids_take_the_place_of_tids(square: LocationSet, batch: pa.RecordBatch) -> None:
-    mechanism, words = make_mechanism("exp", square, 4), KeyedRandom(new_key())
-    linked = batched(mechanism, words, batch)
-    reports = perturb_batch(mechanism, words, batch, "numpy", linked=False)
+    mechanism, randomness = make_mechanism("exp", square, 4), KeyedRandom(new_key())
+    linked = batched(mechanism, randomness, batch)
+    reports = perturb_batch(mechanism, randomness, batch, "numpy", linked=False)
     assert reports["location_ids"] == linked["location_ids"]
     tids = tuple(batch["tid"].to_pylist())
-    assert reports["tid"].to_pylist() == list(report_ids(words, mechanism, tids))
+    assert reports["tid"].to_pylist() == list(report_ids(randomness, mechanism, tids))
 
 
 @pytest.mark.parametrize(("when", "asked"), [(None, False), ("weekday", True)])

@@ -18,22 +18,22 @@ TRIPS = TrajectorySet.from_lists(np.arange(60).reshape(20, 3) % 40, size=40)
 TWICE = TrajectorySet.from_lists([[1, 2], [3], [4, 5]], ["anna", "home", "anna"], size=40)
 
 
-def both_days(words):
+def both_days(randomness):
     """The same trips reported on two days at so small an epsilon that answers are noise."""
     mechanism = make_mechanism("brr", LOCATIONS, "0.001")
-    return [perturb_set(mechanism, TRIPS, words) for _ in range(2)]
+    return [perturb_set(mechanism, TRIPS, randomness) for _ in range(2)]
 
 
-@pytest.mark.parametrize("words", [None, SystemRandom()])
-def test_two_calls_with_one_system_source_share_no_words(words):
-    one, other = both_days(words)
+@pytest.mark.parametrize("randomness", [None, SystemRandom()])
+def test_two_calls_with_one_system_source_share_no_words(randomness):
+    one, other = both_days(randomness)
     # 60 answers that are uniform over 40 places agree in 1.5 places; in 20 once in 10^17 runs.
     assert np.count_nonzero(one.locations == other.locations) < 20
 
 
-@pytest.mark.parametrize("words", [KeyedRandom(bytes(32)), SeededRandom(1)])
-def test_whoever_holds_the_key_or_the_seed_repeats_the_draws(words):
-    one, other = both_days(words)
+@pytest.mark.parametrize("randomness", [KeyedRandom(bytes(32)), SeededRandom(1)])
+def test_whoever_holds_the_key_or_the_seed_repeats_the_draws(randomness):
+    one, other = both_days(randomness)
     assert one == other
 
 

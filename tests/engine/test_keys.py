@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from nomadp.engine.keys import create_key, fingerprint, only_mine, read_key, words_of
+from nomadp.engine.keys import create_key, fingerprint, key_source, only_mine, read_key
 from nomadp.errors import SchemaError
 from nomadp.randomness import KeyedRandom, SeededRandom
 
@@ -38,7 +38,7 @@ def test_a_key_is_never_written_over(tmp_path: Path) -> None:
 )
 def test_a_key_is_bytes_or_hexadecimal_digits(content: bytes, tmp_path: Path) -> None:
     assert read_key(kept(tmp_path / "key", content)) == KEY
-    assert fingerprint(words_of(tmp_path / "key")) == fingerprint(KeyedRandom(KEY))
+    assert fingerprint(key_source(tmp_path / "key")) == fingerprint(KeyedRandom(KEY))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from nomadp.engine.local import CHUNK
 from nomadp.errors import DomainError, InvalidArgument, RandomnessUnavailable, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import MECHANISMS, Mechanism, make_mechanism, perturb_one
-from nomadp.randomness import KeyedRandom, SeededRandom, Words, new_key
+from nomadp.randomness import KeyedRandom, RandomSource, SeededRandom, new_key
 from nomadp.reports import Reports, SimulatedReports
 from nomadp.reports.table import report_ids
 from nomadp.trajectory import TrajectorySet
@@ -67,9 +67,9 @@ def test_the_result_does_not_depend_on_the_number_of_processes(
 def test_a_trajectory_draws_from_the_stream_of_its_tid(
     mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    words = SeededRandom(7)
-    reported = perturb_set(mechanism, journeys, words, keep_tids=True)
-    words_of_mechanism = words.bound_to(mechanism.identity).named(journeys.tids)
+    randomness = SeededRandom(7)
+    reported = perturb_set(mechanism, journeys, randomness, keep_tids=True)
+    words_of_mechanism = randomness.bound_to(mechanism.identity).named(journeys.tids)
     for k in range(len(journeys)):
         alone = perturb_one(mechanism, journeys[k], words_of_mechanism.stream(k))
         assert tuple(reported[k].tolist()) == alone
@@ -130,10 +130,10 @@ def test_processes_give_the_same_as_this_one(plain: Mechanism, journeys: Traject
 class WordsThatRunOut(SeededRandom):
     """A source that fails in the middle of the second piece of work."""
 
-    def bound_to(self, purpose: str) -> Words:
+    def bound_to(self, purpose: str) -> RandomSource:
         return self
 
-    def named(self, names: Sequence[str]) -> Words:
+    def named(self, names: Sequence[str]) -> RandomSource:
         if f"journey {CHUNK + 6}" in names:
             raise RandomnessUnavailable("the source ran out", code="ran_out")
         return super().named(names)
@@ -198,10 +198,10 @@ def test_the_reports_under_random_ids_are_those_of_the_tids(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
     mechanism = make_mechanism("atlas", grid, 4, size=64)
-    words = SeededRandom(3)
-    linked = perturb_set(mechanism, journeys, words, keep_tids=True)
-    reports = perturb_set(mechanism, journeys, words)
-    ids = report_ids(words, mechanism, journeys.tids)
+    randomness = SeededRandom(3)
+    linked = perturb_set(mechanism, journeys, randomness, keep_tids=True)
+    reports = perturb_set(mechanism, journeys, randomness)
+    ids = report_ids(randomness, mechanism, journeys.tids)
     where = [ids.index(each) for each in reports.ids]
     assert lists(linked.select(where)) == lists(reports)
     assert linked.numbers[where].tolist() == reports.numbers.tolist()
@@ -211,9 +211,9 @@ def test_the_reports_under_random_ids_are_those_of_the_tids(
 def test_an_id_shares_no_word_with_what_its_report_is_drawn_with(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
-    mechanism, words = make_mechanism("exp", grid, 1), KeyedRandom(new_key())
-    ids = report_ids(words, mechanism, journeys.tids)
-    named = words.bound_to(mechanism.identity).named(journeys.tids)
+    mechanism, randomness = make_mechanism("exp", grid, 1), KeyedRandom(new_key())
+    ids = report_ids(randomness, mechanism, journeys.tids)
+    named = randomness.bound_to(mechanism.identity).named(journeys.tids)
     drawn = named.rows(np.arange(len(journeys)), 64).ravel().tolist()
     told = [int(each[k : k + 16], 16) for each in ids for k in (0, 16)]
     assert not set(told) & set(drawn)
@@ -222,9 +222,9 @@ def test_an_id_shares_no_word_with_what_its_report_is_drawn_with(
 def test_two_mechanisms_give_a_trajectory_two_ids(
     grid: LocationSet, journeys: TrajectorySet
 ) -> None:
-    words = KeyedRandom(new_key())
+    randomness = KeyedRandom(new_key())
     first, second = (
-        report_ids(words, make_mechanism("exp", grid, epsilon), journeys.tids)
+        report_ids(randomness, make_mechanism("exp", grid, epsilon), journeys.tids)
         for epsilon in (1, 2)
     )
     assert not set(first) & set(second)
@@ -235,21 +235,21 @@ def test_the_type_of_a_result_says_whether_it_protects_anybody(
 ) -> None:
     few = journeys.between(0, 3)
     exposed = make_mechanism("tp-as-published-not-private", grid, 1)
-    for words in (None, KeyedRandom(new_key())):
-        assert type(perturb_set(mechanism, few, words)) is Reports
-        assert type(perturb_set(exposed, few, words)) is SimulatedReports
+    for randomness in (None, KeyedRandom(new_key())):
+        assert type(perturb_set(mechanism, few, randomness)) is Reports
+        assert type(perturb_set(exposed, few, randomness)) is SimulatedReports
     assert type(perturb_set(mechanism, few, SeededRandom(1))) is SimulatedReports
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("randomness", "said"),
     [(None, "system"), (KeyedRandom(new_key()), "keyed"), (SeededRandom(1), "simulated")],
 )
 def test_the_header_says_where_randomness_came_from(
-    words: Words | None, said: str, mechanism: Mechanism, journeys: TrajectorySet
+    randomness: RandomSource | None, said: str, mechanism: Mechanism, journeys: TrajectorySet
 ) -> None:
-    header = perturb_set(mechanism, journeys, words).header
-    assert (header.words, header.path) == (said, "numpy")
+    header = perturb_set(mechanism, journeys, randomness).header
+    assert (header.randomness, header.path) == (said, "numpy")
     header.check_made_by(mechanism)
 
 

@@ -28,7 +28,7 @@ from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedRandom, SeededRandom, Words
+from nomadp.randomness import KeyedRandom, RandomSource, SeededRandom
 from nomadp.reports import Header, read_reports
 from nomadp.reports.table import report_ids
 from tests.engine.conftest import COUNT, PART, write_trips
@@ -45,10 +45,10 @@ MakeJob = Callable[..., Job]
 def job(trips: Path, square: LocationSet) -> MakeJob:
     """The job of this world, with room for changes."""
 
-    def made(words: Words | None = None, name: str = "exp", **changes: Any) -> Job:
+    def made(randomness: RandomSource | None = None, name: str = "exp", **changes: Any) -> Job:
         mechanism = make_mechanism(name, square, 4)
         target = trips.with_name("reports.parquet")
-        plain = Job(mechanism, trips, target, words, keep_tids=True, simulated=True)
+        plain = Job(mechanism, trips, target, randomness, keep_tids=True, simulated=True)
         return replace(plain, **changes)
 
     return made
@@ -136,7 +136,7 @@ def test_random_ids_stand_in_their_order_over_all_parts(
 
 
 @pytest.mark.parametrize(
-    "change", [{"words": SeededRandom(1)}, {"name": "tp-as-published-not-private"}]
+    "change", [{"randomness": SeededRandom(1)}, {"name": "tp-as-published-not-private"}]
 )
 def test_a_file_for_people_is_not_written_from_what_protects_nobody(
     change: dict[str, Any], job: MakeJob
@@ -212,9 +212,11 @@ def watch_draws(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tids that are perturbed from now on."""
     drawn: list[str] = []
 
-    def watched(mechanism: Mechanism, words: Words, batch: Any, path: str, **how: bool) -> Any:
+    def watched(
+        mechanism: Mechanism, randomness: RandomSource, batch: Any, path: str, **how: bool
+    ) -> Any:
         drawn.extend(batch.column("tid").to_pylist())
-        return perturb_batch(mechanism, words, batch, path, **how)
+        return perturb_batch(mechanism, randomness, batch, path, **how)
 
     monkeypatch.setattr(stream, "perturb_batch", watched)
     return drawn
@@ -307,8 +309,8 @@ def test_a_given_key_is_not_kept(job: MakeJob) -> None:
     ("change", "what"),
     [
         ({"name": "tp"}, "mechanism"),
-        ({"words": KeyedRandom(KEY)}, "key"),
-        ({"words": SeededRandom(1)}, "key"),
+        ({"randomness": KeyedRandom(KEY)}, "key"),
+        ({"randomness": SeededRandom(1)}, "key"),
         ({"source": "other"}, "source"),
     ],
 )

@@ -15,7 +15,7 @@ from worlds import scattered, triangle
 from nomadp.errors import DomainError, OutputError, SchemaError
 from nomadp.formats.codebook_files import FORMAT, read_atlas, write_atlas
 from nomadp.mechanisms.atlas import PinnedCodebooks, build_pinned, design
-from nomadp.mechanisms.atlas.codebook import Page
+from nomadp.mechanisms.atlas.codebook import CodebookTable
 
 LOCATIONS = scattered(30)
 FOUR = Fraction(4)
@@ -46,8 +46,8 @@ def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
     assert found == pinned
     assert (found.recipe, found.epsilon, found.size) == ("lloyd-3", 4, 9)
     for length in (1, 2, 4):
-        one, made = found.page(length), design(LOCATIONS, length, FOUR, 9)
-        assert one.journeys.tolist() == made.journeys.tolist()
+        one, made = found.table(length), design(LOCATIONS, length, FOUR, 9)
+        assert one.codewords.tolist() == made.codewords.tolist()
         assert (one.near_count, one.error_km) == (made.near_count, made.error_km)
 
 
@@ -59,7 +59,7 @@ def test_the_same_atlas_makes_the_same_bytes(path, tmp_path):
 def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
     table = pq.read_table(path)
     assert table.column_names == ["length", "journey"]
-    assert table["journey"].to_pylist()[-1] == pinned.pages[2].journeys[-1].tolist()
+    assert table["journey"].to_pylist()[-1] == pinned.tables[2].codewords[-1].tolist()
     said = json.loads(table.schema.metadata[b"nomadp"])
     assert said["format"] == FORMAT
     assert said["location_set_sha256"] == LOCATIONS.sha256
@@ -74,12 +74,12 @@ def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
 
 
 def test_an_atlas_made_by_hand_claims_no_error(tmp_path):
-    page = Page(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
+    page = CodebookTable(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
     made = PinnedCodebooks(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
     write_atlas(tmp_path / "hand.parquet", made)
     found = read_atlas(tmp_path / "hand.parquet")
     assert found == made
-    assert math.isnan(found.pages[0].error_km)
+    assert math.isnan(found.tables[0].error_km)
 
 
 def test_refuses_journeys_that_were_changed(path):

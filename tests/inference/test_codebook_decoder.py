@@ -18,7 +18,7 @@ from nomadp.inference.codebook_decoder import CodebookDecoder, possible_trajecto
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import Atlas, Codebook, PinnedCodebooks
-from nomadp.mechanisms.atlas.codebook import CodewordResponse, Page
+from nomadp.mechanisms.atlas.codebook import CodebookTable, CodewordResponse
 from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import possible
 from nomadp.trajectory import TrajectorySet
@@ -32,7 +32,7 @@ def atlas(epsilon=2, size=12, near_count=3, **options):
     for length in (2, 3):
         every = np.indices((6,) * length).reshape(length, -1).T.astype(np.int32)
         some = np.random.default_rng(1).permutation(len(every))[:size]
-        pages.append(Page(every[np.sort(some)], near_count, math.nan))
+        pages.append(CodebookTable(every[np.sort(some)], near_count, math.nan))
     made = PinnedCodebooks(locations.sha256, "by hand", Fraction(epsilon), None, tuple(pages))
     return Atlas(locations=locations, epsilon=epsilon, pinned=made, **options)
 
@@ -125,7 +125,7 @@ def test_without_information_every_report_means_the_best_constant():
 def test_a_sure_report_means_the_journey_itself():
     mechanism = atlas(epsilon=20, size=36, near_count=1)
     found = CodebookDecoder(mechanism.report_law(2)).decode(np.arange(36))
-    assert found.locations.tolist() == mechanism.atlas(2).journeys.tolist()
+    assert found.locations.tolist() == mechanism.atlas(2).codewords.tolist()
     assert not found.radius_km.any()
 
 
@@ -134,9 +134,9 @@ def test_of_a_made_atlas_every_report_means_the_journey_itself_until_a_prior_is_
     book = mechanism.atlas(2)
     every = np.arange(book.size)
     flat = CodebookDecoder(mechanism.report_law(2))
-    assert flat.decode(every).locations.tolist() == book.journeys.tolist()
+    assert flat.decode(every).locations.tolist() == book.codewords.tolist()
     learned = CodebookDecoder(mechanism.report_law(2), some_prior(mechanism.locations))
-    assert learned.decode(every).locations.tolist() != book.journeys.tolist()
+    assert learned.decode(every).locations.tolist() != book.codewords.tolist()
     otherwise = mechanism.with_params(near_count=5)  # the answers are made for another channel
     assert not CodebookDecoder(otherwise.report_law(2)).looks_up
 
@@ -215,13 +215,13 @@ def test_reports_are_found_again_from_the_journeys_they_stand_for(length):
     reports = drawn_numbers(mechanism, true, SeededRandom(1))
     shown = drawn_many(mechanism, true, SeededRandom(1)).reshape(30, length)
     found = mechanism.report_law(length).values(shown)
-    book = mechanism.atlas(length).journeys
+    book = mechanism.atlas(length).codewords
     assert book[found].tolist() == book[reports].tolist()
     assert mechanism.report_law(length).values(shown, reports).tolist() == reports.tolist()
 
 
 def test_a_report_that_is_no_row_of_the_atlas_is_known_for_one():
-    book = atlas().atlas(2).journeys
+    book = atlas().atlas(2).codewords
     every = {tuple(row) for row in book.tolist()}
     missing = next(pair for pair in product(range(6), repeat=2) if pair not in every)
     places, law = np.array([book[3], missing]), atlas().report_law(2)
@@ -233,13 +233,13 @@ def test_a_report_that_is_no_row_of_the_atlas_is_known_for_one():
 
 def test_reports_that_cannot_be_are_refused_or_left_out():
     mechanism = atlas()
-    book = mechanism.atlas(2).journeys.tolist()
+    book = mechanism.atlas(2).codewords.tolist()
     missing = next(pair for pair in product(range(6), repeat=2) if list(pair) not in book)
     reports = reported(mechanism, [book[3], missing, book[5]])
     with refused(DomainError, "impossible_reports"):
         decode(mechanism, reports)
     left = possible(mechanism, reports)
-    assert (left.ids, left.refusals) == (("0", "2"), 1)
+    assert (left.ids, left.n_refused) == (("0", "2"), 1)
     assert len(decode(mechanism, left)) == 4
 
 

@@ -57,8 +57,8 @@ def test_every_point_is_decoded_as_its_own_decoder_does(name):
     k = int(np.flatnonzero(true.lengths == 5)[0])
     here = slice(reports.offsets[k], reports.offsets[k + 1])
     if name == "atlas":
-        words = SeededRandom(1).bound_to(mechanism.identity).named(true.tids)
-        index = drawn_numbers(mechanism, true, words)[k]
+        randomness = SeededRandom(1).bound_to(mechanism.identity).named(true.tids)
+        index = drawn_numbers(mechanism, true, randomness)[k]
         alone = CodebookDecoder(mechanism.report_law(5), None, 0.5).decode(np.array([index]))
         assert found.locations[here].tolist() == alone.locations[0].tolist()
         assert found.radius_km[here].tolist() == alone.radius_km[0].tolist()

@@ -129,10 +129,11 @@ def test_estimates_beat_reports_and_the_constant(name):
         [rng.integers(0, 40, rng.integers(1, 5)) for _ in range(150)], size=40
     )
     mechanism = make_mechanism(name, locations, 16)
-    words = SeededRandom(2)
-    reports = perturb_set(mechanism, true, words, keep_tids=True, transcripts=True)
+    randomness = SeededRandom(2)
+    reports = perturb_set(mechanism, true, randomness, keep_tids=True, transcripts=True)
     assert reports == replace(
-        perturb_set(mechanism, true, words, keep_tids=True), transcripts=reports.transcripts
+        perturb_set(mechanism, true, randomness, keep_tids=True),
+        transcripts=reports.transcripts,
     )
     kept, found = decode_released(mechanism, reports)
     assert kept == reports
@@ -162,7 +163,7 @@ def test_a_transcript_that_cannot_be_is_left_out_and_counted():
     first, second = reports.transcripts
     forged = replace(reports, transcripts=(first, (*second[:-1], 99)))
     kept, found = decode_released(mechanism, forged)
-    assert (kept.ids, kept.refusals, len(found)) == (("0",), 1, 3)
+    assert (kept.ids, kept.n_refused, len(found)) == (("0",), 1, 3)
 
 
 def test_without_transcripts_there_is_nothing_to_decode():

@@ -157,7 +157,7 @@ def test_two_journeys_tell_of_no_steps_however_many_report():
     channel = make_mechanism("atlas", places, 1).channel(2)
     assert channel.size == 2
     rows = np.random.default_rng(1).integers(0, 300, (20_000, 2))
-    away = np.argsort(places.distances_km(int(channel.atlas.journeys[0, 0])))[-30:]
+    away = np.argsort(places.distances_km(int(channel.atlas.codewords[0, 0])))[-30:]
     rows[::10, 1] = np.tile(away, 67)[:2000]
     counts = drawn_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
     evidence = TrajectoryEvidence(channel, possible_trajectories(channel), np.arange(2))

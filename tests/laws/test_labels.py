@@ -193,9 +193,9 @@ def test_a_report_stays_within_two_kilobytes(size, share, kind):
 )
 def test_many_draws_are_single_draws_and_possible(law):
     labels = np.arange(60) * 7 % law.size
-    words = SeededRandom(2)
-    many = law.drawn(labels, words.rows(np.arange(60), law.word_count))
-    alone = [law.draw(x, words.stream(k).next) for k, x in enumerate(labels.tolist())]
+    randomness = SeededRandom(2)
+    many = law.drawn(labels, randomness.rows(np.arange(60), law.word_count))
+    alone = [law.draw(x, randomness.stream(k).next) for k, x in enumerate(labels.tolist())]
     assert [list(law.report(output)) for output in alone] == many.tolist()
     assert law.possible(many).all()
 

@@ -26,8 +26,8 @@ def test_a_cell_is_one_perturbation_scored_every_way(catalogue: Catalogue) -> No
     cell = Cell(SETTING, 0)
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism("atp", north.locations, 4, granularity=4)
-    words = SeededRandom(cell.seed(catalogue))
-    reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
+    randomness = SeededRandom(cell.seed(catalogue))
+    reported = perturb_set(mechanism, north.trajectories, randomness, keep_tids=True)
     expected = measure_all(north.locations, north.trajectories, reported, north.yardstick)
     assert cell.compute(catalogue) == expected
 
@@ -39,8 +39,8 @@ def test_a_decoded_cell_scores_the_estimates_from_the_very_same_reports(
     cell = Cell(Setting(SetKey("north"), name, (), "4", decoded=True), 1)
     north = load(catalogue, SetKey("north"))
     mechanism = make_mechanism(name, north.locations, 4)
-    words = SeededRandom(Cell(cell.setting.reports, 1).seed(catalogue))
-    reported = perturb_set(mechanism, north.trajectories, words, keep_tids=True)
+    randomness = SeededRandom(Cell(cell.setting.reports, 1).seed(catalogue))
+    reported = perturb_set(mechanism, north.trajectories, randomness, keep_tids=True)
     estimate = decode(mechanism, reported)
     best = TrajectorySet(reported.offsets, estimate.locations, reported.names)
     expected = measure_all(north.locations, north.trajectories, best, north.yardstick)

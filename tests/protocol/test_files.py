@@ -45,8 +45,8 @@ def test_the_hash_of_locations_is_of_these_bytes():
 
 
 def test_the_hash_of_an_atlas_is_of_these_bytes():
-    page = ATLAS.pages[0]
-    rows = page.journeys.tolist()
+    page = ATLAS.tables[0]
+    rows = page.codewords.tolist()
     said = f"nomadp atlas 2\n{NINE.sha256}\n4\n".encode()
     said += struct.pack("<qqq", len(rows), 3, page.near_count)
     said += b"".join(struct.pack("<i", each) for row in rows for each in row)
@@ -234,7 +234,7 @@ def test_locations_for_one_person_alone_are_refused(atlas_bundle, spoil):
 
 
 def test_an_atlas_for_one_person_alone_is_refused(atlas_bundle):
-    rows = ATLAS.pages[0].journeys.tolist()
+    rows = ATLAS.tables[0].codewords.tolist()
     for changes in (
         {"journeys": rows[::-1]},
         {"journeys": rows[1:]},

@@ -156,7 +156,7 @@ def test_of_many_areas_some_are_named():
 
 
 def test_an_atlas_in_which_all_are_near_tells_nothing():
-    book = parse_atlas(atlas_with(near_count=len(ATLAS.pages[0].journeys)))
+    book = parse_atlas(atlas_with(near_count=len(ATLAS.tables[0].codewords)))
     bundle = TaskBundle(Task(**fields(domain_sha256=book.sha256)), NINE, book)
     assert Guarantee(bundle).largest_ratio == 1
 
@@ -171,7 +171,7 @@ def test_a_contributor_reads_what_is_and_is_not_covered(atlas_bundle, wording):
 
 
 def test_what_is_checked_is_said(atlas_bundle, zones_bundle, wording):
-    rows = ATLAS.pages[0].journeys.tolist()
+    rows = ATLAS.tables[0].codewords.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
     unknown = parse_atlas(atlas_with(recipe="another"))
     exceeding = TaskBundle(atlas_bundle.task, NINE, ATLAS)
@@ -194,7 +194,7 @@ def test_what_is_checked_is_said(atlas_bundle, zones_bundle, wording):
 def test_what_follows_its_public_rule_is_told_from_what_does_not(atlas_bundle, zones_bundle):
     assert Verified(atlas_bundle).follows is True
     assert Verified(zones_bundle).follows is True
-    rows = ATLAS.pages[0].journeys.tolist()
+    rows = ATLAS.tables[0].codewords.tolist()
     other = parse_atlas(atlas_with(journeys=rows[::-1]))
     bundle = TaskBundle(Task(**fields(domain_sha256=other.sha256)), NINE, other)
     assert Verified(bundle).follows is False

@@ -71,7 +71,7 @@ def test_counts_survive_arrow_and_add_up_there(mechanism, reports):
 
 def test_forged_reports_are_counted_apart():
     mechanism = make_mechanism("atlas", WORLD, 4, size=16)
-    book = mechanism.atlas(2).journeys.tolist()
+    book = mechanism.atlas(2).codewords.tolist()
     absent = next([a, b] for a in range(9) for b in range(9) if [a, b] not in book)
     found = Counts.of(mechanism, reported(mechanism, [book[2], absent, book[2], [0]]))
     assert found.refused == 1

@@ -24,10 +24,10 @@ EXP = make_mechanism("exp", WORLD, "7/2")
 FORMATS = ("csv", "csv.gz", "parquet")
 
 
-def made(name="exp", words=None, **how):
+def made(name="exp", randomness=None, **how):
     options = {"size": 6} if name == "atlas" else {}
     mechanism = make_mechanism(name, WORLD, "7/2", **options)
-    return nomadp.perturb_set(mechanism, TRUE, words, **how)
+    return nomadp.perturb_set(mechanism, TRUE, randomness, **how)
 
 
 def listing(folder):
@@ -46,7 +46,7 @@ def test_reports_survive_being_written_and_read(tmp_path, suffix, name, how):
     found = read_reports(path, WORLD)
     assert found == reports
     assert type(found) is type(reports) is nomadp.Reports
-    assert not found.refusals
+    assert not found.n_refused
 
 
 def test_csv_reads_as_anyone_would_expect(tmp_path):
@@ -71,7 +71,7 @@ def test_parquet_has_one_row_to_a_report_and_its_header_inside(tmp_path):
 
 
 def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
-    simulated = made(words=nomadp.SeededRandom(1))
+    simulated = made(randomness=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private", type="SimulatedReports"):
         write_reports(tmp_path / "out.csv", simulated)
     assert listing(tmp_path) == []
@@ -80,14 +80,14 @@ def test_what_protects_nobody_is_written_only_under_its_name(tmp_path):
 
 
 def test_nobody_calls_simulated_reports_people_s():
-    simulated = made(words=nomadp.SeededRandom(1))
+    simulated = made(randomness=nomadp.SeededRandom(1))
     with refused(NotPrivateError, "reports_not_private"):
         nomadp.Reports(
             simulated.offsets,
             simulated.locations,
             simulated.names,
             header=simulated.header,
-            world=WORLD,
+            location_set=WORLD,
         )
 
 
@@ -111,7 +111,7 @@ def test_reports_that_say_nothing_of_themselves_need_somebody_who_does(tmp_path)
     with refused(SchemaError, "header_missing"):
         read_reports(path, WORLD)
     found = read_reports(path, WORLD, EXP)
-    assert (type(found), found.header.words) == (nomadp.SimulatedReports, "unknown")
+    assert (type(found), found.header.randomness) == (nomadp.SimulatedReports, "unknown")
     rows, said = read_rows(path, WORLD)
     assert (lists(rows.rows), said) == ([[0]], {})
 
@@ -167,7 +167,7 @@ def test_points_that_cannot_be_a_report_are_counted_and_left_out(tmp_path):
     found = read_reports(path, WORLD, EXP)
     assert (found.ids, lists(found), found.numbers.tolist()) == (("good",), [[2, 0]], [3])
     assert sorted(found.refused.values()) == [1, 1, 1]
-    assert found.refusals == 3
+    assert found.n_refused == 3
 
 
 BAD_ROWS = {
@@ -291,6 +291,6 @@ def test_columns_must_be_as_long_as_there_are_reports():
             TRUE.locations,
             TRUE.names,
             header=made().header,
-            world=WORLD,
+            location_set=WORLD,
             numbers=np.array([1, 2]),
         )

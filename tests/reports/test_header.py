@@ -9,7 +9,7 @@ from worlds import scattered
 import nomadp
 from nomadp.errors import BudgetError, DomainError, NomadpError, SchemaError
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, make_mechanism
-from nomadp.randomness import KeyedRandom, SeededRandom, SystemRandom, Words, new_key
+from nomadp.randomness import KeyedRandom, RandomSource, SeededRandom, SystemRandom, new_key
 from nomadp.reports.header import BYTES_MAX, FORMAT, Header
 
 WORLD = scattered(9)
@@ -45,7 +45,7 @@ class ConstantSystem(SystemRandom):
         return KeyedRandom(bytes(32))
 
 
-class ConstantSource(Words):
+class ConstantSource(RandomSource):
     def stream(self, index):
         return self.bound_to("").stream(index)
 
@@ -62,7 +62,7 @@ class ConstantSource(Words):
 @pytest.mark.parametrize("source", [ConstantKey, ConstantSystem, ConstantSource])
 def test_a_foreign_source_of_words_is_not_the_systems(source):
     header = Header.of(ATLAS, source())
-    assert (header.words, header.private) == ("unknown", False)
+    assert (header.randomness, header.private) == ("unknown", False)
     city = nomadp.synthetic_city(seed=1, places=50, trips=5)
     exp = make_mechanism("exp", city.locations, 1)
     found = nomadp.perturb_set(exp, city.trajectories, source())
@@ -73,7 +73,7 @@ def test_the_systems_words_and_a_key_are_what_they_are_called():
     own = {"system": [None, SystemRandom()], "keyed": [KeyedRandom(bytes(32))]}
     own["keyed"].append(own["keyed"][0].named(["a"]))
     for name, sources in own.items():
-        assert {Header.of(ATLAS, source).words for source in sources} == {name}
+        assert {Header.of(ATLAS, source).randomness for source in sources} == {name}
 
 
 @pytest.mark.parametrize("key", sorted(NEEDED))

@@ -48,7 +48,7 @@ def test_reports_are_read_back_as_they_were_written(question, name, tmp_path):
     write_reports(tmp_path / name, reports)
     back = read_reports(tmp_path / name, WORLD)
     assert back == reports
-    assert (back.entry_size, back.refusals) == (question.report_size, 0)
+    assert (back.entry_size, back.n_refused) == (question.report_size, 0)
     assert back.header.mechanism_for(WORLD) == question
 
 

@@ -40,8 +40,9 @@ class Explanation:
         """The guarantee in a sentence."""
         if not self.mechanism.private:
             return f"none; {self.mechanism.warning.rstrip('.')}"
+        same_length = "" if self.mechanism.is_oracle else " of this length"
         return (
-            f"take any two trajectories{'' if self.mechanism.asks else ' of this length'}; "
+            f"take any two trajectories{same_length}; "
             "whatever is reported is at most "
             f"e^epsilon = {self.odds_at_most} times likelier under one than under the other"
         )
@@ -78,7 +79,7 @@ class Explanation:
         """What the promise leaves out; a direct question hides the length, and when it asks
         so covers the time."""
         length, times, again = NOT_COVERED
-        if self.mechanism.asks:
+        if self.mechanism.is_oracle:
             return (times, again) if not self.mechanism.timed else (_IDS, again)
         return length, times, again
 

@@ -92,8 +92,8 @@ def evaluate(
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
-    >>> words = nomadp.SeededRandom(1)
-    >>> reports = nomadp.perturb_set(exp, city.trajectories, words, keep_tids=True)
+    >>> randomness = nomadp.SeededRandom(1)
+    >>> reports = nomadp.perturb_set(exp, city.trajectories, randomness, keep_tids=True)
     >>> found = nomadp.evaluate(city.locations, city.trajectories, reports, radii_km=(1, 2))
     >>> found.measured.error_km > 0 and found.constant.error_km > 0
     True

@@ -162,7 +162,7 @@ def simulate_utility(
     >>> bought.best.error_km < bought.answers["constant"].error_km
     True
     """
-    if mechanism.asks:
+    if mechanism.is_oracle:
         raise DomainError(
             f"an error in km is one of journeys, and {mechanism.name} asks a direct question, "
             "whose error is one of shares; leave out the locations, or use atlas",
@@ -246,11 +246,11 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
     # Not bound to the identity: the same words at every epsilon make answers comparable.
-    words = SeededRandom(0).bound_to(f"calibration/{mechanism.name}")
+    randomness = SeededRandom(0).bound_to(f"calibration/{mechanism.name}")
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
         some = true.select(range(start, min(start + _AT_ONCE, len(true))))
-        pieces.append(perturb_many(mechanism, some, words.named(some.tids)).locations)
+        pieces.append(perturb_many(mechanism, some, randomness.named(some.tids)).locations)
         if progress is not None:
             progress(len(some))
     return np.concatenate(pieces)

@@ -133,7 +133,7 @@ def lengths(
     """
     check_level(level)
     mechanism = mechanism_of(learned)
-    if mechanism.asks:
+    if mechanism.is_oracle:
         raise DomainError(
             f"a direct question tells of no length, and these reports are of {mechanism.name}; "
             "ask reports of journeys",

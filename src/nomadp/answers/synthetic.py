@@ -82,7 +82,7 @@ def _columns(
     learned: Model, count: int, rng: Generator, begin: datetime | None
 ) -> dict[str, Any]:
     """Drawn from what is public: nobody's journey is read."""
-    draw = _trips if learned.mechanism.asks else _journeys
+    draw = _trips if learned.mechanism.is_oracle else _journeys
     names = tuple(f"synthetic-{k}" for k in range(count))
     rows = Sequences(*joined(draw(learned, count, rng)), names)
     points = point_rows(learned, rows)

@@ -16,7 +16,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Reported, report_one
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, cut_after, tables_up_to
 from nomadp.mechanisms.paths import fastest, perturb_many
-from nomadp.randomness import SeededRandom, Words
+from nomadp.randomness import RandomSource, SeededRandom
 from nomadp.trajectory import HOURS, TrajectorySet
 
 __all__ = ["Comparison", "compare"]
@@ -46,12 +46,12 @@ def compare(like: Mechanism, lengths: tuple[int, ...], reports: int, seed: int) 
     """At least so many reports of mechanisms like this one, in as many worlds as it takes."""
     key = [seed, *like.name.encode(), like.epsilon.numerator, like.epsilon.denominator]
     rng, found = np.random.default_rng(key), Comparison(0, 0)
-    words = SeededRandom(seed)
+    randomness = SeededRandom(seed)
     for number in range(max(2, -(-reports // _EACH))):
         mechanism = _another(like, rng, is_large=number % _LARGE_EVERY == 1)
         is_cut = number % 2 == 0
         several = _trajectories(mechanism, lengths, _EACH if is_cut else _DRAWN, rng)
-        bound = words.bound_to(f"{mechanism.identity} {number}")
+        bound = randomness.bound_to(f"{mechanism.identity} {number}")
         with ExitStack() as limits:
             if is_cut:  # where memory would cut only much more work
                 limits.enter_context(cut_after(int(rng.integers(1, _EACH))))
@@ -65,13 +65,17 @@ def compare(like: Mechanism, lengths: tuple[int, ...], reports: int, seed: int) 
 
 
 def _differing(
-    mechanism: Mechanism, several: TrajectorySet, drawn: Reported, words: Words, some: Ints
+    mechanism: Mechanism,
+    several: TrajectorySet,
+    drawn: Reported,
+    randomness: RandomSource,
+    some: Ints,
 ) -> Iterator[bool]:
     """Whether each of some reports is another than the reference's."""
     offsets = mechanism.report_offsets(several.offsets)
     for k in some.tolist():
         hour = None if several.hours is None else int(several.hours[k])
-        values, number = report_one(mechanism, several[k], words.stream(k), hour)
+        values, number = report_one(mechanism, several[k], randomness.stream(k), hour)
         same = drawn.locations[offsets[k] : offsets[k + 1]].tolist() == list(values)
         yield not same or (number is not None and _number(drawn, k) != number)
 

@@ -112,7 +112,9 @@ def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
         return rows
     if is_bit_for_bit(small[0]):
         rows += [_compared(one, path, sampling) for one in small]
-        if not small[0].asks:  # whose laws draw by themselves: the reference is sampled, too
+        if not small[
+            0
+        ].is_oracle:  # whose laws draw by themselves: the reference is sampled, too
             return rows
     if lacking := _lacking(path):
         return [*rows, PathRow(name, path, f"not seen: {lacking} is not installed here")]
@@ -188,8 +190,8 @@ def _counts(mechanism: Mechanism, length: int, draws: int, seed: int) -> Ints:
     hours = true[length] if mechanism.timed else None
     offsets = np.arange(len(names) + 1) * length
     several = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
-    words = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
-    drawn = perturb_many(mechanism, several, words, fastest(mechanism)).locations
+    randomness = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
+    drawn = perturb_many(mechanism, several, randomness, fastest(mechanism)).locations
     entries = drawn.reshape(len(names), -1).T
     shape = (mechanism.report_size,) * len(entries)
     rows = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)

@@ -86,7 +86,7 @@ def build(
     pinned = build_pinned(world, lengths, budget, size)
     write_atlas(out, pinned)
     several = ", ".join(map(str, pinned.lengths))
-    count = sum(len(page.journeys) for page in pinned.pages)
+    count = sum(len(table.codewords) for table in pinned.tables)
     return Answer(
         {"out": str(out), **described(pinned)},
         f"{count} journeys of length {several}: {out}\nsha256 {pinned.sha256}",
@@ -143,12 +143,12 @@ def _print(pinned: "PinnedCodebooks", verdict: str) -> None:
         ["length", "journeys", "near", "error in km"],
         [
             [
-                str(page.journeys.shape[1]),
-                str(len(page.journeys)),
-                str(page.near_count),
-                f"{page.error_km:.3g}",
+                str(table.codewords.shape[1]),
+                str(len(table.codewords)),
+                str(table.near_count),
+                f"{table.error_km:.3g}",
             ]
-            for page in pinned.pages
+            for table in pinned.tables
         ],
     )
     say()

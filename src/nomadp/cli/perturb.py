@@ -186,11 +186,13 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
 
     true, read = read_all(options, mechanism.locations)
     check_lengths(mechanism, int((true.lengths == 1).sum()), len(true), options)
-    words = None if options["seed"] is None else SeededRandom(options["seed"])
+    randomness = None if options["seed"] is None else SeededRandom(options["seed"])
     jobs = options["jobs"] or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
     asked = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
     with progress_bar("perturbing", len(true)) as bar:
-        reports = perturb_set(mechanism, true, words, jobs=jobs, progress=bar.advance, **asked)
+        reports = perturb_set(
+            mechanism, true, randomness, jobs=jobs, progress=bar.advance, **asked
+        )
     # What protects nobody is written only where it was asked for by name.
     by_name = options["seed"] is not None or options["accept_not_private"]
     written = write_simulated if by_name else write_reports

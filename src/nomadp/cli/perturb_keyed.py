@@ -7,7 +7,7 @@ from nomadp.cli.options import default_jobs
 from nomadp.cli.output import progress_bar, say
 from nomadp.cli.perturb_request import as_stored, check_lengths, summary_of
 from nomadp.engine.batches import Survey
-from nomadp.engine.keys import words_of
+from nomadp.engine.keys import key_source
 from nomadp.engine.stream import Job, Running, open_job
 from nomadp.formats.files import is_parquet
 from nomadp.formats.nested_files import NestedFile
@@ -28,7 +28,7 @@ def streamed(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
     people = None if uids is None else People.of(uids)
     # Whether what protects nobody was asked for:
     asked = options["seed"] is not None or options["accept_not_private"]
-    job = Job(mechanism, *files, _words(options), options["keep_tids"], simulated=asked)
+    job = Job(mechanism, *files, _randomness(options), options["keep_tids"], simulated=asked)
 
     def accept(found: Survey) -> None:
         check_lengths(mechanism, found.single, found.trajectories, options)
@@ -74,14 +74,14 @@ def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dic
     from nomadp.engine import spark as cluster
 
     _check(options)
-    out, linked, own = options["out"], options["keep_tids"], _words(options)
+    out, linked, own = options["out"], options["keep_tids"], _randomness(options)
     with cluster.refusals():
         spark = cluster.session(master)
         frame = spark.read.parquet(str(options["trajectories"][0].resolve()))
         found, people = cluster.survey(frame), _people(frame)
         check_lengths(mechanism, found.single, found.trajectories, options)
-        words = own or KeyedRandom(new_key())
-        cluster.perturb(frame, mechanism, words, keep_tids=linked).write.parquet(
+        randomness = own or KeyedRandom(new_key())
+        cluster.perturb(frame, mechanism, randomness, keep_tids=linked).write.parquet(
             str(out.resolve())
         )
         spark.stop()
@@ -126,8 +126,8 @@ def _check(options: dict[str, Any]) -> None:
         )
 
 
-def _words(options: dict[str, Any]) -> KeyedRandom | None:
+def _randomness(options: dict[str, Any]) -> KeyedRandom | None:
     """Those that were asked for by name, if any were."""
     if options["seed"] is not None:
         return SeededRandom(options["seed"])
-    return None if options["key_file"] is None else words_of(options["key_file"])
+    return None if options["key_file"] is None else key_source(options["key_file"])

@@ -90,7 +90,7 @@ def _batch(held: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:
         entries = numbers
     else:
         law: Any = bundle.mechanism.report_law(bundle.report_length)
-        entries = law.channel.atlas.journeys[numbers[:, 0]]
+        entries = law.channel.atlas.codewords[numbers[:, 0]]
     offsets = np.arange(len(rows) + 1) * entries.shape[1]
     sequences = Sequences(offsets, entries.reshape(-1).astype(np.int64), names)
     if bundle.task.is_oracle:

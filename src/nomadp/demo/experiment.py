@@ -199,11 +199,11 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     name, epsilon = setting
     plan, locations = study.plan, study.city.locations
     mechanism = make_mechanism(name, locations, epsilon)
-    words = SeededRandom(plan.seed).bound_to(mechanism.identity)
+    randomness = SeededRandom(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, draws from a stream of its own.
-    reported = perturb_set(mechanism, _joined(true, again), words, keep_tids=True)
+    reported = perturb_set(mechanism, _joined(true, again), randomness, keep_tids=True)
     scored = reported.select(range(len(true)))
     error_km = error_km_each(locations, true, scored)
     return Run(

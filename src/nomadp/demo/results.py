@@ -94,8 +94,8 @@ def _answers(
     asked: Sequence[Mapping[str, Any]],
     seed: int,
 ) -> list[Table]:
-    words = SeededRandom(seed).bound_to(mechanism.identity)
-    counts = counts_of(mechanism, perturb_set(mechanism, journeys, words, keep_tids=True))
+    randomness = SeededRandom(seed).bound_to(mechanism.identity)
+    counts = counts_of(mechanism, perturb_set(mechanism, journeys, randomness, keep_tids=True))
     learned = fit(mechanism, counts)
     found = [ask(mechanism, counts, question, learned=learned) for question in asked]
     return [with_shapes(each, mechanism.locations) for each in found]

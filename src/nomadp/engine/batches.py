@@ -16,7 +16,7 @@ from nomadp.formats.trajectory_batches import WHEN, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.reports.batches import batch_of
 from nomadp.reports.table import report_ids
 from nomadp.sequences import Sequences
@@ -25,21 +25,26 @@ __all__ = ["Survey", "perturb_batch", "survey"]
 
 
 def perturb_batch(
-    mechanism: Mechanism, words: Words, batch: pa.RecordBatch, path: str, *, linked: bool
+    mechanism: Mechanism,
+    randomness: RandomSource,
+    batch: pa.RecordBatch,
+    path: str,
+    *,
+    linked: bool,
 ) -> pa.RecordBatch:
     """The reports of a batch, in its order, drawn by this path (mechanisms/paths.py).
 
-    ``words`` are the keyed source of the whole job: here they are bound to the mechanism, and
-    their streams named by tid. A tid must stand for one trajectory in all batches of a job;
-    only the caller, who sees all of them, can make sure of that. Reports bear the tids if
-    ``linked``, else random ids.
+    ``randomness`` is the keyed source of the whole job. Here it is bound to the mechanism,
+    and its streams are named by tid. A tid must stand for one trajectory in all batches of a
+    job; only the caller, who sees all of them, can make sure of that. Reports keep the tids if
+    ``linked``; otherwise they get random ids.
     """
     true = trajectories_of(batch, mechanism.locations, hours=mechanism.timed)
-    named = words.bound_to(mechanism.identity).named(true.tids)
+    named = randomness.bound_to(mechanism.identity).named(true.tids)
     drawn = perturb_many(mechanism, true, named, path)
-    names = true.tids if linked else report_ids(words, mechanism, true.tids)
+    names = true.tids if linked else report_ids(randomness, mechanism, true.tids)
     rows = Sequences(mechanism.report_offsets(true.offsets), drawn.locations, names)
-    return batch_of(rows, None if mechanism.asks else mechanism.locations, drawn.numbers)
+    return batch_of(rows, None if mechanism.is_oracle else mechanism.locations, drawn.numbers)
 
 
 @dataclass(frozen=True)

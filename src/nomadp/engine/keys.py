@@ -9,9 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from nomadp.errors import SchemaError
-from nomadp.randomness import KeyedRandom, Words, new_key
+from nomadp.randomness import KeyedRandom, RandomSource, new_key
 
-__all__ = ["create_key", "fingerprint", "only_mine", "read_key", "words_of"]
+__all__ = ["create_key", "fingerprint", "only_mine", "read_key", "key_source"]
 
 KEY_BYTES = 32
 
@@ -53,9 +53,9 @@ def read_key(path: str | PathLike[str]) -> bytes:
     return key
 
 
-def fingerprint(words: Words) -> str:
+def fingerprint(randomness: RandomSource) -> str:
     """Tells keys apart and gives none away: words that no mechanism ever draws."""
-    drawn = words.bound_to("fingerprint of a job's key").stream(0).take(2)
+    drawn = randomness.bound_to("fingerprint of a job's key").stream(0).take(2)
     return "".join(f"{word:016x}" for word in drawn.tolist())
 
 
@@ -68,7 +68,7 @@ def only_mine(path: Path) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & others
 
 
-def words_of(path: str | PathLike[str]) -> KeyedRandom:
+def key_source(path: str | PathLike[str]) -> KeyedRandom:
     """The words of the key in a file."""
     return KeyedRandom(read_key(path))
 

@@ -18,7 +18,7 @@ from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
-from nomadp.randomness import SystemRandom, Words, check_names
+from nomadp.randomness import RandomSource, SystemRandom, check_names
 from nomadp.reports.header import Header
 from nomadp.reports.table import AnyReports, report_ids, reports_as, shuffled
 from nomadp.sequences import Sequences
@@ -62,7 +62,7 @@ class Drawing(NamedTuple):
     """Who draws, with which words, by which path, and whether all that was released is kept."""
 
     mechanism: Mechanism
-    words: Words
+    randomness: RandomSource
     path: str
     kept: bool
 
@@ -70,12 +70,12 @@ class Drawing(NamedTuple):
 def perturb_set(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
-    words: Words | None = None,
+    randomness: RandomSource | None = None,
     **how: Unpack[How],
 ) -> AnyReports:
     """Every trajectory perturbed once, all of them or an exception: `Reports` for people.
 
-    Each costs the mechanism's epsilon, whatever ``words`` are: fresh ones of the system by
+    Each costs the mechanism's epsilon, whatever the ``randomness``: fresh from the system by
     default, `KeyedRandom` to be able to repeat the draws, `SeededRandom` for experiments.
     Reports come under random ids and in their order, which tell nothing of the tids; see
     `How` for ``how`` else. What simulated words or a mechanism that is not private draw are
@@ -96,22 +96,22 @@ def perturb_set(
         raise InvalidArgument(
             f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
         )
-    _check_given(trajectories, words)
-    source = SystemRandom() if words is None else words
+    _check_given(trajectories, randomness)
+    source = SystemRandom() if randomness is None else randomness
     kept = _kept(mechanism, how)
     path = REFERENCE if kept else path_of(mechanism, len(trajectories))
     task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
     columns = _joined(_drawn_all(task, trajectories, jobs, how.get("progress")), kept=kept)
     linked = how.get("keep_tids", False)
-    header = Header.of(mechanism, words, linked=linked, path=path)
+    header = Header.of(mechanism, randomness, linked=linked, path=path)
     offsets = mechanism.report_offsets(trajectories.offsets)
     rows = Sequences(offsets, columns.pop("locations"), trajectories.tids)
-    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
+    columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
     reports = reports_as(header, mechanism.locations, rows, **columns)
     return reports if linked else _unlinked(reports, source, mechanism)
 
 
-def _check_given(trajectories: Any, words: Any) -> None:
+def _check_given(trajectories: Any, randomness: Any) -> None:
     if not isinstance(trajectories, TrajectorySet):
         raise WrongType(
             f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
@@ -119,12 +119,12 @@ def _check_given(trajectories: Any, words: Any) -> None:
             code="trajectory_set_required",
             type=type(trajectories).__name__,
         )
-    if words is not None and not isinstance(words, Words):
+    if randomness is not None and not isinstance(randomness, RandomSource):
         raise WrongType(
-            "words must be SystemRandom(), KeyedRandom(key) or SeededRandom(seed), got "
-            f"{type(words).__name__}; leave them out for people",
+            "randomness must be SystemRandom(), KeyedRandom(key) or SeededRandom(seed), got "
+            f"{type(randomness).__name__}; leave it out for people",
             code="random_source_required",
-            type=type(words).__name__,
+            type=type(randomness).__name__,
         )
     check_names(trajectories.tids)
 
@@ -132,7 +132,7 @@ def _check_given(trajectories: Any, words: Any) -> None:
 def _kept(mechanism: Mechanism, how: How) -> bool:
     """Whether transcripts are; of a direct question there is nothing more to keep."""
     kept = how.get("transcripts", False)
-    if kept and mechanism.asks:
+    if kept and mechanism.is_oracle:
         raise DomainError(
             f"a report of {mechanism.name} must be all that is kept of a direct question, and "
             "transcripts were asked for; leave them out",
@@ -157,9 +157,11 @@ def _drawn_all(
     return sorted(pieces, key=lambda piece: piece.start)
 
 
-def _unlinked(reports: AnyReports, words: Words, mechanism: Mechanism) -> AnyReports:
+def _unlinked(
+    reports: AnyReports, randomness: RandomSource, mechanism: Mechanism
+) -> AnyReports:
     """The same reports under random ids, in the order of the ids."""
-    ids = report_ids(words, mechanism, reports.names)
+    ids = report_ids(randomness, mechanism, reports.names)
     return replace(reports, names=ids).select(shuffled(ids))
 
 
@@ -193,19 +195,19 @@ def _pieces(
             yield _drawn(task, start, chunk(start))
         return
     threads, asked = task.path != REFERENCE, (task.path, task.kept)
-    with worker_pool(task.mechanism, task.words, workers, threads=threads) as pool:
+    with worker_pool(task.mechanism, task.randomness, workers, threads=threads) as pool:
         pending = [pool.submit(_work, asked, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
 
 
 def _work(asked: tuple[str, bool], start: int, trajectories: TrajectorySet) -> Piece:
-    mechanism, words = assigned()
-    return _drawn(Drawing(mechanism, words, *asked), start, trajectories)
+    mechanism, randomness = assigned()
+    return _drawn(Drawing(mechanism, randomness, *asked), start, trajectories)
 
 
 def _drawn(task: Drawing, start: int, trajectories: TrajectorySet) -> Piece:
-    named = task.words.named(trajectories.tids)
+    named = task.randomness.named(trajectories.tids)
     if not task.kept:
         drawn = perturb_many(task.mechanism, trajectories, named, task.path)
         return Piece(start, *drawn, [])

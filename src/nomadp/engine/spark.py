@@ -44,7 +44,7 @@ from nomadp.inference.estimate import check_level
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
-from nomadp.randomness import KeyedRandom, Words
+from nomadp.randomness import KeyedRandom, RandomSource
 from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
 from nomadp.reports.rows import VALUES
 
@@ -82,7 +82,7 @@ LOCAL_SETTINGS = {
 def perturb(
     frame: Frame,
     mechanism: Mechanism,
-    words: Words,
+    randomness: RandomSource,
     *,
     check_unique: bool = True,
     keep_tids: bool = False,
@@ -97,18 +97,18 @@ def perturb(
     something else has made sure. Tids must be stored: ones that Spark makes up may change
     when a batch is run again, and the reports with them.
     """
-    if not isinstance(words, KeyedRandom):
+    if not isinstance(randomness, KeyedRandom):
         raise errors.WrongType(
             "a cluster may run a batch again, so its words must come from a key; "
-            f"use KeyedRandom(key), got {type(words).__name__}",
+            f"use KeyedRandom(key), got {type(randomness).__name__}",
             code="words_not_keyed",
-            type=type(words).__name__,
+            type=type(randomness).__name__,
         )
     if check_unique:
         check_unique_tids(frame)
     # As many as one machine would count, so that it would take the same path.
     path = path_of(mechanism, frame.count())
-    mapper = perturbing(mechanism, words, path, linked=keep_tids)
+    mapper = perturbing(mechanism, randomness, path, linked=keep_tids)
     true = _trajectories(frame, hours=mechanism.timed)
     reports = true.mapInArrow(mapper, report_columns(mechanism))
     return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
@@ -213,7 +213,7 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
 
 def _reports(frame: Frame, mechanism: Mechanism) -> Frame:
     """The columns that say what was released."""
-    if mechanism.asks and VALUES in frame.columns:
+    if mechanism.is_oracle and VALUES in frame.columns:
         return frame.select("tid", VALUES)
     more = ["number"] if "number" in frame.columns else []
     _trajectories(frame)

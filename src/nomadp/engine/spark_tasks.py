@@ -115,7 +115,9 @@ def refusal_in(text: str) -> NomadpError | None:
     return cast(NomadpError, refusal(told[1], code=told[2], **facts))
 
 
-def perturbing(mechanism: Mechanism, words: KeyedRandom, path: str, *, linked: bool) -> Mapper:
+def perturbing(
+    mechanism: Mechanism, randomness: KeyedRandom, path: str, *, linked: bool
+) -> Mapper:
     """Trajectories to reports, by this path."""
     software = software_of(mechanism)
 
@@ -124,7 +126,7 @@ def perturbing(mechanism: Mechanism, words: KeyedRandom, path: str, *, linked: b
         here = _kept(mechanism)
         _check_software(software, software_of(here))
         for batch in gathered(batches):
-            yield perturb_batch(here, words, batch, path, linked=linked)
+            yield perturb_batch(here, randomness, batch, path, linked=linked)
 
     return perturb_batches
 
@@ -162,7 +164,7 @@ def tallying(mechanism: Mechanism) -> Mapper:
 
 def report_columns(mechanism: Mechanism) -> str:
     """The columns of its reports, as an engine wants them named."""
-    if mechanism.asks:
+    if mechanism.is_oracle:
         return VALUE_COLUMNS
     return f"{REPORT_COLUMNS}, number bigint" if is_numbered(mechanism) else REPORT_COLUMNS
 
@@ -171,7 +173,7 @@ def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
     rows = rows_of(batch, public_of(mechanism))
     header = Header.made_by(mechanism)
     columns: dict[str, Any] = {"numbers": rows.numbers, "refused": rows.refused}
-    columns["entry_size"] = mechanism.report_size if mechanism.asks else None
+    columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
     return reports_as(header, mechanism.locations, rows.rows, **columns)
 
 

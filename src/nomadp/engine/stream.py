@@ -27,7 +27,7 @@ from nomadp.errors import InvalidArgument, NotPrivateError
 from nomadp.formats.nested_files import NestedFile
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import REFERENCE, path_of
-from nomadp.randomness import KeyedRandom, Words
+from nomadp.randomness import KeyedRandom, RandomSource
 from nomadp.reports.header import Header
 
 __all__ = ["Job", "Running", "open_job"]
@@ -47,7 +47,7 @@ class Job:
     mechanism: Mechanism
     source: Path
     target: Path
-    words: KeyedRandom | None = None
+    randomness: KeyedRandom | None = None
     """None: a new key, kept beside the target until the job is done."""
     keep_tids: bool = False
     """For experiments: reports bear the tids of their trajectories, in the same order."""
@@ -56,7 +56,7 @@ class Job:
 
     def header(self, path: str) -> Header:
         """What the reports say about themselves."""
-        found = Header.of(self.mechanism, self.words, linked=self.keep_tids, path=path)
+        found = Header.of(self.mechanism, self.randomness, linked=self.keep_tids, path=path)
         if not (found.private or self.simulated):
             raise NotPrivateError(
                 "a file of reports for people must come from a private mechanism and secret "
@@ -73,7 +73,7 @@ class Running:
     job: Job
     source: NestedFile
     survey: Survey
-    words: KeyedRandom
+    randomness: KeyedRandom
     part_rows: tuple[int, ...]
     """How many reports each part has."""
     done: frozenset[int]
@@ -116,10 +116,10 @@ class Running:
         pieces = self._pieces(missing, KERNEL_CHUNK if threads else CHUNK)
         if jobs == 1:
             for part, piece in pieces:
-                yield part, _perturb(piece, self.path, linked, (mechanism, self.words))
+                yield part, _perturb(piece, self.path, linked, (mechanism, self.randomness))
             return
         waiting: deque[tuple[int, Future[Any]]] = deque()
-        with worker_pool(mechanism, self.words, jobs, threads=threads) as pool:
+        with worker_pool(mechanism, self.randomness, jobs, threads=threads) as pool:
             for part, piece in pieces:
                 piece = piece if threads else _compact(piece)
                 waiting.append((part, pool.submit(_perturb, piece, self.path, linked)))
@@ -159,18 +159,20 @@ def open_job(
     wanted = _pinned(job, source)
     with Unfinished(job.target, shuffled=not job.keep_tids) as unfinished:
         if unfinished.is_begun():
-            words, found = _taken_up(job, wanted, unfinished)
+            randomness, found = _taken_up(job, wanted, unfinished)
         else:
-            words, found = None, survey(source, job.mechanism.locations, progress)
+            randomness, found = None, survey(source, job.mechanism.locations, progress)
         if accept is not None:
             accept(found)
-        if words is None:
-            words = unfinished.begin(job.words)  # from here on they are bound to the job
-            begun = {**wanted, "survey": asdict(found), "key": fingerprint(words)}
+        if randomness is None:
+            randomness = unfinished.begin(job.randomness)  # from here on bound to the job
+            begun = {**wanted, "survey": asdict(found), "key": fingerprint(randomness)}
             unfinished.pin(begun)
         part_rows = _part_rows(source)
         done = frozenset(unfinished.finished_parts(part_rows))
-        yield Running(job, source, found, words, part_rows, done, unfinished, wanted["path"])
+        yield Running(
+            job, source, found, randomness, part_rows, done, unfinished, wanted["path"]
+        )
 
 
 def _taken_up(
@@ -178,10 +180,10 @@ def _taken_up(
 ) -> tuple[KeyedRandom | None, Survey]:
     """The words and the survey of the job that was begun, if it is this one."""
     begun = unfinished.resume()
-    words = job.words or unfinished.kept_words()
-    key = "" if words is None else fingerprint(words)
+    randomness = job.randomness or unfinished.kept_randomness()
+    key = "" if randomness is None else fingerprint(randomness)
     unfinished.check_same(begun, {**wanted, "key": key})
-    return words, Survey(**begun["survey"])
+    return randomness, Survey(**begun["survey"])
 
 
 def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:
@@ -211,7 +213,7 @@ def _perturb(
     piece: pa.RecordBatch,
     path: str,
     linked: bool,  # noqa: FBT001 - carried to another process as it is
-    who: tuple[Mechanism, Words] | None = None,
+    who: tuple[Mechanism, RandomSource] | None = None,
 ) -> pa.RecordBatch:
-    mechanism, words = who or assigned()
-    return perturb_batch(mechanism, words, piece, path, linked=linked)
+    mechanism, randomness = who or assigned()
+    return perturb_batch(mechanism, randomness, piece, path, linked=linked)

@@ -16,7 +16,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.engine.keys import create_key, only_mine, words_of
+from nomadp.engine.keys import create_key, key_source, only_mine
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import moved_whole, written_whole
 from nomadp.formats.parquet_files import METADATA_KEY
@@ -63,7 +63,7 @@ class Unfinished:
     def is_begun(self) -> bool:
         return self._manifest.exists()
 
-    def begin(self, words: KeyedRandom | None) -> KeyedRandom:
+    def begin(self, randomness: KeyedRandom | None) -> KeyedRandom:
         """An empty folder; the words to draw with, of a new key if none are given."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._enter()
@@ -73,14 +73,14 @@ class Unfinished:
                 code="begun_by_another_run",
             )
         self._clear()
-        if words is not None:
-            return words
+        if randomness is not None:
+            return randomness
         create_key(self._key)
-        return words_of(self._key)
+        return key_source(self._key)
 
-    def kept_words(self) -> KeyedRandom | None:
+    def kept_randomness(self) -> KeyedRandom | None:
         """The words of the key that this folder keeps, if it keeps one."""
-        return words_of(self._key) if self._key.exists() else None
+        return key_source(self._key) if self._key.exists() else None
 
     def pin(self, manifest: Manifest) -> None:
         """From now on this folder belongs to one job."""

@@ -16,7 +16,7 @@ from threading import Thread, current_thread, local, main_thread
 from typing import Any, TypeVar
 
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 
 __all__ = ["Processes", "assigned", "run_all", "worker_pool"]
 
@@ -65,11 +65,13 @@ class _Threads(ThreadPoolExecutor):
         self.shutdown(wait=kind is None, cancel_futures=True)
 
 
-def worker_pool(mechanism: Mechanism, words: Words, workers: int, *, threads: bool) -> Executor:
+def worker_pool(
+    mechanism: Mechanism, randomness: RandomSource, workers: int, *, threads: bool
+) -> Executor:
     """So many workers, each with this mechanism and these words."""
     if threads:
-        return _Threads(workers, initializer=_assign, initargs=((mechanism, words),))
-    return Processes(workers, (mechanism, words))
+        return _Threads(workers, initializer=_assign, initargs=((mechanism, randomness),))
+    return Processes(workers, (mechanism, randomness))
 
 
 def run_all(

@@ -19,8 +19,8 @@ from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.codebook import Page, PinnedCodebooks
-from nomadp.walks import Journeys
+from nomadp.mechanisms.atlas.codebook import CodebookTable, PinnedCodebooks
+from nomadp.walks import TrajectoryTable
 
 __all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
 
@@ -46,7 +46,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCod
     tables = _tables(found, length, journey)
     try:
         pages = [
-            Page(table, int(one["near_count"]), float(one["error_km"] or "nan"))
+            CodebookTable(table, int(one["near_count"]), float(one["error_km"] or "nan"))
             for table, one in zip(tables, said["atlases"], strict=True)
         ]
         pinned = PinnedCodebooks(
@@ -82,12 +82,12 @@ def described(pinned: PinnedCodebooks) -> dict[str, Any]:
         "sha256": pinned.sha256,
         "atlases": [
             {
-                "length": int(page.journeys.shape[1]),
-                "journeys": len(page.journeys),
-                "near_count": page.near_count,
-                "error_km": page.error_km if math.isfinite(page.error_km) else None,
+                "length": int(table.codewords.shape[1]),
+                "journeys": len(table.codewords),
+                "near_count": table.near_count,
+                "error_km": table.error_km if math.isfinite(table.error_km) else None,
             }
-            for page in pinned.pages
+            for table in pinned.tables
         ],
     }
 
@@ -97,10 +97,12 @@ def _write(part: Path, pinned: PinnedCodebooks) -> None:
 
     from nomadp.formats.parquet_files import write_parquet
 
-    sizes = [page.journeys.shape for page in pinned.pages]
+    sizes = [table.codewords.shape for table in pinned.tables]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
-    flat = np.concatenate([page.journeys.reshape(-1) for page in pinned.pages]).astype(np.int32)
+    flat = np.concatenate([table.codewords.reshape(-1) for table in pinned.tables]).astype(
+        np.int32
+    )
     journey = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
     said = {"format": FORMAT, **described(pinned)}
     metadata = json.dumps(said, indent=2, sort_keys=True).encode()
@@ -143,7 +145,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     return said, table["length"], table["journey"]
 
 
-def _tables(path: Path, length: Any, journey: Any) -> tuple[Journeys, ...]:
+def _tables(path: Path, length: Any, journey: Any) -> tuple[TrajectoryTable, ...]:
     """One table for each length, in the order of the file."""
     lengths, rows = length.to_numpy(), journey.combine_chunks()
     counts = np.diff(rows.offsets.to_numpy())

@@ -116,7 +116,7 @@ class CodebookDecoder:
             if not self.looks_up:
                 best.append(answers.best(mass))
             else:
-                best.append(self.channel.atlas.journeys[evidence.reports[rows], position])
+                best.append(self.channel.atlas.codewords[evidence.reports[rows], position])
                 if self.prior is not None and not self.prior.is_public:
                     noise = evidence.posterior_variance(self.weights, label, len(places), rows)
                     best[-1] = answers.improved(best[-1].astype(np.int64), mass, noise)

@@ -99,7 +99,7 @@ def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
 def can_decode(mechanism: Mechanism) -> bool:
     """Whether reports contain everything that was released, and a table of them fits."""
     law = mechanism.report_law(1)
-    return law is not None and not mechanism.asks and (law.whole or fits_table(law))
+    return law is not None and not mechanism.is_oracle and (law.whole or fits_table(law))
 
 
 def _evidence(law: Any, values: Ints) -> Any:

@@ -162,7 +162,7 @@ def fit(
         raise DomainError(
             "there must be at least one report to learn from, got none", code="no_reports"
         )
-    if mechanism.asks:
+    if mechanism.is_oracle:
         return Model(mechanism, found, None)
     rng = np.random.default_rng(SEED)
     groups = groups_from(mechanism, found)

@@ -57,7 +57,7 @@ class _Drawn:
     @property
     def locations(self) -> tuple[int, ...]:
         """Indices into the mechanism's public set, as many as the trajectory has."""
-        if self.mechanism.asks:
+        if self.mechanism.is_oracle:
             raise DomainError(
                 f"a report of {self.mechanism.name} is an answer to a direct question and "
                 "holds no locations; read its values, or its labels",
@@ -131,7 +131,7 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """False for what exists only to be measured: its outputs reveal more than epsilon."""
     warning: ClassVar[str] = ""
-    asks: ClassVar[bool] = False
+    is_oracle: ClassVar[bool] = False
     """True for a direct question: its reports are made of labels, not of locations."""
     ranges: ClassVar[Mapping[str, Range]] = {
         "epsilon": (MIN_EPSILON, MAX_EPSILON),

@@ -25,7 +25,7 @@ from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.mechanisms.points.brr import BipartiteResponse
 from nomadp.mechanisms.points.exp import IndependentPoints
 from nomadp.mechanisms.points.l_srr import StaircaseResponse
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
@@ -74,7 +74,10 @@ def slowed(mechanism: Mechanism, count: int) -> bool:
 
 
 def perturb_many(
-    mechanism: Mechanism, trajectories: TrajectorySet, words: Words, path: str | None = None
+    mechanism: Mechanism,
+    trajectories: TrajectorySet,
+    randomness: RandomSource,
+    path: str | None = None,
 ) -> Reported:
     """The reports of all trajectories; trajectory k draws from stream k of ``words``.
 
@@ -85,7 +88,7 @@ def perturb_many(
         return Reported(np.zeros(0, dtype=np.int64), None)
     chosen = path_of(mechanism, len(trajectories)) if path is None else path
     if chosen == REFERENCE:
-        return _by_reference(mechanism, trajectories, words)
+        return _by_reference(mechanism, trajectories, randomness)
     if chosen != fastest(mechanism):
         raise InvalidArgument(
             f"{mechanism.name} has no {chosen} path for this set of locations",
@@ -94,7 +97,7 @@ def perturb_many(
             path=chosen,
         )
     draw: Callable[..., Reported] = import_module(FAST[type(mechanism)]).draw_many
-    return draw(mechanism, trajectories, words)
+    return draw(mechanism, trajectories, randomness)
 
 
 def fastest(mechanism: Mechanism) -> str:
@@ -102,7 +105,7 @@ def fastest(mechanism: Mechanism) -> str:
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
-    if mechanism.asks or kind in (IndependentPoints, Ngram, Atlas):
+    if mechanism.is_oracle or kind in (IndependentPoints, Ngram, Atlas):
         return NUMPY
     return NUMPY if kind in _TABLES and has_tables(mechanism.locations) else NUMBA
 
@@ -118,9 +121,11 @@ def _hours(trajectories: TrajectorySet) -> list[Any]:
     return [None] * len(trajectories) if known is None else known.tolist()
 
 
-def _by_reference(mechanism: Mechanism, trajectories: TrajectorySet, words: Words) -> Reported:
+def _by_reference(
+    mechanism: Mechanism, trajectories: TrajectorySet, randomness: RandomSource
+) -> Reported:
     drawn = [
-        report_one(mechanism, trajectories[k], words.stream(k), hour)
+        report_one(mechanism, trajectories[k], randomness.stream(k), hour)
         for k, hour in enumerate(_hours(trajectories))
     ]
     numbers = [number for _, number in drawn if number is not None]

@@ -88,10 +88,10 @@ def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
 
 @lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
-    words = SeededRandom(reports.seed(catalogue))
+    randomness = SeededRandom(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
     mechanism = reports.setting.build(catalogue)
-    return perturb_set(mechanism, trajectories, words, keep_tids=True)
+    return perturb_set(mechanism, trajectories, randomness, keep_tids=True)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Seque
     first = several * TOGETHER
     drawn = [_reported(catalogue, Cell(reports, first + k)) for k in range(TOGETHER)]
     rows = concatenated([Rows(one, one.numbers, None, {}) for one in drawn])
-    every = reports_as(drawn[0].header, drawn[0].world, rows.rows, numbers=rows.numbers)
+    every = reports_as(drawn[0].header, drawn[0].location_set, rows.rows, numbers=rows.numbers)
     estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(every)
     return [
         Sequences(one.offsets, locations, one.names)

@@ -15,7 +15,7 @@ import numpy as np
 from nomadp.budget import as_epsilon
 from nomadp.errors import SchemaError, TaskRefused
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.codebook import Page, PinnedCodebooks
+from nomadp.mechanisms.atlas.codebook import CodebookTable, PinnedCodebooks
 from nomadp.protocol.canonical import canonical_bytes, parse_object
 from nomadp.protocol.ceilings import JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX
 from nomadp.zones import Zones
@@ -96,14 +96,14 @@ def _degrees(text: str) -> float:
 
 def atlas_bytes(pinned: PinnedCodebooks) -> bytes:
     """One atlas, of the task's one length."""
-    (page,) = pinned.pages
+    (table,) = pinned.tables
     said: dict[str, Any] = {
         "format": ATLAS_FORMAT,
         "recipe": pinned.recipe,
         "epsilon": str(pinned.epsilon),
         "locations_sha256": pinned.location_set_sha256,
-        "near_count": page.near_count,
-        "journeys": page.journeys.tolist(),
+        "near_count": table.near_count,
+        "journeys": table.codewords.tolist(),
     }
     return canonical_bytes(said | ({} if pinned.size is None else {"size": pinned.size}))
 
@@ -147,7 +147,7 @@ def parse_atlas(content: bytes) -> PinnedCodebooks:
             code="codebook_epsilon_not_canonical",
             epsilon=str(epsilon),
         )
-    page = Page(table, near, float("nan"))
+    page = CodebookTable(table, near, float("nan"))
     return PinnedCodebooks(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
 
 

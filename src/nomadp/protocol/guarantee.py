@@ -96,7 +96,7 @@ class Guarantee:
             when = _TIMES.get(task.params.get("when", ""), "")
             areas = _areas(book)  # type: ignore[arg-type]  # zones, as it is a frequency oracle
             return f"{_SUBJECTS[task.mechanism]}{when}; the areas are {areas}"
-        codewords = len(book.pages[0].journeys)  # type: ignore[union-attr]  # a codebook then
+        codewords = len(book.tables[0].codewords)  # type: ignore[union-attr]  # a codebook then
         if task.length == 1:
             return (
                 f"which of {codewords} public places the first point of a journey is close to"

@@ -75,7 +75,7 @@ def check_readable(mechanism: Mechanism) -> None:
 
 def check_decodable(mechanism: Mechanism) -> None:
     """Refuse reports that are of no journeys, and those that do not tell what was released."""
-    if mechanism.asks:
+    if mechanism.is_oracle:
         raise DomainError(
             f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
             'answers to a direct question; use "nomadp query"',
@@ -146,7 +146,7 @@ class Counts:
     @classmethod
     def of(cls, mechanism: Mechanism, reports: AnyReports) -> "Counts":
         """Of the reports that the mechanism can have made; the others are only counted."""
-        law, refused = mechanism.identity, reports.refusals
+        law, refused = mechanism.identity, reports.n_refused
         cells: dict[Cell, int] = {}
         for read in released_values(mechanism, reports, strict=False):
             refused += int(np.count_nonzero(read.wrong))
@@ -250,7 +250,7 @@ def _check_possible(mechanism: Mechanism, counts: Counts) -> None:
     """Counts may have been made elsewhere: refuse what the mechanism never reports."""
     for length, values, often in counts.by_length(mechanism):
         law: Any = mechanism.report_law(max(length, 1))
-        size = mechanism.report_size if mechanism.asks else len(law.channel.outputs)
+        size = mechanism.report_size if mechanism.is_oracle else len(law.channel.outputs)
         if length < 1 or values[0] < 0 or values[-1] >= size or often.min() < 1:
             raise DomainError(
                 f"counts must be of what {mechanism.name} at epsilon {mechanism.epsilon} "

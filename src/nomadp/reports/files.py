@@ -139,9 +139,9 @@ def _question(
 ) -> Mechanism | None:
     """The direct question that reports answer; None where they are journeys."""
     if made_by is not None:
-        return made_by if made_by.asks else None
+        return made_by if made_by.is_oracle else None
     try:
-        if not kind_of(header.mechanism).asks:
+        if not kind_of(header.mechanism).is_oracle:
             return None
     except DomainError:  # of a package that is not here: it has no questions
         return None
@@ -200,7 +200,7 @@ def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
     from nomadp.formats.parquet_files import write_parquet  # slow to import: Arrow
     from nomadp.reports.batches import batch_of
 
-    world = reports.world if reports.entry_size is None else None
+    world = reports.location_set if reports.entry_size is None else None
     batch = batch_of(reports, world, reports.numbers, reports.transcripts)
     write_parquet(part, {name: batch[name] for name in batch.schema.names}, about)
 
@@ -210,7 +210,7 @@ def _by_point(reports: AnyReports) -> dict[str, Any]:
     if reports.entry_size is not None:
         names = [reports.names[k] for k in row]
         return {"tid": names, "seq": reports.seq, VALUE: reports.locations}
-    column = point_columns(reports, reports.world)
+    column = point_columns(reports, reports.location_set)
     if reports.numbers is not None:
         column["number"] = reports.numbers[row]
     if reports.transcripts is not None:

@@ -25,7 +25,7 @@ from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import PinnedCodebooks
 from nomadp.mechanisms.base import MOST
 from nomadp.protocol.canonical import named_once
-from nomadp.randomness import KeyedRandom, SystemRandom, Words
+from nomadp.randomness import KeyedRandom, RandomSource, SystemRandom
 
 __all__ = ["FORMAT", "Header", "check_locations", "parsed"]
 
@@ -51,7 +51,10 @@ _KINDS: dict[str, type] = {
     "path": str,
 }
 _WHERE_ABSENT: dict[str, Any] = {"linked": True, "params": {}, "path": ""}
-_FIELDS = {name: name for name in _KINDS} | {"mechanism_version": "version", "rng": "words"}
+_FIELDS = {name: name for name in _KINDS} | {
+    "mechanism_version": "version",
+    "rng": "randomness",
+}
 _EPSILON = re.compile(r"\d{1,20}(\.\d{1,20})?(/\d{1,20})?")
 
 
@@ -63,7 +66,7 @@ class Header:
     version: int
     epsilon: str
     location_set_sha256: str
-    words: str
+    randomness: str
     """Where randomness came from: system, keyed, simulated, or unknown."""
     private: bool
     nomadp_version: str
@@ -76,14 +79,24 @@ class Header:
 
     @classmethod
     def of(
-        cls, mechanism: Mechanism, words: Words | None, *, linked: bool = False, path: str = ""
+        cls,
+        mechanism: Mechanism,
+        randomness: RandomSource | None,
+        *,
+        linked: bool = False,
+        path: str = "",
     ) -> "Header":
-        """For reports drawn here; no ``words`` stands for fresh ones of the system."""
-        return cls.made_by(mechanism, words=_source(words), linked=linked, path=path)
+        """For reports drawn here; ``None`` stands for fresh randomness of the system."""
+        return cls.made_by(mechanism, randomness=_source(randomness), linked=linked, path=path)
 
     @classmethod
     def made_by(
-        cls, mechanism: Mechanism, *, words: str = UNKNOWN, linked: bool = True, path: str = ""
+        cls,
+        mechanism: Mechanism,
+        *,
+        randomness: str = UNKNOWN,
+        linked: bool = True,
+        path: str = "",
     ) -> "Header":
         """For reports of this mechanism, wherever they come from."""
         return cls(
@@ -91,8 +104,8 @@ class Header:
             mechanism.version,
             str(mechanism.epsilon),
             mechanism.locations.sha256,
-            words,
-            mechanism.private and words in (SYSTEM, KEYED),
+            randomness,
+            mechanism.private and randomness in (SYSTEM, KEYED),
             nomadp.__version__,
             mechanism.get_params(),
             linked,
@@ -187,14 +200,15 @@ class Header:
             )
 
 
-def _source(words: Words | None) -> str:
+def _source(randomness: RandomSource | None) -> str:
     """Somebody else's source is unknown, whatever it says: its words may be a constant."""
-    if words is None or type(words) is SystemRandom:
+    if randomness is None or type(randomness) is SystemRandom:
         return SYSTEM
-    if words.simulated:
+    if randomness.simulated:
         return SIMULATED
     is_ours = (
-        isinstance(words, KeyedRandom) and type(words).__module__ == KeyedRandom.__module__
+        isinstance(randomness, KeyedRandom)
+        and type(randomness).__module__ == KeyedRandom.__module__
     )
     return KEYED if is_ours else UNKNOWN
 

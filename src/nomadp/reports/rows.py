@@ -57,7 +57,7 @@ class Rows(NamedTuple):
 
 def public_of(mechanism: Mechanism) -> Public:
     """What this mechanism's reports are made of."""
-    return mechanism.report_size if mechanism.asks else mechanism.locations
+    return mechanism.report_size if mechanism.is_oracle else mechanism.locations
 
 
 def nested_column(public: Public) -> str:

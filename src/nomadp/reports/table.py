@@ -15,7 +15,7 @@ from nomadp.errors import DomainError, NotPrivateError
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.reports.header import Header, check_locations
 from nomadp.sequences import Sequences
 
@@ -30,7 +30,7 @@ class AnyReports(Sequences):
     """
 
     header: Header
-    world: LocationSet
+    location_set: LocationSet
     numbers: Ints | None = None
     """What was released, where a report is one number: for ATLAS the row of its atlas."""
     transcripts: tuple[tuple[int, ...], ...] | None = None
@@ -42,8 +42,8 @@ class AnyReports(Sequences):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_size(len(self.world) if self.entry_size is None else self.entry_size)
-        check_locations(self.header.location_set_sha256, self.world)
+        self.check_size(len(self.location_set) if self.entry_size is None else self.entry_size)
+        check_locations(self.header.location_set_sha256, self.location_set)
         for column in (self.numbers, self.transcripts):
             if column is not None and len(column) != len(self):
                 raise DomainError(
@@ -60,7 +60,7 @@ class AnyReports(Sequences):
         return self.names
 
     @property
-    def refusals(self) -> int:
+    def n_refused(self) -> int:
         """How many reports were left out."""
         return sum(self.refused.values())
 
@@ -106,7 +106,7 @@ class Reports(AnyReports):
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
     >>> reports = nomadp.perturb_set(exp, city.trajectories)
-    >>> reports.header.mechanism, len(reports.ids), reports.refusals
+    >>> reports.header.mechanism, len(reports.ids), reports.n_refused
     ('exp', 10, 0)
     """
 
@@ -137,15 +137,17 @@ class SimulatedReports(AnyReports):
 
 
 def reports_as(
-    header: Header, world: LocationSet, rows: Sequences, **columns: Any
+    header: Header, location_set: LocationSet, rows: Sequences, **columns: Any
 ) -> AnyReports:
     """What a header allows them to be: `Reports`, or `SimulatedReports`."""
     kind = Reports if header.private else SimulatedReports
     parts = rows.offsets, rows.locations, rows.names
-    return kind(*parts, header=header, world=world, **columns)
+    return kind(*parts, header=header, location_set=location_set, **columns)
 
 
-def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tuple[str, ...]:
+def report_ids(
+    randomness: RandomSource, mechanism: Mechanism, tids: tuple[str, ...]
+) -> tuple[str, ...]:
     """One of 128 random bits for each trajectory; others for other mechanisms.
 
     An id is drawn from the words of the job, from the stream that bears the tid. So a job that
@@ -154,7 +156,7 @@ def report_ids(words: Words, mechanism: Mechanism, tids: tuple[str, ...]) -> tup
     """
     if not tids:
         return ()
-    named = words.bound_to(f"report ids of {mechanism.identity}").named(tids)
+    named = randomness.bound_to(f"report ids of {mechanism.identity}").named(tids)
     digits = named.rows(np.arange(len(tids)), 2).astype(">u8").tobytes().hex()
     return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
 

@@ -20,7 +20,7 @@ def test_distances_add_up_over_positions():
     trajectory = np.array([4, 5, 6])
     by_hand = [
         sum(locations.distances_km(x)[y] for x, y in zip(trajectory, journey, strict=True))
-        for journey in book.journeys
+        for journey in book.codewords
     ]
     assert book.distances_km(trajectory) == pytest.approx(by_hand)
     both = np.array([[4, 1], [5, 2], [6, 3]])

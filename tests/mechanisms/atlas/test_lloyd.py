@@ -33,12 +33,12 @@ def test_the_same_question_gives_the_same_book_in_another_process():
         "from fractions import Fraction as F; from nomadp.locations import LocationSet as L;"
         "from nomadp.mechanisms.atlas import design;"
         "world = L.from_columns(['a','b','c'], [41.80,41.82,41.85], [-87.6,-87.6,-87.55]);"
-        "print(design(world, 3, F(4)).journeys.tolist())"
+        "print(design(world, 3, F(4)).codewords.tolist())"
     )
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     )
-    assert told.stdout.strip() == str(design(triangle(), 3, FOUR).journeys.tolist())
+    assert told.stdout.strip() == str(design(triangle(), 3, FOUR).codewords.tolist())
 
 
 def test_another_world_length_size_or_epsilon_is_another_book():
@@ -49,12 +49,12 @@ def test_another_world_length_size_or_epsilon_is_another_book():
         (scattered(30), 2, FOUR, 8),
         (scattered(30), 2, Fraction(5), 9),
     ]
-    assert len({design(*each).journeys.tobytes() for each in asked}) == 5
+    assert len({design(*each).codewords.tobytes() for each in asked}) == 5
 
 
 def test_few_locations_have_every_journey_in_their_book_where_epsilon_affords_it():
     book = design(triangle(), 2, Fraction(10))
-    assert sorted(map(tuple, book.journeys.tolist())) == [
+    assert sorted(map(tuple, book.codewords.tolist())) == [
         (a, b) for a in range(3) for b in range(3)
     ]
     assert design(triangle(), 2, Fraction(1), 4096).size == 9
@@ -69,7 +69,7 @@ def test_more_epsilon_affords_more_journeys():
 
 def test_journeys_are_distinct():
     book = design(scattered(12), 2, Fraction(1), 40)  # many answers fall together
-    assert len(np.unique(book.journeys, axis=0)) == book.size < 40
+    assert len(np.unique(book.codewords, axis=0)) == book.size < 40
 
 
 def test_the_error_it_claims_is_that_of_the_law_on_walks_it_was_not_made_from():
@@ -102,7 +102,7 @@ def test_no_answer_could_be_moved_to_a_much_better_place():
         for position in range(2):
             apart = locations.distances_between_km(walks[:, position, None], every)
             expected = weight @ apart / weight.sum()
-            assert expected[book.journeys[row, position]] < 1.1 * expected.min()
+            assert expected[book.codewords[row, position]] < 1.1 * expected.min()
 
 
 def test_the_number_of_near_journeys_is_that_of_the_least_expected_error():
@@ -128,7 +128,7 @@ def test_it_is_the_smallest_that_errs_hardly_more_than_the_best():
         if each.error_km <= 1.01 * least
     )
     whole = lloyd._best(scattered(40), 2, enough, sketch._replace(rounds=lloyd.ROUNDS))
-    assert design(scattered(40), 2, FOUR).journeys.tolist() == whole.journeys.tolist()
+    assert design(scattered(40), 2, FOUR).codewords.tolist() == whole.codewords.tolist()
 
 
 def test_where_epsilon_is_too_small_for_two_answers_those_for_a_larger_one_are_taken():

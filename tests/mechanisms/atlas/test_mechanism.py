@@ -63,9 +63,9 @@ def test_many_at_once_report_bit_for_bit_what_the_program_does(monkeypatch):
         [rng.integers(0, 40, n) for n in (1, *[2] * 60, 3, 8, 9, 40)], size=40
     )
     mechanism = Atlas(locations=locations, epsilon=6, size=9)
-    words = SeededRandom(5)
-    alone = [perturb_one(mechanism, some[k], words.stream(k)) for k in range(len(some))]
-    assert drawn_many(mechanism, some, words).tolist() == [y for one in alone for y in one]
+    randomness = SeededRandom(5)
+    alone = [perturb_one(mechanism, some[k], randomness.stream(k)) for k in range(len(some))]
+    assert drawn_many(mechanism, some, randomness).tolist() == [y for one in alone for y in one]
 
 
 def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
@@ -87,7 +87,7 @@ def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
 def test_a_number_counts_only_with_the_journey_that_it_stands_for():
     mechanism = Atlas(locations=scattered(40), epsilon=2, size=9)
     law = mechanism.report_law(2)
-    journeys = law.channel.atlas.journeys.astype(np.int64)
+    journeys = law.channel.atlas.codewords.astype(np.int64)
     every = np.arange(len(journeys))
     assert law.values(journeys, every).tolist() == every.tolist()
     assert law.values(journeys, np.roll(every, 1)).tolist() == [-1] * len(journeys)

@@ -16,7 +16,7 @@ from nomadp.errors import DomainError
 from nomadp.inference import decode
 from nomadp.mechanisms import perturb_one
 from nomadp.mechanisms.atlas import Atlas, PinnedCodebooks, build_pinned, design
-from nomadp.mechanisms.atlas.codebook import Page
+from nomadp.mechanisms.atlas.codebook import CodebookTable
 from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 from nomadp.randomness import SeededRandom
 from nomadp.reports.counts import possible
@@ -27,7 +27,9 @@ FOUR = Fraction(4)
 
 
 def by_hand(locations, *tables, recipe="by hand", epsilon=1, near_count=1):
-    pages = [Page(np.array(table, dtype=np.int32), near_count, math.nan) for table in tables]
+    pages = [
+        CodebookTable(np.array(table, dtype=np.int32), near_count, math.nan) for table in tables
+    ]
     return PinnedCodebooks(locations.sha256, recipe, Fraction(epsilon), None, tuple(pages))
 
 
@@ -41,8 +43,8 @@ def test_the_pinned_atlases_of_a_recipe_are_those_everybody_builds():
     assert pinned.lengths == (1, 3)
     for length in (1, 3):
         built = design(LOCATIONS, length, FOUR, 30)
-        found = pinned.page(length)
-        assert found.journeys.tolist() == built.journeys.tolist()
+        found = pinned.table(length)
+        assert found.codewords.tolist() == built.codewords.tolist()
         assert (found.near_count, found.error_km) == (built.near_count, built.error_km)
 
 
@@ -104,7 +106,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     reports = reported(mechanism, list(drawn))
     assert len(decode(mechanism, reports)) == 100
     longer = reported(mechanism, [*drawn, [1, 2, 3]])
-    assert possible(mechanism, longer).refusals == 1  # there is no atlas of that length
+    assert possible(mechanism, longer).n_refused == 1  # there is no atlas of that length
 
 
 def test_refuses_lengths_that_are_not_pinned_and_says_which_are():
@@ -142,9 +144,9 @@ def test_locations_that_are_not_there_are_refused_when_the_atlas_is_opened():
 
 def test_tells_whether_building_again_gives_the_same():
     good = build_pinned(LOCATIONS, [1, 3], FOUR)
-    changed = np.array(good.pages[1].journeys)
+    changed = np.array(good.tables[1].codewords)
     changed[3, 1] = (changed[3, 1] + 1) % 40
-    tables = good.pages[0].journeys, changed
+    tables = good.tables[0].codewords, changed
     bad = by_hand(LOCATIONS, *tables, recipe=good.recipe, epsilon=4)
     assert follows_its_recipe(good, LOCATIONS) is True
     assert follows_its_recipe(bad, LOCATIONS) is False

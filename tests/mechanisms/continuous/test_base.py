@@ -90,8 +90,10 @@ def test_a_large_epsilon_says_more_than_a_small_one(name):
 
     def mean_error_km(epsilon):
         mechanism = make_mechanism(name, locations, epsilon)
-        words = SeededRandom(1)
-        reported = [perturb_one(mechanism, [k % 20], words.stream(k))[0] for k in range(400)]
+        randomness = SeededRandom(1)
+        reported = [
+            perturb_one(mechanism, [k % 20], randomness.stream(k))[0] for k in range(400)
+        ]
         return np.mean([locations.distances_km(k % 20)[y] for k, y in enumerate(reported)])
 
     assert mean_error_km(20) < 0.8 * mean_error_km("0.001")

@@ -98,10 +98,10 @@ def test_proposing_and_accepting_follows_the_exponential_law():
 
 @pytest.mark.parametrize("width", [1, 2, 7, 64])
 def test_rows_of_words_are_the_beginnings_of_the_streams(width):
-    words = KeyedRandom(bytes(range(32)))
-    rows = words.rows(np.array([0, 3, 2**40]), width)
+    randomness = KeyedRandom(bytes(range(32)))
+    rows = randomness.rows(np.array([0, 3, 2**40]), width)
     for index, found in zip((0, 3, 2**40), rows, strict=True):
-        assert found.tolist() == words.stream(index).take(width).tolist()
+        assert found.tolist() == randomness.stream(index).take(width).tolist()
 
 
 def test_words_that_cannot_be_asked_for_again_are_refused():

@@ -101,9 +101,9 @@ def test_a_point_has_the_word_its_trajectory_would_have_alone(size):
     rng = np.random.default_rng(1)
     lengths = [1, 9, 2, 300, 3, 8, 1]
     some = TrajectorySet.from_lists([rng.integers(0, size, n) for n in lengths], size=size)
-    words = SeededRandom(3)
-    alone = np.concatenate([words.stream(k).take(n) for k, n in enumerate(lengths)])
-    assert point_words(some, words).tolist() == alone.tolist()
+    randomness = SeededRandom(3)
+    alone = np.concatenate([randomness.stream(k).take(n) for k, n in enumerate(lengths)])
+    assert point_words(some, randomness).tolist() == alone.tolist()
 
 
 @pytest.mark.parametrize("name", ["brr", "l-srr"])

@@ -18,9 +18,9 @@ from nomadp.geometry import Floats
 from nomadp.laws import Ints, Secret, heaviest
 from nomadp.laws.subset import TwoLevels, nearest_first
 from nomadp.locations import LocationSet
-from nomadp.walks import Journeys
+from nomadp.walks import TrajectoryTable
 
-__all__ = ["Codebook", "CodewordResponse", "Page", "PinnedCodebooks"]
+__all__ = ["Codebook", "CodebookTable", "CodewordResponse", "PinnedCodebooks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +28,14 @@ class Codebook:
     """Journeys as rows of location indices; a report is the number of a row."""
 
     locations: LocationSet
-    journeys: Journeys = field(repr=False)  # (size, length)
+    codewords: TrajectoryTable = field(repr=False)  # (size, length)
     near_count: int = 1
     """How many of them count as near to a trajectory."""
     error_km: float = float("nan")
     """By how much a reported point is off on average, on public walks it was not made from."""
 
     def __post_init__(self) -> None:
-        table, places = self.journeys, len(self.locations)
+        table, places = self.codewords, len(self.locations)
         if table.ndim != 2 or not table.size or not 0 <= table.min() <= table.max() < places:
             raise DomainError(
                 "an atlas must hold at least one journey of at least one location, and every "
@@ -47,16 +47,16 @@ class Codebook:
 
     @property
     def size(self) -> int:
-        return len(self.journeys)
+        return len(self.codewords)
 
     @property
     def length(self) -> int:
-        return int(self.journeys.shape[1])
+        return int(self.codewords.shape[1])
 
-    def distances_km(self, trajectory: Ints | Journeys) -> Floats:
+    def distances_km(self, trajectory: Ints | TrajectoryTable) -> Floats:
         """Summed distances of all journeys to a trajectory; to (n, inputs), a row for each."""
         total = np.zeros((*trajectory.shape[1:], self.size))
-        for places, there in zip(trajectory, self.journeys.T, strict=True):
+        for places, there in zip(trajectory, self.codewords.T, strict=True):
             some, which = np.unique(places, return_inverse=True)  # where many are, only once
             table_km = self.locations.distances_between_km(some[:, None], there)
             total += table_km[which.reshape(np.shape(places))]
@@ -83,10 +83,10 @@ class CodewordResponse(TwoLevels):
         return nearest_first(self.atlas.distances_km(np.asarray(secret)), self.near_count)
 
 
-class Page(NamedTuple):
+class CodebookTable(NamedTuple):
     """The atlas of one length, without its locations."""
 
-    journeys: Journeys
+    codewords: TrajectoryTable
     near_count: int
     error_km: float
 
@@ -104,10 +104,10 @@ class PinnedCodebooks:
     epsilon: Fraction
     size: int | None
     """Journeys that were asked for in each; None where the recipe chose."""
-    pages: tuple[Page, ...] = field(repr=False)
+    tables: tuple[CodebookTable, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
-        for table, near_count, _ in self.pages:
+        for table, near_count, _ in self.tables:
             distinct = np.unique(table, axis=0) if table.ndim == 2 and table.size else ()
             if not 1 <= near_count <= len(table) == len(distinct):
                 raise DomainError(
@@ -117,7 +117,7 @@ class PinnedCodebooks:
                     near_count=near_count,
                     codewords=len(table),
                 )
-        if not self.pages or list(self.lengths) != sorted(set(self.lengths)):
+        if not self.tables or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
                 "pinned atlases must have one atlas for each length, shortest first, got "
                 f"lengths {', '.join(map(str, self.lengths))}",
@@ -127,14 +127,14 @@ class PinnedCodebooks:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        return tuple(int(page.journeys.shape[1]) for page in self.pages)
+        return tuple(int(table.codewords.shape[1]) for table in self.tables)
 
     @cached_property
     def sha256(self) -> str:
         """Of all that decides the law: what a task pins, and part of an identity."""
         said = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
         digest = hashlib.sha256(said.encode())
-        for table, near_count, _ in self.pages:
+        for table, near_count, _ in self.tables:
             digest.update(np.asarray([*table.shape, near_count], dtype="<i8").tobytes())
             digest.update(table.astype("<i4").tobytes())
         return digest.hexdigest()
@@ -153,7 +153,7 @@ class PinnedCodebooks:
                 code="codebook_of_other_locations",
             )
 
-    def page(self, length: int) -> Page:
+    def table(self, length: int) -> CodebookTable:
         """The atlas of this length; refused if it is not there."""
         if length not in self.lengths:
             raise DomainError(
@@ -163,4 +163,4 @@ class PinnedCodebooks:
                 length=length,
                 lengths=self.lengths,
             )
-        return self.pages[self.lengths.index(length)]
+        return self.tables[self.lengths.index(length)]

@@ -18,8 +18,8 @@ from nomadp.errors import DomainError
 from nomadp.geometry import Floats, lat_lng, unit_vectors
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.mechanisms.atlas.codebook import Codebook, Page, PinnedCodebooks
-from nomadp.walks import Journeys, public_walks
+from nomadp.mechanisms.atlas.codebook import Codebook, CodebookTable, PinnedCodebooks
+from nomadp.walks import TrajectoryTable, public_walks
 
 __all__ = ["RECIPE", "SIZE_MOST", "best_near", "build_pinned", "design", "follows_its_recipe"]
 
@@ -63,7 +63,7 @@ def design(
     if found.size == 1 and epsilon <= BOLD:
         # Else all reports together tell nothing. These are no answers: they must be decoded.
         bolder = design(locations, length, 2 * epsilon, size)
-        return Codebook(locations, bolder.journeys, bolder.near_count)
+        return Codebook(locations, bolder.codewords, bolder.near_count)
     return found
 
 
@@ -72,8 +72,10 @@ def build_pinned(
 ) -> PinnedCodebooks:
     """The atlases that every client would build for itself, as one value to hand out."""
     made = [design(locations, length, epsilon, size) for length in sorted(set(lengths))]
-    pages = tuple(Page(each.journeys, each.near_count, each.error_km) for each in made)
-    return PinnedCodebooks(locations.sha256, RECIPE, epsilon, size, pages)
+    tables = tuple(
+        CodebookTable(each.codewords, each.near_count, each.error_km) for each in made
+    )
+    return PinnedCodebooks(locations.sha256, RECIPE, epsilon, size, tables)
 
 
 def follows_its_recipe(pinned: PinnedCodebooks, locations: LocationSet) -> bool | None:
@@ -132,13 +134,13 @@ def _best(locations: LocationSet, length: int, count: int, course: _Course) -> C
     books = [Codebook(locations, np.unique(each, axis=0).astype(np.int32)) for each in tables]
     judged = [best_near(book.distances_km(fresh.T), course.gain) for book in books]
     k = min(range(len(books)), key=lambda k: judged[k][1])
-    return Codebook(locations, books[k].journeys, judged[k][0], judged[k][1] / length)
+    return Codebook(locations, books[k].codewords, judged[k][0], judged[k][1] / length)
 
 
 class _World:
     """Public walks, as numbers of the places they visit, and these places in space."""
 
-    def __init__(self, locations: LocationSet, walks: Journeys) -> None:
+    def __init__(self, locations: LocationSet, walks: TrajectoryTable) -> None:
         self._locations = locations
         visited, label = np.unique(walks, return_inverse=True)
         self._label: Ints = label.reshape(walks.shape)
@@ -148,7 +150,7 @@ class _World:
         self._square = (self._place**2).sum(axis=1)
         self._blur = _BLUR**2 * (float(self._square.mean()) or 1.0)  # all may be one place
 
-    def settled(self, start: Journeys, course: _Course) -> Ints:
+    def settled(self, start: TrajectoryTable, course: _Course) -> Ints:
         """Journeys moved until nobody is near to others than before, or the rounds are over."""
         lat, lng = self._locations.lat[start], self._locations.lng[start]
         answers, before = unit_vectors(lat, lng) - self._middle, None

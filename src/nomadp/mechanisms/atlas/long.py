@@ -10,7 +10,7 @@ import numpy as np
 
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
-from nomadp.walks import Journeys
+from nomadp.walks import TrajectoryTable
 
 __all__ = ["control_count", "control_positions", "interpolated"]
 
@@ -32,7 +32,7 @@ def control_positions(length: int, count: int) -> Ints:
     return np.rint(np.linspace(0, length - 1, min(length, count))).astype(np.int64)
 
 
-def interpolated(locations: LocationSet, control: Ints | Journeys, length: int) -> Ints:
+def interpolated(locations: LocationSet, control: Ints | TrajectoryTable, length: int) -> Ints:
     """A location for every position, (length, ...), from those of the control points."""
     at, lat, lng = control_positions(length, len(control)), locations.lat, locations.lng
     found = np.empty((length, *control.shape[1:]), dtype=np.int64)

@@ -7,7 +7,7 @@ from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.mechanisms.atlas.mechanism import Atlas
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import rows_at_once
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
@@ -16,7 +16,9 @@ __all__ = ["draw_many"]
 _PAIRS_AT_ONCE = 2**22  # of a trajectory and a journey, or a point
 
 
-def draw_many(mechanism: Atlas, trajectories: TrajectorySet, words: Words) -> Reported:
+def draw_many(
+    mechanism: Atlas, trajectories: TrajectorySet, randomness: RandomSource
+) -> Reported:
     numbers = np.empty(len(trajectories), dtype=np.int64)
     locations = np.empty(len(trajectories.locations), dtype=np.int64)
     for length, these in by_length(trajectories):
@@ -26,8 +28,8 @@ def draw_many(mechanism: Atlas, trajectories: TrajectorySet, words: Words) -> Re
         for some in np.split(these, range(step, len(these), step)):
             where = trajectories.offsets[some] + np.arange(length)[:, None]
             weights = channel.weights(trajectories.locations[where[positions]])
-            target = high_product(words.rows(some, 1)[:, 0], channel.total)
+            target = high_product(randomness.rows(some, 1)[:, 0], channel.total)
             numbers[some] = (np.cumsum(weights, axis=1) <= target[:, None]).sum(axis=1)
-            control = channel.atlas.journeys[numbers[some]].T
+            control = channel.atlas.codewords[numbers[some]].T
             locations[where] = interpolated(mechanism.locations, control, length)
     return Reported(locations, numbers)

@@ -82,7 +82,7 @@ class Atlas(Mechanism):
         """The public book for trajectories of this length."""
         seen = self.points_seen(length)
         if self.pinned is not None:
-            return Codebook(self.locations, *self.pinned.page(seen))
+            return Codebook(self.locations, *self.pinned.table(seen))
         return design(self.locations, seen, self.epsilon, self.size)
 
     def channel(self, length: int) -> CodewordResponse:
@@ -101,7 +101,7 @@ class Atlas(Mechanism):
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
         index, length = released[0][0], int(np.max(released[0][1]))
-        control = self.atlas(length).journeys[index].T
+        control = self.atlas(length).codewords[index].T
         found = interpolated(self.locations, control, length)
         return tuple(found if control.ndim > 1 else found.tolist())
 
@@ -135,7 +135,7 @@ class CodewordReports(ReportLaw):
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """The rows that these are, all different, and of the number they came with."""
-        journeys = self.channel.atlas.journeys.astype(np.int64)
+        journeys = self.channel.atlas.codewords.astype(np.int64)
         seen = places[:, control_positions(self.length, journeys.shape[1])]
         if numbers is None:  # a row as one word of bytes can be looked up
             word = f"S{journeys[0].nbytes}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nomadp.laws import Ints, heaviest
 from nomadp.laws.channel import UNIT
 from nomadp.mechanisms.fast.values import Batch, Drawn
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["ceiling", "draw_rows", "point_words"]
@@ -26,7 +26,7 @@ def ceiling(share: Fraction) -> int:
     return heaviest(UNIT, share / 2)
 
 
-def point_words(trajectories: TrajectorySet, words: Words) -> NDArray[np.uint64]:
+def point_words(trajectories: TrajectorySet, randomness: RandomSource) -> NDArray[np.uint64]:
     """One word for each point: the words its trajectory would have alone, in their order."""
     lengths = trajectories.lengths
     found = np.empty(len(trajectories.locations), dtype=np.uint64)
@@ -34,7 +34,7 @@ def point_words(trajectories: TrajectorySet, words: Words) -> NDArray[np.uint64]
     width = 2 ** np.ceil(np.log2(lengths)).astype(np.int64)
     for one in np.unique(width):
         these = np.flatnonzero(width == one)
-        rows = words.rows(these, int(lengths[these].max()))
+        rows = randomness.rows(these, int(lengths[these].max()))
         has_point = np.arange(rows.shape[1]) < lengths[these][:, None]
         found[_points_of(trajectories.offsets, these)] = rows[has_point]
     return found
@@ -43,7 +43,7 @@ def point_words(trajectories: TrajectorySet, words: Words) -> NDArray[np.uint64]
 def draw_rows(
     run: Callable[[Batch, Drawn], None],
     trajectories: TrajectorySet,
-    words: Words,
+    randomness: RandomSource,
     means: Ints,
     width: int = 64,
 ) -> Drawn:
@@ -59,7 +59,7 @@ def draw_rows(
             whole = len(these) == len(trajectories)
             some = trajectories if whole else trajectories.select(these)
             drawn = _nothing_drawn(len(some.locations), len(some))
-            row = words.rows(these, width)
+            row = randomness.rows(these, width)
             run(Batch(some.offsets, some.locations, row, means[these]), drawn)
             where = _points_of(trajectories.offsets, these)
             result.copies[:, where], result.coins[where] = drawn.copies, drawn.coins

@@ -14,7 +14,7 @@ from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import Words, leading
 from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.mechanisms.ngram.mechanism import Ngram
-from nomadp.randomness import Words as Source
+from nomadp.randomness import RandomSource
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
@@ -31,12 +31,14 @@ class Grams(NamedTuple):
     steps: Ints  # (pairs, possible pairs), a pair being from * regions + to
 
 
-def draw_many(mechanism: Ngram, trajectories: TrajectorySet, words: Source) -> Reported:
+def draw_many(
+    mechanism: Ngram, trajectories: TrajectorySet, randomness: RandomSource
+) -> Reported:
     reported = np.empty(len(trajectories.locations), dtype=np.int64)
     region = mechanism.regions.of[trajectories.locations]
     for length, these in by_length(trajectories):
         where = trajectories.offsets[these][:, None] + np.arange(length)
-        rows = words.rows(these, 3 * length + 1)  # regions, coins, locations
+        rows = randomness.rows(these, 3 * length + 1)  # regions, coins, locations
         reported[where] = _points(region[where], rows, _grams(mechanism, length))
     return Reported(reported, None)
 

@@ -48,7 +48,7 @@ WHEN = {
 class FrequencyOracle(Mechanism):
     """A label of each journey, reported by subset selection or projective response."""
 
-    asks: ClassVar[bool] = True
+    is_oracle: ClassVar[bool] = True
 
     zones: str | Zones = "grid:16"
     """The public partition: a rule such as grid:16 or h3:8, or zones that were made."""

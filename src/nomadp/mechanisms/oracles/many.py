@@ -8,7 +8,7 @@ from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import rows_at_once
 from nomadp.mechanisms.oracles.base import FrequencyOracle
 from nomadp.mechanisms.oracles.kinds import Visits
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
@@ -18,7 +18,7 @@ _AT_ONCE = 1 << 25
 
 
 def draw_many(
-    mechanism: FrequencyOracle, trajectories: TrajectorySet, words: Words
+    mechanism: FrequencyOracle, trajectories: TrajectorySet, randomness: RandomSource
 ) -> Reported:
     law, count = mechanism.channel, len(trajectories)
     labels = law.size if isinstance(law, SubsetSelection) else 0
@@ -26,20 +26,23 @@ def draw_many(
     reports = np.empty((count, law.entries), dtype=np.int64)
     for first in range(0, count, step):
         these = np.arange(first, min(first + step, count))
-        reports[these] = _drawn(mechanism, trajectories, words, these)
+        reports[these] = _drawn(mechanism, trajectories, randomness, these)
     return Reported(reports.ravel(), None)
 
 
 def _drawn(
-    mechanism: FrequencyOracle, trajectories: TrajectorySet, words: Words, these: Ints
+    mechanism: FrequencyOracle,
+    trajectories: TrajectorySet,
+    randomness: RandomSource,
+    these: Ints,
 ) -> Ints:
     law, hours = mechanism.channel, mechanism.hours_of(trajectories)
     first, last = trajectories.offsets[these], trajectories.offsets[these + 1] - 1
     if isinstance(mechanism, Visits):
-        rows = words.rows(these, 1 + law.word_count)
+        rows = randomness.rows(these, 1 + law.word_count)
         points, rows = (first + high_product(rows[:, 0], last + 1 - first))[None], rows[:, 1:]
     else:
-        rows = words.rows(these, law.word_count)
+        rows = randomness.rows(these, law.word_count)
         points = np.stack([first, last])
     zones = mechanism.partition.of[trajectories.locations[points]]
     labels = mechanism.labels_at(zones, None if hours is None else hours[these])

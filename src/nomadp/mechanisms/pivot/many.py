@@ -17,15 +17,17 @@ from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.pivot.merge import merge_many
 from nomadp.mechanisms.pivot.radii import radii_km
 from nomadp.mechanisms.pivot.tp import PivotSampling
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.sequences import by_length
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many", "pivot_plan", "sample_copies"]
 
 
-def draw_many(mechanism: PivotSampling, trajectories: TrajectorySet, words: Words) -> Reported:
-    copies, coins = sample_copies(mechanism, trajectories, words)
+def draw_many(
+    mechanism: PivotSampling, trajectories: TrajectorySet, randomness: RandomSource
+) -> Reported:
+    copies, coins = sample_copies(mechanism, trajectories, randomness)
     start = np.repeat(trajectories.offsets[:-1], trajectories.lengths)
     positions = np.arange(len(coins)) - start
     merged = merge_many(mechanism.merge, mechanism.locations, copies, coins, positions)
@@ -33,7 +35,7 @@ def draw_many(mechanism: PivotSampling, trajectories: TrajectorySet, words: Word
 
 
 def sample_copies(
-    mechanism: PivotSampling, trajectories: TrajectorySet, words: Words
+    mechanism: PivotSampling, trajectories: TrajectorySet, randomness: RandomSource
 ) -> tuple[Ints, Ints]:
     """Both perturbed copies, (2, points), and the coins of the merge."""
     locations, plan = mechanism.locations, pivot_plan(mechanism, trajectories.lengths)
@@ -45,7 +47,7 @@ def sample_copies(
 
         tables = tables_of(locations, mechanism.sectors)
         run = partial(_run, mechanism, plan, (kernel, tables, np.arange(len(locations))))
-        drawn = draw_rows(run, trajectories, words, means)
+        drawn = draw_rows(run, trajectories, randomness, means)
         return drawn.copies, drawn.coins
     from nomadp.mechanisms.pivot import kernel_large
 
@@ -53,7 +55,7 @@ def sample_copies(
     run = partial(
         _run, mechanism, plan, (kernel_large, place.balls(mechanism.sectors), place.order)
     )
-    drawn = draw_rows(run, place.ranked(trajectories), words, place.rank[means])
+    drawn = draw_rows(run, place.ranked(trajectories), randomness, place.rank[means])
     return place.order[drawn.copies], drawn.coins
 
 

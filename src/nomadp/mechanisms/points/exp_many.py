@@ -17,14 +17,14 @@ from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.values import Batch, Drawn
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.points.exp import IndependentPoints
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
 
 
 def draw_many(
-    mechanism: IndependentPoints, trajectories: TrajectorySet, words: Words
+    mechanism: IndependentPoints, trajectories: TrajectorySet, randomness: RandomSource
 ) -> Reported:
     law, there = _laws(mechanism, trajectories.lengths), _Places(mechanism)
     # How many proposals most trajectories need: only speed is at stake.
@@ -34,7 +34,7 @@ def draw_many(
         _points(batch, there, law, drawn)
 
     nowhere = np.zeros(len(trajectories), dtype=np.int64)
-    drawn = draw_rows(run, trajectories, words, nowhere, likely)
+    drawn = draw_rows(run, trajectories, randomness, nowhere, likely)
     return Reported(drawn.copies[0], None)
 
 

@@ -23,7 +23,7 @@ from nomadp.mechanisms.fast.limits import has_tables
 from nomadp.mechanisms.fast.rows import point_words
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.points.ranked import RankedPoints
-from nomadp.randomness import Words
+from nomadp.randomness import RandomSource
 from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Mixture", "draw_many", "mixture_of", "nearest_table", "numbered_nearest"]
@@ -31,8 +31,10 @@ __all__ = ["Mixture", "draw_many", "mixture_of", "nearest_table", "numbered_near
 _RANKING = Lock()
 
 
-def draw_many(mechanism: RankedPoints, trajectories: TrajectorySet, words: Words) -> Reported:
-    word = point_words(trajectories, words)
+def draw_many(
+    mechanism: RankedPoints, trajectories: TrajectorySet, randomness: RandomSource
+) -> Reported:
+    word = point_words(trajectories, randomness)
     length = np.repeat(trajectories.lengths, trajectories.lengths)
     count, number = np.empty((2, len(word)), dtype=np.int64)
     for one in np.unique(trajectories.lengths).tolist():
