@@ -100,5 +100,5 @@ async def _on_store(request: Request, error: Exception) -> Response:
 
 
 async def _on_failure(request: Request, error: Exception) -> Response:
-    log_failure("request_failed", "a request failed", error)
+    log_failure("request_failed", "request failed", error)
     return problem_reply(Problem("unavailable"))

@@ -58,7 +58,7 @@ def _strays(connection: Connection) -> Iterator[str]:
         sql = f"SELECT COUNT(*) FROM {table} WHERE task NOT IN (SELECT number FROM task)"
         ((count,),) = connection.rows(sql)
         if count:
-            yield f"{count} rows of {table} are of no task"
+            yield f"table {table}: {count} rows belong to no task"
 
 
 def _check_task(
@@ -71,7 +71,9 @@ def _check_task(
     except NomadpError:  # its text may quote what is stored
         held = None
     if held is None:
-        found.differences.append(f"task {task_id}: it or its files are not what its id names")
+        found.differences.append(
+            f"task {task_id}: the task or one of its files does not match the task's id"
+        )
         return
     recount = _Recount(held)
     for rows in _pieces(connection, held.number):
@@ -130,14 +132,14 @@ class _Recount:
 
     def differences(self, stored: dict[tuple[int, int], int]) -> Iterator[str]:
         if self._bad:
-            yield f"{self._bad} reports have values that its mechanism cannot release"
+            yield f"{self._bad} reports have values that the task's mechanism cannot produce"
         totals: Counter[int] = Counter()
         for (epoch, _), n in stored.items():
             totals[epoch] += n
         for epoch in sorted(self._reports.keys() | totals.keys()):
             if not self._fits(epoch, totals[epoch], stored):
                 count = self._reports[epoch]
-                yield f"counts of epoch {epoch} are not those of its {count} reports"
+                yield f"the counts of epoch {epoch} do not match its {count} reports"
 
     def _fits(self, epoch: int, total: int, stored: dict[tuple[int, int], int]) -> bool:
         reports, entries = self._reports[epoch], self._held.code.entries

@@ -73,14 +73,14 @@ class Clock:
         if off_s and not was_suspect:
             log(
                 "clock_suspect",
-                "the clock is suspect; nothing is deleted or taken until it is right again or "
-                '"nomadp collector clock --confirm" says that it is',
+                "the clock may be wrong; no report is accepted or deleted until the clock is "
+                'corrected or confirmed with "nomadp collector clock --confirm"',
                 clock=utc(self._wall()),
                 newest_time=None if self._stored is None else utc(self._stored),
                 days_off=round(off_s / 86_400, 1),
             )
         elif was_suspect and not off_s:
-            log("clock_believed", "the clock is believed again", clock=utc(self._wall()))
+            log("clock_believed", "the clock is trusted again", clock=utc(self._wall()))
         return self._was_suspect
 
     @property

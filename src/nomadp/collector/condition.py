@@ -21,7 +21,7 @@ class Condition:
             self.is_corrupt = True
             log(
                 "store_corrupt",
-                "the store is corrupt; nothing is taken or deleted any more; stop the "
+                "the store is damaged; no report is accepted or deleted any more; stop the "
                 'collector and run "nomadp collector check"',
                 reason=str(error),
             )

@@ -48,10 +48,12 @@ class Space:
             if self._is_full and not was_full:
                 log(
                     "storage_full",
-                    "the disk is nearly full; reports are turned away until there is room",
+                    "the disk is nearly full; uploads are refused until space is freed",
                 )
             elif was_full and not self._is_full:
-                log("storage_free", "the disk has room again; reports are taken")
+                log(
+                    "storage_free", "the disk has enough free space again; uploads are accepted"
+                )
         return self._is_full or now_s < self._refused_until_s
 
     def saw_full(self) -> None:

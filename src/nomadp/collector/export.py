@@ -29,7 +29,7 @@ def exported(store: Store, task_id: str, out: Path) -> int:
         held = read_task(connection, task_id)
         if held is None:
             raise TaskRefused(
-                "a task must be in the store to be exported, and is not",
+                "a task must be in the store to be exported, and this one is not",
                 code="task_not_in_store",
             )
         counts: list[int] = []
@@ -56,7 +56,8 @@ def _write(connection: Connection, held: LoadedTask, part: Path) -> int:
         count += batch.num_rows
     if writer is None:
         raise TaskRefused(
-            "a task must have reports to be exported, and has none", code="task_without_reports"
+            "a task must have reports to be exported, and this one has none",
+            code="task_without_reports",
         )
     writer.close()
     return count

@@ -81,7 +81,7 @@ class Ingest:
         except Gone:
             return
         except Exception as error:
-            log_failure("upload_failed", "an upload failed", error)
+            log_failure("upload_failed", "upload failed", error)
             status, headers, body = self._refused(Problem("unavailable"), held)
         spent_s = time.perf_counter() - started_s if started_s else 0.0
         self._service.metrics.answered(status, spent_s)

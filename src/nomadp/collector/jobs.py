@@ -163,7 +163,7 @@ class Jobs:
         }
         found = await _worked_out(json.dumps(request).encode())
         if found is None:  # the next to ask starts again
-            log("answer_failed", "an answer could not be worked out", task=held.id)
+            log("answer_failed", "a query could not be answered", task=held.id)
             return
         with suppress(NomadpError):  # a store that is away: worked out again when asked
             for name, each in zip(alike["questions"], json.loads(found), strict=True):

@@ -39,7 +39,9 @@ class Reading:
         with self._in_use:
             try:
                 if self._is_closed:
-                    raise StoreUnavailable("the collector ends", code="collector_stopping")
+                    raise StoreUnavailable(
+                        "the collector is stopping", code="collector_stopping"
+                    )
                 if self._connection is None:
                     self._connection = self._connect()
                 return ask(self._connection, *arguments)

@@ -41,7 +41,7 @@ class Retention:
                     self.deleted += count
                     log(
                         "values_deleted",
-                        "values deleted after their retention",
+                        "report values deleted after their retention period",
                         task=held.id,
                         reports=count,
                         clock=utc(now_s),

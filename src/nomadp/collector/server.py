@@ -53,7 +53,7 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise StoreRefused(
-            f"the address {host}:{port} must be free and ours, and is not "
+            f"the address {host}:{port} must be a free address of this machine, and is not "
             f"({error.strerror}); choose another with --host and --port",
             code="address_unavailable",
             host=host,
@@ -140,7 +140,7 @@ def run_process(
             stop,
             ready=lambda: log("ready", "ready", addresses=list(said)),
         )
-        log("stopped", "stopped; what was acknowledged is on disk")
+        log("stopped", "stopped; every acknowledged report is on disk")
 
     _raise_file_limit()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:

@@ -102,9 +102,13 @@ class Service:
                 self.condition.saw(error)
                 if str(error) != reason and not self._is_over.is_set():
                     reason = str(error)
-                    log("store_work_waits", "work on the store waits", reason=reason)
+                    log(
+                        "store_work_waits",
+                        "background work on the store is waiting",
+                        reason=reason,
+                    )
             except Exception as error:
-                log_failure("store_work_failed", "work on the store failed", error)
+                log_failure("store_work_failed", "background work on the store failed", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_over.wait(), pause_s)
 
@@ -113,7 +117,9 @@ class Service:
         if self.condition.is_corrupt:
             await self.reading(lambda connection: connection.warn_others())
         elif await self.reading(lambda connection: connection.is_warned()):
-            raise StoreCorrupt("as another collector on it has seen", code="store_corrupt")
+            raise StoreCorrupt(
+                "another collector that uses it found damage", code="store_corrupt"
+            )
         await self._look_at_clock()
 
     async def _look_at_clock(self) -> None:

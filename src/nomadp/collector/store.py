@@ -52,8 +52,8 @@ class StoreCorrupt(StoreRefused):
 
     def __init__(self, reason: str, *, code: str | None = None) -> None:
         super().__init__(
-            f"a store must be as it was written, and is damaged ({reason}); stop the "
-            'collector, keep a copy of the store as it is, and run "nomadp collector check"',
+            f"a store must be intact, and this one is damaged ({reason}); stop the collector, "
+            'keep a copy of the store as it is, and run "nomadp collector check"',
             code=code,
             reason=reason,
         )
@@ -162,8 +162,8 @@ class Connection(ABC):
             raise StoreRefused(
                 f"a store must be of layout 1 to {LAYOUT}, got {text[:20]}; "
                 + (
-                    "it was written by a newer nomadp: install that version again, or restore "
-                    "a backup that was made before"
+                    "a newer nomadp wrote it: install that version again, or restore a backup "
+                    "made before the upgrade"
                     if is_newer
                     else "restore a backup"
                 ),
@@ -177,9 +177,9 @@ class Connection(ABC):
         """Refuse to change tables that a collector of an older version still uses."""
         if self.has_others():
             raise StoreRefused(
-                f"a store of layout {layout} must be at rest to be brought to layout {LAYOUT}, "
-                "and a collector or another program has it open; stop it, make a backup and "
-                "run the same again",
+                f"a store of layout {layout} must not be in use while it is migrated to layout "
+                f"{LAYOUT}, and a collector or another program has it open; stop that program, "
+                "make a backup and run the same command again",
                 code="store_in_use",
                 layout=layout,
             )
@@ -192,7 +192,7 @@ class Connection(ABC):
         if found:
             log(
                 "store_migrated",
-                "the store is brought to a newer layout",
+                "migrated the store to a newer layout",
                 before=found,
                 after=LAYOUT,
             )

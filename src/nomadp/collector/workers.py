@@ -37,7 +37,7 @@ def run_workers(
                 if worker.poll() is not None and not ended_by:
                     log(
                         "worker_restarted",
-                        "a worker ended and is started again",
+                        "a worker ended and is being restarted",
                         exit_code=worker.returncode,
                     )
                     time.sleep(PAUSE_S)

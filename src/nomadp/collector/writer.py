@@ -120,7 +120,7 @@ class Writer:
             return
         try:
             if self._condition.is_corrupt:
-                raise StoreCorrupt("as was seen before", code="store_corrupt")
+                raise StoreCorrupt("damage was found earlier", code="store_corrupt")
             self._write(grouped(batch), refusals)
         except StoreCorrupt as error:  # and counters cannot be kept either
             self._condition.saw(error)
@@ -154,9 +154,9 @@ class Writer:
         with self._lock:
             self._refusals.update(refusals)
         if not isinstance(error, StoreRefused):
-            log_failure("commit_failed", "a commit failed", error)
+            log_failure("commit_failed", "commit failed", error)
         elif self.is_well:
-            log("commit_failed", "a commit failed", reason=str(error))
+            log("commit_failed", "commit failed", reason=str(error))
         if isinstance(error, StoreUnavailable) or not isinstance(error, StoreRefused):
             if self._connection is not None:
                 with suppress(Exception):
