@@ -354,7 +354,7 @@ def test_the_document_has_every_problem_and_its_status() -> None:
 
 
 def test_the_document_has_every_question_and_what_it_takes() -> None:
-    question = DOCUMENT["components"]["schemas"]["Asked"]["properties"]["query"]
+    question = DOCUMENT["components"]["schemas"]["JobRequest"]["properties"]["query"]
     assert question["properties"]["kind"]["enum"] == list(QUESTIONS)
     assert set(question["properties"]) == {"kind", *_RULES}
 
