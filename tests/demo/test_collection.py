@@ -20,7 +20,7 @@ from refusals import refused
 
 from nomadp.answers import flows as between
 from nomadp.answers import hotspots
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst, AnswerMissing
@@ -104,7 +104,7 @@ def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
 
 def test_a_query_of_too_few_reports_fails_with_its_status(tmp_path: Path) -> None:
     bundle = bundle_of("starts")
-    with collector(opened(str(tmp_path / "collector.sqlite")), bundle) as address:
+    with collector(open_store(str(tmp_path / "collector.sqlite")), bundle) as address:
         analyst = Analyst(f"http://127.0.0.1:{address.port}", TOKENS["analyst"])
         (job,) = analyst.start(bundle.task.id, [{"kind": "hotspots"}])
         with refused(AnswerMissing, "query_unanswered", status=200):

@@ -8,7 +8,7 @@ from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.output import Answer, json_option, progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.collector.checking import Checked
+    from nomadp.collector.checking import StoreCheck
 
 __all__ = ["check"]
 
@@ -60,16 +60,16 @@ def check(*, store: str) -> Answer:
     return Answer(content, "\n".join(lines), ok=found.is_whole)
 
 
-def _found(store: str) -> "Checked":
+def _found(store: str) -> "StoreCheck":
     from nomadp.extras import require
 
     require("collector")
-    from nomadp.collector.checking import Checked, checked
+    from nomadp.collector.checking import StoreCheck, check_store
     from nomadp.collector.store import StoreCorrupt
 
     try:
         held = opened_store(store)
     except StoreCorrupt as error:  # not even that can be read
-        return Checked(damage=[error.reason])
+        return StoreCheck(damage=[error.reason])
     with progress_bar("checking reports") as bar:
-        return checked(held, bar.advance)
+        return check_store(held, bar.advance)

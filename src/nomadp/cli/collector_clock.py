@@ -42,7 +42,7 @@ def _compared(store: str, *, confirm: bool) -> dict[str, Any]:
         if confirm:
             connection.confirm_time(believed.hour)
         newest = connection.newest_time()
-        believed.learn(newest)
+        believed.set_newest(newest)
         off_s = believed.off_s
         return {
             "clock": int(now_s),

@@ -21,7 +21,7 @@ from nomadp.errors import SchemaError
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
 
-__all__ = ["Basemap", "basemap_routes", "checked_basemap"]
+__all__ = ["Basemap", "basemap_routes", "load_basemap"]
 
 ADDRESS = "/basemap.pmtiles"
 PART_BYTES = 16 * 2**20
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     tag: str
 
 
-def checked_basemap(path: Path) -> Basemap:
+def load_basemap(path: Path) -> Basemap:
     """Refuses what the dashboard could not draw."""
     with path.open("rb") as file:
         header = file.read(HEADER_BYTES)

@@ -48,7 +48,7 @@ class Clock:
     def __call__(self) -> float:
         return self._wall()
 
-    def learn(self, newest: int | None) -> None:
+    def set_newest(self, newest: int | None) -> None:
         """What the store has: another collector or the operator may have changed it."""
         if newest is not None and newest != self._stored:
             self._stored, self._right = newest, (newest, self._steady())
@@ -88,13 +88,13 @@ class Clock:
         """The time as it is kept."""
         return int(self._wall() // STEP_S) * STEP_S
 
-    def to_keep(self) -> int | None:
+    def time_to_store(self) -> int | None:
         """The time, if the store should learn it; the caller has it stored."""
         if self.is_suspect:
             return None
         hour = self.hour
         return hour if self._stored is None or hour > self._stored else None
 
-    def kept(self, seconds: int) -> None:
+    def mark_stored(self, seconds: int) -> None:
         """It is in the store now."""
         self._stored = seconds

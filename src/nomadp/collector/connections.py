@@ -5,12 +5,12 @@ from pathlib import Path
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Store, StoreRefused
 
-__all__ = ["opened"]
+__all__ = ["open_store"]
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def opened(named: str, *, new: bool = True) -> Store:
+def open_store(named: str, *, new: bool = True) -> Store:
     """The store of this name; made if it is a ``new`` file, else refused."""
     if named.startswith(_POSTGRES):
         from nomadp.collector.postgres_store import PostgresStore  # slow to import

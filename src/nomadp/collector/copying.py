@@ -15,7 +15,7 @@ from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Connection, Store, StoreRefused
 from nomadp.formats.atomic import written_whole
 
-__all__ = ["backed_up", "check_at_rest", "check_whole", "copied"]
+__all__ = ["back_up", "check_at_rest", "check_whole", "copy_store"]
 
 AT_ONCE = 20_000
 COPY_PART = 1_000_000
@@ -33,7 +33,7 @@ _SMALL = {
 _COUNTED = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
 
 
-def backed_up(store: Store, out: Path) -> None:
+def back_up(store: Store, out: Path) -> None:
     """An SQLite file with all of a store, as of one moment, while it is written to."""
     if isinstance(store, SqliteStore):
         written_whole({out: lambda part: _snapshot(store.path, part)}, private=[out])
@@ -48,12 +48,12 @@ def _snapshot(source: Path, part: Path) -> None:
 
 
 def _copied_to_file(store: Store, part: Path) -> None:
-    copied(store, SqliteStore(part))
+    copy_store(store, SqliteStore(part))
     with closing(sqlite3.connect(part)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def copied(
+def copy_store(
     source: Store, target: Store, progress: Progress | None = None, *, moves: bool = False
 ) -> int:
     """All that the source holds; how many reports the target has then.

@@ -43,29 +43,29 @@ def operator_routes(service: "Service") -> list[Route]:
 
 
 async def _tasks(service: "Service", request: Request) -> Response:
-    held = await service.registry.every()
-    return json_reply(await service.reading(overview, held))
+    loaded = await service.registry.all_tasks()
+    return json_reply(await service.read(overview, loaded))
 
 
 async def _show(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    found = await service.reading(overview, [held])
+    loaded = await task_of(service, request)
+    found = await service.read(overview, [loaded])
     return json_reply(found["tasks"][0])
 
 
 async def _add(service: "Service", request: Request) -> Response:
     bundle = _bundle(await read_json(request, TASK_MESSAGE_BYTES))
-    await service.reading(add_task, bundle)
-    await service.registry.look()
+    await service.read(add_task, bundle)
+    await service.registry.refresh()
     log("task_added", "task added", task=bundle.task.id)
     return json_reply({"task_id": bundle.task.id}, 201, location=f"/tasks/{bundle.task.id}")
 
 
 async def _close(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    await service.reading(close_task, held.id)
-    log("task_closed", "task closed", task=held.id)
-    return json_reply({"task_id": held.id, "closed": True})
+    loaded = await task_of(service, request)
+    await service.read(close_task, loaded.id)
+    log("task_closed", "task closed", task=loaded.id)
+    return json_reply({"task_id": loaded.id, "closed": True})
 
 
 async def _metrics(service: "Service", request: Request) -> Response:

@@ -12,9 +12,9 @@ from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
-    Kept,
     Store,
     StoreCorrupt,
+    StoredReport,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -156,7 +156,7 @@ class PostgresConnection(Connection):
             self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         with _explained():
             columns = [list(each) for each in (arrivals.ids, arrivals.epochs, arrivals.values)]
             new = self.raw.execute(_ADD, (arrivals.task, *columns), binary=True).fetchall()
@@ -165,11 +165,11 @@ class PostgresConnection(Connection):
         inserted = {bytes(name) for (name,) in new}
         return self.known(arrivals.task, [i for i in arrivals.ids if i not in inserted])
 
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         with _explained():
             rows = self.raw.execute(_KNOWN, (task, list(ids)), binary=True).fetchall()
         return {
-            bytes(name): Kept(epoch, None if value is None else bytes(value))
+            bytes(name): StoredReport(epoch, None if value is None else bytes(value))
             for name, epoch, value in rows
         }
 

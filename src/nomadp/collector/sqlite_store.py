@@ -19,9 +19,9 @@ from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
-    Kept,
     Store,
     StoreCorrupt,
+    StoredReport,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -187,7 +187,7 @@ class SqliteConnection(Connection):
             with suppress(sqlite3.Error):
                 self.raw.execute("ROLLBACK")
 
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         known = self.known(arrivals.task, arrivals.ids)
         packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
         values = b"".join(arrivals.values)
@@ -205,11 +205,11 @@ class SqliteConnection(Connection):
             )
         return known
 
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         packed = self._packed(task, ids, [0] * len(ids))
         with _explained():
             rows = self.raw.execute(_KNOWN, packed).fetchall()
-        return {bytes(name): Kept(epoch, value) for name, epoch, value in rows}
+        return {bytes(name): StoredReport(epoch, value) for name, epoch, value in rows}
 
     @staticmethod
     def _packed(task: int, ids: Sequence[bytes], epochs: Sequence[int]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ __all__ = [
     "EVERY_TASK",
     "Arrivals",
     "Connection",
-    "Kept",
+    "StoredReport",
     "Store",
     "StoreCorrupt",
     "StoreFull",
@@ -63,7 +63,7 @@ class StoreFull(StoreRefused):
     """The disk has no room for more."""
 
 
-class Kept(NamedTuple):
+class StoredReport(NamedTuple):
     """What is stored under an id; no value once its retention has passed."""
 
     epoch: int
@@ -85,7 +85,7 @@ class Arrivals:
 class Written(NamedTuple):
     """What a commit found, before it wrote the rest."""
 
-    known: dict[tuple[int, bytes], Kept]
+    known: dict[tuple[int, bytes], StoredReport]
     """Those of the arrivals that were there already, by task and id."""
     closed: frozenset[int]
     """Tasks that take nothing new: of them nothing was written."""
@@ -113,11 +113,11 @@ class Connection(ABC):
         """Inside, the store is seen as it is now, whatever others write meanwhile."""
 
     @abstractmethod
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         """Insert what is new; returns what was there under the others' ids."""
 
     @abstractmethod
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         """What is stored under these ids."""
 
     @abstractmethod
@@ -241,7 +241,7 @@ class Connection(ABC):
             tasks = self.rows("SELECT number, closed, swept FROM task")
             closed = frozenset(number for number, is_closed, _ in tasks if is_closed)
             swept = {number: last for number, _, last in tasks}
-            known: dict[tuple[int, bytes], Kept] = {}
+            known: dict[tuple[int, bytes], StoredReport] = {}
             cells: list[Cell] = []
             for each in sorted(arrivals, key=lambda a: a.task):
                 is_closed = each.task in closed

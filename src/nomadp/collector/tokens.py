@@ -23,7 +23,7 @@ __all__ = [
     "WrongTokens",
     "first_tokens",
     "is_token",
-    "renew",
+    "renew_token",
 ]
 
 ANALYST, OPERATOR = "analyst", "operator"
@@ -121,7 +121,7 @@ def first_tokens(
     return made
 
 
-def renew(connection: Connection, role: str) -> str:
+def renew_token(connection: Connection, role: str) -> str:
     """A new token; the old one is worth nothing from now on."""
     with connection.transaction():
         return _keep(connection, role, secrets.token_urlsafe(32))
