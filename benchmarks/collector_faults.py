@@ -19,7 +19,7 @@ from crashes import Load
 from damage import overwrite_pages
 from processes import wait_until
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import report_id_bytes
 
 DAYS = 400
@@ -51,7 +51,7 @@ def clock(*, quick: bool) -> list[Row]:
     stored, seconds = (2_000, 1) if quick else (100_000, 10)
     with folder() as where:
         place, ahead = str(where / "collector.sqlite"), where / "ahead"
-        prepared(opened(place), task_kit())
+        prepared(open_store(place), task_kit())
         fill(place, stored)
         with Alive(place, where, program=(sys.executable, "-c", MOVED)) as process:
             good = loaded(process, batch=10, connections=4, seconds=seconds)
@@ -84,7 +84,7 @@ def clock(*, quick: bool) -> list[Row]:
 
 def _kept(place: str) -> tuple[int, int]:
     """Reports that have their values, and reports that are counted."""
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         sql = "SELECT COUNT(*) FROM report WHERE value IS NOT NULL"
         ((values,),) = connection.rows(sql)
         ((counts,),) = connection.rows("SELECT SUM(n) FROM cell")
@@ -96,7 +96,7 @@ def corruption(*, quick: bool) -> list[Row]:
     stored, bundle = 20_000 if quick else 1_000_000, task_kit()
     with folder() as where:
         path = where / "collector.sqlite"
-        prepared(opened(str(path)), bundle)
+        prepared(open_store(str(path)), bundle)
         fill(str(path), stored)
         overwrite_pages(path, _spread(str(path)))
         with Alive(str(path), where) as process:
@@ -127,13 +127,13 @@ def corruption(*, quick: bool) -> list[Row]:
 
 def _spread(place: str) -> list[bytes]:
     """Ids far from each other: each is in a page of its own."""
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         ids = [bytes(name) for (name,) in connection.rows("SELECT id FROM report ORDER BY id")]
     return [ids[len(ids) * k // 4] for k in (1, 2, 3)]
 
 
 def _found(path: Path, names: list[str]) -> int:
     ids = [report_id_bytes(name) for name in names]
-    with closing(opened(str(path)).connect()) as connection:
+    with closing(open_store(str(path)).connect()) as connection:
         pieces = [ids[k : k + 1000] for k in range(0, len(ids), 1000)]
         return sum(len(connection.known(1, piece)) for piece in pieces)

@@ -11,7 +11,7 @@ from device_kills import EACH, killed_at_random
 from postgres import Postgres, program
 from processes import wait_until
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 
 
 def kills(*, quick: bool) -> list[Row]:
@@ -45,7 +45,7 @@ def postgres_kills(*, quick: bool) -> list[Row]:
     try:
         server.start()
         place = server.database()
-        prepared(opened(place), bundle)
+        prepared(open_store(place), bundle)
         with folder() as where, Process(place, where) as process:
             load = Load(process.address, bundle)
 

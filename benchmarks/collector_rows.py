@@ -27,7 +27,7 @@ from collector_running import (
     task_kit,
 )
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 
 
 def single(*, quick: bool) -> list[Row]:
@@ -92,7 +92,7 @@ def fuzz(*, quick: bool) -> list[Row]:
     raw, examples = (200, 5) if quick else (4500, 220)
     with folder() as where:
         place = str(where / "collector.sqlite")
-        prepared(opened(place), bundle_of(), bundle_of("starts"))
+        prepared(open_store(place), bundle_of(), bundle_of("starts"))
         with Process(place, where) as process:
             fuzzing.sent_raw(process.address, raw // 9)
             before = fuzzing.resident_kib(process)
@@ -174,7 +174,7 @@ def overload(*, quick: bool) -> list[Row]:
 
 
 def _lost(where: Path, acknowledged: int) -> int:
-    connection = opened(str(where / "collector.sqlite")).connect()
+    connection = open_store(str(where / "collector.sqlite")).connect()
     ((stored,),) = connection.rows("SELECT COUNT(*) FROM report")
     connection.close()
     return max(0, acknowledged - int(stored))

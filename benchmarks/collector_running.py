@@ -20,7 +20,7 @@ import numpy as np
 from collecting import SALT, Process, prepared, today
 
 import nomadp
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.store import Arrivals
 from nomadp.mechanisms.atlas import build_pinned
 from nomadp.protocol.bundle import TaskBundle
@@ -94,7 +94,7 @@ def running(where: Path, rows: int = 0) -> Iterator[Process]:
         with place.open("rb+") as copy:
             os.fsync(copy.fileno())  # else the first commits would wait for all of it
     else:
-        prepared(opened(str(place)), task_kit())
+        prepared(open_store(str(place)), task_kit())
     with Process(str(place), where) as process:
         yield process
         process.end()
@@ -108,7 +108,7 @@ def filled(rows: int) -> Path:
     if not made.exists():
         part = made.with_suffix(".part")
         part.unlink(missing_ok=True)
-        prepared(opened(str(part)), task_kit())
+        prepared(open_store(str(part)), task_kit())
         fill(str(part), rows)
         part.replace(made)
     return made
@@ -122,7 +122,7 @@ def _until_the_end() -> str:
 
 
 def fill(place: str, rows: int, at_once: int = 250_000) -> None:
-    connection, rng = opened(place).connect(writes=True), np.random.default_rng(1)
+    connection, rng = open_store(place).connect(writes=True), np.random.default_rng(1)
     for first in range(0, rows, at_once):
         count = min(at_once, rows - first)
         raw = rng.bytes(16 * count)

@@ -23,11 +23,11 @@ import numpy as np
 from worlds import scattered
 
 from nomadp.collector.clock import Clock
-from nomadp.collector.connections import opened
-from nomadp.collector.disk_space import Space
+from nomadp.collector.connections import open_store
+from nomadp.collector.disk_space import DiskSpace
 from nomadp.collector.loaded_task import add_task
 from nomadp.collector.messages import UPLOAD_TYPE
-from nomadp.collector.server import Listeners, bound, serve
+from nomadp.collector.server import Listeners, listen_on, serve
 from nomadp.collector.service import Service
 from nomadp.collector.store import Store
 from nomadp.collector.tokens import first_tokens
@@ -187,7 +187,7 @@ def collector(
     store: Store,
     *bundles: TaskBundle,
     clock: Callable[[], float] | Clock = time.time,
-    space: Space | None = None,
+    space: DiskSpace | None = None,
     started: Callable[[Service], None] = lambda service: None,
 ) -> Iterator[Address]:
     """In a thread of this process, on loopback ports of its own.
@@ -196,7 +196,7 @@ def collector(
     """
     believed = clock if isinstance(clock, Clock) else Clock(clock, steady=clock)
     prepared(store, *bundles)
-    listeners = Listeners(bound("127.0.0.1", 0), bound("127.0.0.1", 0))
+    listeners = Listeners(listen_on("127.0.0.1", 0), listen_on("127.0.0.1", 0))
     address = Address(*(each.getsockname()[1] for each in listeners))
     ready, failed = threading.Event(), []
     stop: list[Callable[[], None]] = []
@@ -308,7 +308,7 @@ class Process:
 
     def add(self, bundle: TaskBundle) -> TaskBundle:
         """A task, while it runs; known to it at the end."""
-        prepared(opened(self._store), bundle)
+        prepared(open_store(self._store), bundle)
         deadline_s = time.monotonic() + 120
         while self.address.ask("GET", f"/tasks/{bundle.task.id}").status != 200:
             assert time.monotonic() < deadline_s, self.log.read_text()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from collecting import Address, report
 from processes import wait_until
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import UPLOAD_TYPE, report_id_text
 from nomadp.protocol.bundle import TaskBundle
 
@@ -101,7 +101,7 @@ def killed_under_load(
 
 def tally(place: str, bundle: TaskBundle, acknowledged: dict[str, str]) -> Tally:
     """What a store holds, beside what was acknowledged."""
-    connection = opened(place).connect()
+    connection = open_store(place).connect()
     rows = connection.rows("SELECT id, value FROM report")
     ((counted,),) = connection.rows("SELECT COALESCE(SUM(n), 0) FROM cell")
     connection.close()

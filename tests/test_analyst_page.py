@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from collecting import TOKENS, bundle_of, collector, report
 
 from nomadp.cli import main
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.protocol.folder import write_task_folder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +46,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = bundle_of("atlas")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NOMADP_ANALYST_TOKEN", TOKENS["analyst"])
-    with collector(opened(str(tmp_path / "collector.sqlite")), bundle) as address:
+    with collector(open_store(str(tmp_path / "collector.sqlite")), bundle) as address:
         for number in range(9):
             assert address.send(bundle, report(bundle, number)).body == b""
         write_task_folder(tmp_path / "task", bundle)

@@ -11,7 +11,7 @@ from collecting import TOKENS, Process, bundle_of, collector, prepared, report
 from refusals import printed_code
 
 from nomadp.cli import main
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.tokens import first_tokens
 from nomadp.protocol.folder import write_task_folder
 from nomadp.reports.files import read_reports
@@ -31,7 +31,7 @@ def run_json(*arguments: object) -> Any:
 def place(tmp_path: Path) -> str:
     """A store with five reports of one task, and one refusal."""
     named, bundle = str(tmp_path / "collector.sqlite"), bundle_of()
-    with collector(opened(named), bundle) as address:
+    with collector(open_store(named), bundle) as address:
         address.send(bundle, *[report(bundle, k) for k in range(5)])
         address.send(bundle, report(bundle, time=0))
         address.counters(bundle, "task_not_started")
@@ -63,7 +63,7 @@ def test_status_asks_a_running_collector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = bundle_of()
-    with collector(opened(str(tmp_path / "c.sqlite")), bundle) as address:
+    with collector(open_store(str(tmp_path / "c.sqlite")), bundle) as address:
         address.send(bundle, report(bundle))
         url = f"http://127.0.0.1:{address.operator_port}"
         monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", TOKENS["operator"])
@@ -185,8 +185,8 @@ def test_a_basemap_that_cannot_be_used_is_refused_before_tokens_are_made(
 
 
 def test_an_address_that_is_taken_is_refused(tmp_path: Path) -> None:
-    prepared(opened(str(tmp_path / "c.sqlite")))
-    with collector(opened(str(tmp_path / "other.sqlite"))) as address:
+    prepared(open_store(str(tmp_path / "c.sqlite")))
+    with collector(open_store(str(tmp_path / "other.sqlite"))) as address:
         done = run("serve", "--store", tmp_path / "c.sqlite", "--port", address.port)
     assert (done.exit_code, printed_code(done.stderr)) == (1, "address_unavailable")
     assert f"127.0.0.1:{address.port}" in done.stderr
@@ -202,6 +202,6 @@ def test_a_port_that_is_taken_costs_no_tokens(
         port = taken.getsockname()[1]
         done = run("serve", "--store", store, "--port", port, "--operator-port", 0)
     assert done.exit_code == 1
-    connection = opened(str(store)).connect()
+    connection = open_store(str(store)).connect()
     assert set(first_tokens(connection)) == set(TOKENS)  # made now, and shown now
     connection.close()

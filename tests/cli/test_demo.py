@@ -39,11 +39,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             Finding("asked directly", "from where to where", "Most go to b."),
             Finding("by ATLAS", "from where to where", "Most go to c."),
         )
-        yield nomadp.demo.collection.Held(running, 600, findings, heard["has_pages"])
+        yield nomadp.demo.collection.Collection(running, 600, findings, heard["has_pages"])
         heard["ended"] = True
 
     monkeypatch.setattr(nomadp.demo, "build_demo", build)
-    monkeypatch.setattr(nomadp.demo.collection, "held_collection", held)
+    monkeypatch.setattr(nomadp.demo.collection, "run_collection", held)
     return heard
 
 

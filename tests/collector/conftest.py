@@ -7,7 +7,7 @@ import pytest
 from collecting import Address, bundle_of, collector
 from postgres import Postgres, program
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.store import Store
 from nomadp.protocol.bundle import TaskBundle
 
@@ -48,13 +48,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(place: str) -> Store:
-    return opened(place)
+    return open_store(place)
 
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Store:
     """Where the kind of store makes no difference."""
-    return opened(str(tmp_path / "collector.sqlite"))
+    return open_store(str(tmp_path / "collector.sqlite"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collecting import TOKENS, bundle_of, collector, report
 from refusals import json_code, printed_code
 
 from nomadp.cli import main
-from nomadp.collector.export import exported
+from nomadp.collector.export import export_reports
 from nomadp.collector.loaded_task import add_task
 from nomadp.collector.store import Store
 from nomadp.protocol.folder import write_task_folder
@@ -110,7 +110,7 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
             named = f"{name}-named.csv"
             ask(named, "--collector", url, "--task", bundle.task.id)
             assert Path(named).read_bytes() == Path(f"{name}.csv").read_bytes()
-        exported(starts, bundle.task.id, tmp_path / "exported.parquet")
+        export_reports(starts, bundle.task.id, tmp_path / "exported.parquet")
         write_task_folder(tmp_path / name, bundle)
         ask(f"{name}-exported.csv", "exported.parquet", "--task", name)
         rows = pq.read_table("exported.parquet")
@@ -145,7 +145,7 @@ def test_files_of_a_task_are_asked_on_its_terms(
     bundle = bundle_of("starts")
     with collector(starts) as address:
         address.send(bundle, report(bundle))
-    exported(starts, bundle.task.id, tmp_path / "exported.parquet")
+    export_reports(starts, bundle.task.id, tmp_path / "exported.parquet")
     write_task_folder(tmp_path / "task", bundle)
     ask("few.csv", "exported.parquet", "--task", "task")
     said = json.loads(Path("few.csv.meta.json").read_bytes())

@@ -8,7 +8,7 @@ from basemaps import write_basemap
 from collecting import Address, bundle_of, collector
 from refusals import refused
 
-from nomadp.collector.basemap import PART_BYTES, checked_basemap
+from nomadp.collector.basemap import PART_BYTES, load_basemap
 from nomadp.collector.service import Service
 from nomadp.collector.store import Store
 from nomadp.errors import SchemaError
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(sqlite: Store, file: Path) -> Iterator[Address]:
     def started(service: Service) -> None:
-        service.basemap = checked_basemap(file)
+        service.basemap = load_basemap(file)
 
     with collector(sqlite, bundle_of(), started=started) as address:
         yield address
@@ -82,7 +82,7 @@ def test_another_file_has_another_address_and_tag(served: Address, file: Path) -
     after = served.ask("GET", address, range="bytes=0-6")
     assert before.headers["etag"] != after.headers["etag"]
     assert after.headers["cache-control"] == "no-cache"
-    assert checked_basemap(file).address != address
+    assert load_basemap(file).address != address
 
 
 def test_a_collector_without_one_says_so(address: Address) -> None:
@@ -115,10 +115,10 @@ def test_a_file_that_the_page_cannot_draw_is_refused(
     content[at : at + 1] = value
     file.write_bytes(content)
     with refused(SchemaError, code):
-        checked_basemap(file)
+        load_basemap(file)
 
 
 def test_a_file_that_is_cut_off_is_refused(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:100])
     with refused(SchemaError, "basemap_not_pmtiles"):
-        checked_basemap(file)
+        load_basemap(file)

@@ -16,7 +16,7 @@ from limits import on_this_machine
 from postgres import Postgres, program
 from processes import wait_until
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import UPLOAD_TYPE
 
 # The same collector, but for the order: it acknowledges, and writes a moment later.
@@ -27,7 +27,7 @@ from nomadp.collector.messages import TAKEN
 
 def hasty(self, batch):
     for each in batch:
-        each.fates = [TAKEN] * len(each.ids)
+        each.outcomes = [TAKEN] * len(each.ids)
     self._loop.call_soon_threadsafe(self._answer, batch)
     time.sleep(1)  # longer than a kill is waited for: it falls between
     with self._lock:
@@ -42,7 +42,7 @@ main()
 
 def killed_collector(place: str, folder: Path, times: int, **how: list[str]) -> tuple[int, ...]:
     bundle = bundle_of()
-    prepared(opened(place), bundle)
+    prepared(open_store(place), bundle)
     with Process(place, folder, **how) as running:
         load = Load(running.address, bundle)
         killed_under_load(load, times, running.kill, running.start)
@@ -78,7 +78,7 @@ def killed_database(folder: Path, times: int) -> tuple[int, ...]:
     try:
         server.start()
         place = server.database()
-        prepared(opened(place), bundle)
+        prepared(open_store(place), bundle)
         with Process(place, folder) as running:
             load = Load(running.address, bundle)
 
@@ -118,7 +118,7 @@ def test_told_to_stop_it_answers_what_it_has_and_ends(
     tmp_path: Path, number: int, code: int
 ) -> None:
     bundle, place = bundle_of(), str(tmp_path / "collector.sqlite")
-    prepared(opened(place), bundle)
+    prepared(open_store(place), bundle)
     with Process(place, tmp_path) as running:
         with Load(running.address, bundle) as load:
             assert load.has_sent(20)
@@ -145,7 +145,7 @@ def test_a_start_does_not_wait_for_what_only_answers_need() -> None:
 def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
     """How long it is until ready, on a machine of its own, the benchmark says."""
     place = str(tmp_path / "collector.sqlite")
-    prepared(opened(place), bundle_of())
+    prepared(open_store(place), bundle_of())
     with Process(place, tmp_path) as running:
         assert running.process is not None
         said = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -155,11 +155,11 @@ def test_a_start_takes_less_than_two_seconds_of_a_core(tmp_path: Path) -> None:
 
 def test_a_start_leaves_the_log_of_a_crash_for_later(tmp_path: Path) -> None:
     bundle, place = bundle_of(), tmp_path / "collector.sqlite"
-    prepared(opened(str(place)), bundle)
+    prepared(open_store(str(place)), bundle)
     with Process(str(place), tmp_path) as running:
         assert running.address.send(bundle, report(bundle)).body == b""
         running.kill()
-    store = opened(str(place))
+    store = open_store(str(place))
     first = store.connect()
     store.connect().close()  # not the last: it has nothing to empty
     assert (tmp_path / "collector.sqlite-wal").stat().st_size > 0
@@ -172,7 +172,7 @@ def test_workers_end_with_the_process_that_started_them(
     postgres: Postgres, tmp_path: Path
 ) -> None:
     place = postgres.database()
-    prepared(opened(place), bundle_of())
+    prepared(open_store(place), bundle_of())
     with Process(place, tmp_path, ["--workers", "2"]) as running:
         assert wait_until(lambda: writers(place) == 2, 120)
         running.kill()
@@ -181,7 +181,7 @@ def test_workers_end_with_the_process_that_started_them(
 
 def writers(place: str) -> int:
     """How many hold a part of the counts."""
-    connection = opened(place).connect()
+    connection = open_store(place).connect()
     ((count,),) = connection.rows(
         "SELECT COUNT(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database "
         "WHERE locktype = 'advisory' AND datname = current_database()"
@@ -192,7 +192,7 @@ def writers(place: str) -> int:
 
 def parts(place: str) -> int:
     """In how many of them something was counted."""
-    connection = opened(place).connect()
+    connection = open_store(place).connect()
     ((count,),) = connection.rows("SELECT COUNT(DISTINCT part) FROM cell")
     connection.close()
     return int(count)
@@ -201,7 +201,7 @@ def parts(place: str) -> int:
 @pytest.mark.slow
 def test_several_processes_share_a_postgresql(postgres: Postgres, tmp_path: Path) -> None:
     bundle, place = bundle_of(), postgres.database()
-    prepared(opened(place), bundle)
+    prepared(open_store(place), bundle)
     with Process(place, tmp_path, ["--workers", "3"]) as running:
         assert wait_until(lambda: writers(place) == 3, 120)
         same, replies = report(bundle), []

@@ -27,7 +27,7 @@ from processes import wait_until
 
 from nomadp.cli import main
 from nomadp.collector import service
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.loaded_task import read_task
 from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.postgres_store import PostgresStore
@@ -54,7 +54,7 @@ def fill(store: Store, bundle: TaskBundle, count: int = COUNT) -> list[bytes]:
 def damaged(tmp_path: Path, bundle: TaskBundle) -> str:
     """Three of its pages are overwritten."""
     path = tmp_path / "collector.sqlite"
-    ids = fill(opened(str(path)), bundle)
+    ids = fill(open_store(str(path)), bundle)
     overwrite_pages(path, [ids[200], ids[2000], ids[3900]])
     return str(path)
 
@@ -92,7 +92,7 @@ def test_the_first_upload_that_meets_a_damaged_page_ends_the_intake(
 ) -> None:
     monkeypatch.setattr(Service, "_check", lambda self: None)  # the uploads alone find it
     kept = []
-    with collector(opened(damaged)) as address:
+    with collector(open_store(damaged)) as address:
         while True:
             sent = report(bundle)
             reply = address.send(bundle, sent)
@@ -101,14 +101,14 @@ def test_the_first_upload_that_meets_a_damaged_page_ends_the_intake(
             kept.append(report_id_bytes(sent["report_id"]))
         assert (reply.status, reply.problem) == (503, "store_corrupt")
         assert_takes_nothing(address, bundle, capfd)
-    with closing(opened(damaged).connect()) as connection:
+    with closing(open_store(damaged).connect()) as connection:
         assert set(connection.known(1, kept)) == set(kept)  # nothing acknowledged is lost
 
 
 def test_a_damaged_page_that_nobody_asks_for_is_found_after_a_start(
     damaged: str, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with collector(opened(damaged)) as address:
+    with collector(open_store(damaged)) as address:
         assert wait_until(lambda: address.ask("GET", "/readyz").status == 503, 60)
         assert_takes_nothing(address, bundle, capfd)
 
@@ -132,9 +132,9 @@ def test_a_damaged_database_takes_nothing_more(
     try:
         server.start()
         place = server.database()
-        fill(opened(place), bundle, 40)  # all in the page that is overwritten
+        fill(open_store(place), bundle, 40)  # all in the page that is overwritten
         server.damage(place, "report")
-        with collector(opened(place)) as address:
+        with collector(open_store(place)) as address:
             assert address.send(bundle, report(bundle)).problem == "store_corrupt"
             assert_takes_nothing(address, bundle, capfd)
         code, found = check(place)
@@ -151,9 +151,9 @@ def test_a_database_that_misses_a_file_takes_nothing_more(
     try:
         server.start()
         place = server.database()
-        fill(opened(place), bundle, 40)
+        fill(open_store(place), bundle, 40)
         server.damage(place, "report", lose=True)
-        with collector(opened(place)) as address:
+        with collector(open_store(place)) as address:
             assert_takes_nothing(address, bundle, capfd)
     finally:
         server.end()
@@ -167,21 +167,21 @@ def test_all_collectors_on_a_damaged_database_take_nothing_more(
     try:
         server.start()
         place = server.database()
-        fill(opened(place), bundle, 40)
+        fill(open_store(place), bundle, 40)
         server.damage(place, "report")
-        with collector(opened(place)) as one, collector(opened(place)) as other:
+        with collector(open_store(place)) as one, collector(open_store(place)) as other:
             assert other.ask("GET", "/readyz").status == 200
             assert one.send(bundle, report(bundle)).problem == "store_corrupt"
             assert wait_until(lambda: other.ask("GET", "/readyz").status == 503, 20)
             assert metrics(other)["nomadp_store_corrupt"] == "1"
-        with collector(opened(place)) as again:  # until all of them were started again
+        with collector(open_store(place)) as again:  # until all of them were started again
             assert again.ask("GET", "/readyz").status == 200
     finally:
         server.end()
 
 
 def test_a_whole_store_passes(place: str, bundle: TaskBundle, question: TaskBundle) -> None:
-    with collector(opened(place), bundle, question) as address:
+    with collector(open_store(place), bundle, question) as address:
         for each in (bundle, question):
             assert address.send(each, *[report(each, k) for k in range(20)]).body == b""
         code, found = check(place)  # while it is in use
@@ -194,16 +194,16 @@ def test_a_whole_store_passes(place: str, bundle: TaskBundle, question: TaskBund
 def test_a_store_whose_values_were_deleted_is_whole(place: str, deletes: bool) -> None:
     more: dict[str, Any] = {"delete_counts": True} if deletes else {}
     bundle = bundle_of(start=today() - 2, end=today() + 1, retention=4, **more)
-    store = opened(place)
+    store = open_store(place)
     with collector(store, bundle) as address:
         old = [report(bundle, k, time=today() - 1) for k in range(5)]
         assert address.send(bundle, *old, *[report(bundle, k) for k in range(5)]).body == b""
     with closing(store.connect()) as connection:
-        held = read_task(connection, bundle.task.id)
-    assert held is not None
+        loaded = read_task(connection, bundle.task.id)
+    assert loaded is not None
     last = None
     for days in (3, 4):
-        assert sum(deletions(store, held, (today() + days) * DAY_S + 600)) == 5
+        assert sum(deletions(store, loaded, (today() + days) * DAY_S + 600)) == 5
         code, last = check(place)
         assert code == 0, last
     assert last is not None
@@ -213,7 +213,7 @@ def test_with_amcheck_the_indexes_of_a_database_are_compared(
     postgres: Postgres, bundle: TaskBundle
 ) -> None:
     place = postgres.database()
-    fill(opened(place), bundle, 50)
+    fill(open_store(place), bundle, 50)
     assert any("amcheck" in each for each in check(place)[1]["notes"])
     with closing(PostgresStore(place).connect()) as connection:
         connection.run("CREATE EXTENSION amcheck")
@@ -238,9 +238,9 @@ CHANGES = {
 def test_what_does_not_fit_together_is_found(
     place: str, bundle: TaskBundle, change: str
 ) -> None:
-    fill(opened(place), bundle, 60)
+    fill(open_store(place), bundle, 60)
     assert check(place)[0] == 0
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         connection.run(change)
     code, found = check(place)
     assert code == 1

@@ -23,7 +23,7 @@ def test_a_device_reports_and_the_operator_sees_it(
         assert receipt.state == "accepted"
     assert address.counters(bundle, "accepted") == 1
     connection = store.connect()
-    held = read_task(connection, bundle.task.id)
-    assert held is not None
-    assert totals_of(connection, held) == {today(): 1}
+    loaded = read_task(connection, bundle.task.id)
+    assert loaded is not None
+    assert totals_of(connection, loaded) == {today(): 1}
     connection.close()

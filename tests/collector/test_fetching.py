@@ -12,9 +12,9 @@ import pytest
 from collecting import Address, Reply, bundle_of, collector, report, today, value_of
 
 from nomadp.answers.query import _RULES, QUESTIONS
-from nomadp.collector.answers import Asking
+from nomadp.collector.answers import FittedTask
 from nomadp.collector.app import operator_app, public_app
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.problems import PROBLEMS
 from nomadp.collector.store import Store
 from nomadp.protocol.bundle import TaskBundle
@@ -34,7 +34,7 @@ def new_task(bundle: TaskBundle) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), bundle_of(), bundle_of("starts")) as address:
+    with collector(open_store(str(place)), bundle_of(), bundle_of("starts")) as address:
         yield address
 
 
@@ -251,7 +251,7 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
     law, length = question.mechanism.identity, question.code.entries
     for reports, missing in ((2, 1), (3, 0)):
         counts = Counts({(law, length, number): reports for number in numbers})
-        found = Asking(question, counts).answered(QUESTION["query"])
+        found = FittedTask(question, counts).answered(QUESTION["query"])
         assert found["about"]["missing"] == missing
         assert bool(found["columns"]["share"]) is (missing == 0)
 
@@ -354,7 +354,7 @@ def test_the_document_has_every_problem_and_its_status() -> None:
 
 
 def test_the_document_has_every_question_and_what_it_takes() -> None:
-    question = DOCUMENT["components"]["schemas"]["Asked"]["properties"]["query"]
+    question = DOCUMENT["components"]["schemas"]["JobRequest"]["properties"]["query"]
     assert question["properties"]["kind"]["enum"] == list(QUESTIONS)
     assert set(question["properties"]) == {"kind", *_RULES}
 

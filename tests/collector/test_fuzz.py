@@ -14,7 +14,7 @@ from collecting import TOKENS, Address, Process, bundle_of, logged, prepared, re
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import UPLOAD_TYPE
 
 DOCUMENT = Path(__file__).parents[2] / "src" / "nomadp" / "collector" / "openapi.json"
@@ -25,7 +25,7 @@ HOST = b"host: localhost\r\n"
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     folder = tmp_path_factory.mktemp("collector")
     place = str(folder / "collector.sqlite")
-    prepared(opened(place), bundle_of(), bundle_of("starts"))
+    prepared(open_store(place), bundle_of(), bundle_of("starts"))
     with Process(place, folder) as process:
         yield process
         assert process.process is not None

@@ -10,7 +10,7 @@ import pytest
 from collecting import Address, bundle_of, collector, report
 
 from nomadp.collector import limits
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.collector.store import Store
 from nomadp.protocol.bundle import TaskBundle
@@ -19,7 +19,7 @@ from nomadp.protocol.bundle import TaskBundle
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), bundle_of()) as address:
+    with collector(open_store(str(place)), bundle_of()) as address:
         yield address
 
 

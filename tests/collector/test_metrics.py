@@ -4,7 +4,7 @@ from nomadp.collector.metrics import Metrics
 
 
 def test_a_count_is_told_to_the_last_report() -> None:
-    said = Metrics().rendered({"reports_acknowledged_total": ("Kept.", 12_345_678)})
+    said = Metrics().rendered({"reports_acknowledged_total": ("StoredReport.", 12_345_678)})
     assert "nomadp_reports_acknowledged_total 12345678\n" in said
 
 

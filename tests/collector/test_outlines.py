@@ -12,8 +12,8 @@ from collecting import collector, report, today
 from worlds import scattered
 
 from nomadp.client.bundles import fetched_from
-from nomadp.collector.connections import opened
-from nomadp.collector.copying import copied
+from nomadp.collector.connections import open_store
+from nomadp.collector.copying import copy_store
 from nomadp.collector.loaded_task import add_task, read_task
 from nomadp.collector.store import Store
 from nomadp.protocol.address import Address
@@ -97,15 +97,15 @@ def test_outlines_are_kept_where_a_task_was_without(
     connection = sqlite.connect()
     assert add_task(connection, plain)
     assert not add_task(connection, drawn)
-    held = read_task(connection, drawn.task.id)
-    assert held is not None
-    assert set(held.bundle.domain.polygons) == {"West", "East"}
+    loaded = read_task(connection, drawn.task.id)
+    assert loaded is not None
+    assert set(loaded.bundle.domain.polygons) == {"West", "East"}
     connection.close()
-    other = opened(str(tmp_path / "copy.sqlite"))
-    copied(sqlite, other)
+    other = open_store(str(tmp_path / "copy.sqlite"))
+    copy_store(sqlite, other)
     again = read_task(other.connect(), drawn.task.id)
     assert again is not None
-    assert again.files["outlines"] == held.files["outlines"]
+    assert again.files["outlines"] == loaded.files["outlines"]
 
 
 def test_an_operator_publishes_them_and_wrong_ones_are_refused(

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from nomadp.collector.registry import Reading
+from nomadp.collector.registry import StoreReader
 from nomadp.collector.store import Connection, Store, StoreUnavailable
 
 
@@ -24,7 +24,7 @@ def test_a_question_whose_asker_has_gone_is_not_interrupted_by_the_next(sqlite: 
             inside.append("next")
 
     async def ask() -> None:
-        reading = Reading(sqlite.connect, lambda error: None)
+        reading = StoreReader(sqlite.connect, lambda error: None)
         first = asyncio.create_task(reading(slow))
         while not inside:
             await asyncio.sleep(0.01)
@@ -50,7 +50,7 @@ def test_a_connection_is_closed_when_nobody_uses_it_and_not_opened_again(sqlite:
         seen.append(connection.rows("SELECT 1"))
 
     async def ask() -> None:
-        reading = Reading(sqlite.connect, lambda error: None)
+        reading = StoreReader(sqlite.connect, lambda error: None)
         first = asyncio.create_task(reading(slow))
         while not seen:
             await asyncio.sleep(0.01)

@@ -14,7 +14,7 @@ from processes import wait_until
 from nomadp.cli import main
 from nomadp.collector import retention, service
 from nomadp.collector.clock import BOUND_S, STEP_S, Clock
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.loaded_task import counts_of, read_task, totals_of
 from nomadp.collector.retention import deletions
 from nomadp.collector.store import Store
@@ -38,13 +38,13 @@ class Moved:
 
 
 def kept(place: str) -> int:
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         ((count,),) = connection.rows("SELECT COUNT(*) FROM report WHERE value IS NOT NULL")
     return int(count)
 
 
 def filled(place: str, bundle: TaskBundle, count: int = 30) -> None:
-    with collector(opened(place), bundle, clock=Clock()) as address:
+    with collector(open_store(place), bundle, clock=Clock()) as address:
         assert address.send(bundle, *[report(bundle, k) for k in range(count)]).body == b""
 
 
@@ -70,7 +70,7 @@ def test_a_collector_that_starts_with_the_clock_ahead_deletes_nothing(
     place: str, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     filled(place, bundle)
-    with collector(opened(place), clock=Clock(Moved(400))) as address:
+    with collector(open_store(place), clock=Clock(Moved(400))) as address:
         time.sleep(0.5)  # several times as long as between two sweeps
         refused = address.ask("GET", "/readyz")
         assert (refused.status, refused.problem) == (503, "clock_suspect")
@@ -92,7 +92,7 @@ def test_a_clock_that_jumps_while_the_collector_runs_stops_deletion_at_once(
     place: str, bundle: TaskBundle
 ) -> None:
     moved = Moved()
-    with collector(opened(place), bundle, clock=Clock(moved)) as address:
+    with collector(open_store(place), bundle, clock=Clock(moved)) as address:
         assert address.send(bundle, report(bundle)).body == b""
         moved.days = 400
         assert address.send(bundle, report(bundle)).problem == "clock_suspect"
@@ -102,7 +102,7 @@ def test_a_clock_that_jumps_while_the_collector_runs_stops_deletion_at_once(
         moved.days = 0  # somebody set it right again
         assert address.ask("GET", "/readyz").status == 200
         assert address.send(bundle, report(bundle)).body == b""
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         newest = connection.newest_time()
     assert newest is not None
     assert abs(newest - time.time()) <= STEP_S + 1
@@ -113,8 +113,10 @@ def test_a_jump_that_the_operator_confirms_lets_retention_go_on(
 ) -> None:
     filled(place, bundle)
     moved = Moved()
-    with collector(opened(place), clock=Clock(moved)) as address:
-        with closing(opened(place).connect()) as connection:  # as if it had been off so long
+    with collector(open_store(place), clock=Clock(moved)) as address:
+        with closing(
+            open_store(place).connect()
+        ) as connection:  # as if it had been off so long
             connection.confirm_time(int(time.time()) - 400 * DAY_S)
         assert is_soon(lambda: address.ask("GET", "/readyz").status == 503)
         assert confirmed(place)["is_suspect"]
@@ -134,9 +136,9 @@ def test_after_a_confirmed_jump_what_is_over_is_deleted_and_counted(
 ) -> None:
     filled(place, bundle)
     monkeypatch.setattr(retention, "AT_ONCE", 7)
-    with collector(opened(place), clock=Clock(Moved(400))) as address:
+    with collector(open_store(place), clock=Clock(Moved(400))) as address:
         assert address.ask("GET", "/readyz").status == 503
-        with closing(opened(place).connect()) as connection:
+        with closing(open_store(place).connect()) as connection:
             connection.confirm_time(int(time.time()) + 400 * DAY_S)
         assert is_soon(lambda: metric(address, "deleted_reports_total") == 30)
     assert kept(place) == 0
@@ -148,9 +150,9 @@ def test_after_a_confirmed_jump_what_is_over_is_deleted_and_counted(
 def test_a_clock_that_went_back_is_suspect_until_it_is_confirmed(
     place: str, bundle: TaskBundle
 ) -> None:
-    with closing(opened(place).connect()) as connection:  # confirmed by mistake
+    with closing(open_store(place).connect()) as connection:  # confirmed by mistake
         connection.confirm_time(int(time.time()) + 400 * DAY_S)
-    with collector(opened(place), bundle, clock=Clock()) as address:
+    with collector(open_store(place), bundle, clock=Clock()) as address:
         assert address.send(bundle, report(bundle)).problem == "clock_suspect"
         confirmed(place, "--confirm")
         assert is_soon(lambda: address.ask("GET", "/readyz").status == 200)
@@ -160,7 +162,7 @@ def test_a_clock_that_went_back_is_suspect_until_it_is_confirmed(
 def test_what_confirming_would_delete_is_said_before(place: str) -> None:
     bundle = bundle_of(start=today() - 9, end=today() + 1, retention=11)
     filled(place, bundle)
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         assert confirmed(place)["would_delete"] == 0
         connection.run("UPDATE report SET epoch = epoch - 9")
         connection.run("UPDATE cell SET epoch = epoch - 9")
@@ -176,11 +178,11 @@ def test_a_clock_may_be_off_by_its_bound_and_by_what_has_passed(
 ) -> None:
     steady = [50.0]
     clock = Clock(lambda: 1e9, lambda: steady[0])
-    clock.learn(int(1e9 - 1000 - sign * (BOUND_S + off_s)))
+    clock.set_newest(int(1e9 - 1000 - sign * (BOUND_S + off_s)))
     steady[0] += 1000
     assert clock.is_suspect is is_suspect
     if is_suspect:
-        assert clock.to_keep() is None
+        assert clock.time_to_store() is None
 
 
 def test_a_newest_time_is_only_replaced_by_a_newer_one(store: Store) -> None:
@@ -213,13 +215,13 @@ def test_counts_outlive_their_reports_unless_the_task_says_otherwise(
     with collector(store, bundle) as address:
         assert address.send(bundle, *[report(bundle, k) for k in range(30)]).body == b""
         with closing(store.connect()) as connection:
-            held = read_task(connection, bundle.task.id)
-            assert held is not None
-            before = counts_of(connection, held)
-            assert sum(deletions(store, held, time.time() + 50 * DAY_S)) == 30
-            assert sum(deletions(store, held, time.time() + 60 * DAY_S)) == 0
-            assert totals_of(connection, held) == ({} if deletes else {today(): 30})
-            after = counts_of(connection, held)
+            loaded = read_task(connection, bundle.task.id)
+            assert loaded is not None
+            before = counts_of(connection, loaded)
+            assert sum(deletions(store, loaded, time.time() + 50 * DAY_S)) == 30
+            assert sum(deletions(store, loaded, time.time() + 60 * DAY_S)) == 0
+            assert totals_of(connection, loaded) == ({} if deletes else {today(): 30})
+            after = counts_of(connection, loaded)
         path = f"/tasks/{bundle.task.id}/counts"
         found = address.ask("GET", path, role="analyst").json
     assert after.cells == ({} if deletes else before.cells)
@@ -233,19 +235,19 @@ def test_what_comes_in_after_a_wrong_clock_was_set_right_is_deleted_in_its_time(
     bundle = bundle_of(
         "starts", start=today() - 2, end=today() + 1, retention=4, **said(deletes)
     )
-    store, over_s = opened(place), time.time() + 50 * DAY_S
+    store, over_s = open_store(place), time.time() + 50 * DAY_S
     with collector(store, bundle) as address:
         assert address.send(bundle, *[report(bundle, k) for k in range(5)]).body == b""
         with closing(store.connect()) as connection:
-            held = read_task(connection, bundle.task.id)
-        assert held is not None
-        assert sum(deletions(store, held, over_s)) == 5  # confirmed by mistake
+            loaded = read_task(connection, bundle.task.id)
+        assert loaded is not None
+        assert sum(deletions(store, loaded, over_s)) == 5  # confirmed by mistake
         assert address.send(bundle, *[report(bundle, k) for k in range(3)]).body == b""
         checked = CliRunner().invoke(main, ["collector", "check", "--store", place])
         assert checked.exit_code == 0, checked.output
     assert kept(place) == 3
-    assert sum(deletions(store, held, time.time())) == 0
-    assert sum(deletions(store, held, over_s)) == 3
+    assert sum(deletions(store, loaded, time.time())) == 0
+    assert sum(deletions(store, loaded, over_s)) == 3
     assert kept(place) == 0
 
 

@@ -10,7 +10,7 @@ from collecting import DAY_S, collector, report, today
 from refusals import refused
 
 from nomadp.collector import schema
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.loaded_task import counts_of, read_task
 from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.schema import LAYOUT
@@ -90,14 +90,14 @@ def test_a_store_of_layout_1_is_brought_to_the_newest_and_served(
 ) -> None:
     sent = same_reports(bundle, 3)
     of_layout_1(place, bundle, *sent)
-    with collector(opened(place)) as address:
+    with collector(open_store(place)) as address:
         assert address.send(bundle, *sent, report(bundle, 5)).body == b""
         assert address.counters(bundle, "accepted", 4) == 4
     assert layout_of(place) == str(LAYOUT)
-    with closing(opened(place).connect()) as connection:
-        held = read_task(connection, bundle.task.id)
-        assert held is not None
-        assert list(counts_of(connection, held).cells.values()) == [4]
+    with closing(open_store(place).connect()) as connection:
+        loaded = read_task(connection, bundle.task.id)
+        assert loaded is not None
+        assert list(counts_of(connection, loaded).cells.values()) == [4]
         assert connection.rows("SELECT swept FROM task") == [(-1,)]
 
 
@@ -105,18 +105,18 @@ def test_the_newest_time_of_an_older_store_is_that_of_its_newest_reports(
     place: str, bundle: TaskBundle
 ) -> None:
     of_layout_1(place, bundle, *same_reports(bundle, 2))
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         assert connection.newest_time() == (today() - 1) * DAY_S
 
 
 def test_opening_a_store_again_changes_nothing(place: str, bundle: TaskBundle) -> None:
     of_layout_1(place, bundle, *same_reports(bundle, 2))
-    opened(place)
-    with closing(opened(place).connect()) as connection:
+    open_store(place)
+    with closing(open_store(place).connect()) as connection:
         connection.run("UPDATE clock SET seconds = 7")
         connection.run("UPDATE task SET swept = 3")
-    opened(place)
-    with closing(opened(place).connect()) as connection:
+    open_store(place)
+    with closing(open_store(place).connect()) as connection:
         assert connection.newest_time() == 7
         assert connection.rows("SELECT swept FROM task") == [(3,)]
 
@@ -133,12 +133,12 @@ def test_a_migration_that_is_cut_off_leaves_the_store_as_it_was(
     with monkeypatch.context() as during:
         during.setattr("nomadp.collector.store.MIGRATIONS", (schema.MIGRATIONS[0], cut_off))
         with pytest.raises(KeyboardInterrupt):
-            opened(place)
+            open_store(place)
     assert layout_of(place) == "1"
     with closing(Raw(place)) as raw:
         assert len(raw.run("SELECT * FROM task").fetchall()[0]) == 6
         assert raw.run("SELECT COUNT(*) FROM report").fetchall() == [(2,)]
-    opened(place)
+    open_store(place)
     assert layout_of(place) == str(LAYOUT)
 
 
@@ -151,9 +151,9 @@ def test_a_store_that_is_in_use_is_not_migrated(place: str, bundle: TaskBundle) 
         else:  # as a collector that writes does
             other.run("SELECT pg_advisory_lock(?, 0)", 0x6E6F6D61)
         with refused(StoreRefused, "store_in_use", layout=1):
-            opened(place)
+            open_store(place)
     assert layout_of(place) == "1"
-    opened(place)
+    open_store(place)
     assert layout_of(place) == str(LAYOUT)
 
 
@@ -163,8 +163,8 @@ def test_a_store_that_is_in_use_is_not_migrated(place: str, bundle: TaskBundle) 
 def test_a_store_of_an_unknown_layout_is_refused_and_left_as_it_is(
     place: str, version: str, is_newer: bool
 ) -> None:
-    with closing(opened(place).connect()) as connection:
+    with closing(open_store(place).connect()) as connection:
         connection.run("UPDATE about SET said = ? WHERE name = 'schema'", version)
     with refused(StoreRefused, "store_layout_unsupported", layout=version, is_newer=is_newer):
-        opened(place)
+        open_store(place)
     assert layout_of(place) == version

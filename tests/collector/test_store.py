@@ -19,9 +19,9 @@ from refusals import refused
 import nomadp
 from nomadp.answers import ask
 from nomadp.collector import copying, service
-from nomadp.collector.connections import opened
-from nomadp.collector.copying import backed_up, check_whole, copied
-from nomadp.collector.export import exported
+from nomadp.collector.connections import open_store
+from nomadp.collector.copying import back_up, check_whole, copy_store
+from nomadp.collector.export import export_reports
 from nomadp.collector.loaded_task import (
     close_task,
     counters_of,
@@ -33,7 +33,7 @@ from nomadp.collector.messages import report_id_bytes
 from nomadp.collector.retention import deletions
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, StoreRefused
-from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew
+from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew_token
 from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
 from nomadp.protocol.bundle import TaskBundle
@@ -74,7 +74,7 @@ def test_the_order_of_rows_tells_nothing_of_when_they_came(
 def test_in_postgresql_reports_of_one_commit_lie_in_the_order_of_their_ids(
     postgres: Postgres, bundle: TaskBundle
 ) -> None:
-    store = opened(postgres.database())
+    store = open_store(postgres.database())
     sent = [report(bundle) for _ in range(20)]
     with collector(store, bundle) as address:
         assert address.send(bundle, *sent).body == b""
@@ -101,7 +101,7 @@ def test_what_is_committed_is_flushed(store: Store) -> None:
 def test_a_database_that_acknowledges_early_by_default_is_told_not_to(
     postgres: Postgres,
 ) -> None:
-    connection = opened(f"{postgres.database()}%20-csynchronous_commit%3Doff").connect()
+    connection = open_store(f"{postgres.database()}%20-csynchronous_commit%3Doff").connect()
     assert connection.rows("SHOW synchronous_commit") == [("on",)]
     connection.close()
 
@@ -135,7 +135,7 @@ def test_a_snapshot_stays_as_it_is_while_others_write(store: Store) -> None:
 
 
 def test_writers_side_by_side_count_in_parts_of_their_own(postgres: Postgres) -> None:
-    store = opened(postgres.database())
+    store = open_store(postgres.database())
     several = [store.connect(writes=True) for _ in range(3)]
     assert len({each.part for each in several}) == 3
     for each in several:
@@ -167,8 +167,8 @@ def test_a_database_that_does_not_flush_is_refused(postgres: Postgres) -> None:
     place = postgres.database()
     off = postgres.told("ALTER SYSTEM SET fsync = off")
     with off, refused(StoreRefused, "fsync_off"):
-        opened(place)
-    opened(place)
+        open_store(place)
+    open_store(place)
 
 
 def test_a_database_without_an_encoding_holds_a_store_like_any_other(
@@ -178,14 +178,14 @@ def test_a_database_without_an_encoding_holds_a_store_like_any_other(
     server = Postgres("SQL_ASCII")  # `postgres` has skipped the test where there is none
     try:
         server.start()
-        store = opened(server.database())
+        store = open_store(server.database())
         named = bundle_of(purpose="Wo Stra\N{LATIN SMALL LETTER SHARP S}en fehlen.")
         sent = filled(store, named, count=3)[named.task.id]
         with closing(store.connect()) as connection:
             assert connection.rows("SHOW server_encoding") == [("SQL_ASCII",)]
-            held = read_task(connection, named.task.id)
-            assert held is not None
-            assert held.bundle.task == named.task
+            loaded = read_task(connection, named.task.id)
+            assert loaded is not None
+            assert loaded.bundle.task == named.task
             assert counters_of(connection)[1] == {"accepted": 3}
         stored = {row[1] for row in state(store)["report"]}
         assert stored == {str(report_id_bytes(str(each["report_id"]))) for each in sent}
@@ -199,7 +199,7 @@ def test_only_the_operator_can_read_a_store_and_its_backups(
 ) -> None:
     with collector(sqlite, bundle) as address:
         assert address.send(bundle, report(bundle)).body == b""
-        backed_up(sqlite, tmp_path / "backup.sqlite")
+        back_up(sqlite, tmp_path / "backup.sqlite")
         files = [path for path in tmp_path.iterdir() if path.is_file()]
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
     assert modes.keys() >= {"collector.sqlite", "collector.sqlite-wal", "backup.sqlite"}
@@ -226,8 +226,8 @@ def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
             reply = address.ask("POST", path, body, content_type=UPLOAD_TYPE, **marks)
             assert b"marked" not in reply.body
         address.counters(bundle, "invalid_message")
-    exported(sqlite, bundle.task.id, tmp_path / "out.parquet")
-    backed_up(sqlite, tmp_path / "backup.sqlite")
+    export_reports(sqlite, bundle.task.id, tmp_path / "out.parquet")
+    back_up(sqlite, tmp_path / "backup.sqlite")
     logged = "".join(capfd.readouterr())
     everything = b"".join(each.read_bytes() for each in tmp_path.iterdir()) + logged.encode()
     for mark in (*marks.values(), "127.0.0.1:", "marked", "Marked"):
@@ -245,17 +245,17 @@ def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> 
         old, new = report(bundle, 1, time=today() - 1), report(bundle, 2)
         address.send(bundle, old, new)
         connection = store.connect()
-        held = read_task(connection, bundle.task.id)
-        assert held is not None
-        assert sum(deletions(store, held, now_s[0])) == 0
+        loaded = read_task(connection, bundle.task.id)
+        assert loaded is not None
+        assert sum(deletions(store, loaded, now_s[0])) == 0
         now_s[0] += 3 * DAY_S
-        assert sum(deletions(store, held, now_s[0])) == 1
-        assert sum(deletions(store, held, now_s[0])) == 0
+        assert sum(deletions(store, loaded, now_s[0])) == 1
+        assert sum(deletions(store, loaded, now_s[0])) == 0
         rows = dict(connection.rows("SELECT id, value FROM report"))
         by_id = {bytes(k): v for k, v in rows.items()}
         assert by_id[report_id_bytes(old["report_id"])] is None
         assert bytes(by_id[report_id_bytes(new["report_id"])]) == bundle.code.raw((2,))
-        assert [v for _, _, v in counts_of(connection, held).cells] == [1, 2]
+        assert [v for _, _, v in counts_of(connection, loaded).cells] == [1, 2]
         connection.close()
         assert address.send(bundle, old).failures == ["report_replayed"]
         changed = dict(old, time=today())
@@ -268,12 +268,12 @@ def test_of_a_task_that_keeps_its_reports_longer_nothing_is_deleted(store: Store
     long = bundle_of("starts", **days, retention=40)
     filled(store, short, long)
     connection = store.connect()
-    held, other = (read_task(connection, each.task.id) for each in (short, long))
-    assert held is not None
+    loaded, other = (read_task(connection, each.task.id) for each in (short, long))
+    assert loaded is not None
     assert other is not None
     before = counts_of(connection, other)
-    assert sum(deletions(store, held, time.time() + 10 * DAY_S)) == 30
-    assert counts_of(connection, held).cells == {}
+    assert sum(deletions(store, loaded, time.time() + 10 * DAY_S)) == 30
+    assert counts_of(connection, loaded).cells == {}
     assert counts_of(connection, other) == before
     kept = "SELECT COUNT(*) FROM report WHERE task = ? AND value IS NOT NULL"
     assert connection.rows(kept, other.number) == [(30,)]
@@ -285,12 +285,12 @@ def test_what_may_still_be_on_its_way_is_not_overtaken_by_its_deletion(
 ) -> None:
     filled(store, bundle)
     connection = store.connect()
-    held = read_task(connection, bundle.task.id)
+    loaded = read_task(connection, bundle.task.id)
     connection.close()
-    assert held is not None
+    assert loaded is not None
     over_s = (today() + bundle.task.retention) * DAY_S
-    assert sum(deletions(store, held, over_s)) == 0
-    assert sum(deletions(store, held, over_s + 600)) == 30
+    assert sum(deletions(store, loaded, over_s)) == 0
+    assert sum(deletions(store, loaded, over_s + 600)) == 30
 
 
 def test_what_was_deleted_is_not_in_the_log_beside_the_store(
@@ -318,7 +318,7 @@ def test_what_is_exported_can_be_read_decoded_and_counted(
 ) -> None:
     sent = filled(store, bundle)[bundle.task.id]
     out = tmp_path / "reports.parquet"
-    assert exported(store, bundle.task.id, out) == len(sent)
+    assert export_reports(store, bundle.task.id, out) == len(sent)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     reports = read_reports(out, bundle.locations)
     assert isinstance(reports, nomadp.Reports)
@@ -327,9 +327,9 @@ def test_what_is_exported_can_be_read_decoded_and_counted(
     assert list(reports.ids) == sorted(reports.ids, key=report_id_bytes)
     assert len(decode(bundle.mechanism, reports)) == 3 * len(sent)
     connection = store.connect()
-    held = read_task(connection, bundle.task.id)
-    assert held is not None
-    assert Counts.of(bundle.mechanism, reports) == counts_of(connection, held)
+    loaded = read_task(connection, bundle.task.id)
+    assert loaded is not None
+    assert Counts.of(bundle.mechanism, reports) == counts_of(connection, loaded)
     connection.close()
 
 
@@ -338,12 +338,12 @@ def test_answers_to_a_question_are_exported_as_values(
 ) -> None:
     filled(store, question)
     out = tmp_path / "reports.parquet"
-    assert exported(store, question.task.id, out) == 30
+    assert export_reports(store, question.task.id, out) == 30
     reports = read_reports(out, question.locations, question.mechanism)
     connection = store.connect()
-    held = read_task(connection, question.task.id)
-    assert held is not None
-    counts = counts_of(connection, held)
+    loaded = read_task(connection, question.task.id)
+    assert loaded is not None
+    counts = counts_of(connection, loaded)
     connection.close()
     assert Counts.of(question.mechanism, reports) == counts
     told = [ask(question.mechanism, each, {"kind": "hotspots"}) for each in (counts, reports)]
@@ -378,12 +378,12 @@ def test_a_backup_holds_everything_and_can_be_restored(
     with closing(store.connect()) as connection:
         connection.run("UPDATE task SET swept = 7")
     assert state(store)["clock"]
-    backed_up(store, tmp_path / "backup.sqlite")
+    back_up(store, tmp_path / "backup.sqlite")
     assert not list(tmp_path.glob("backup.sqlite-*"))
-    backup = opened(str(tmp_path / "backup.sqlite"), new=False)
+    backup = open_store(str(tmp_path / "backup.sqlite"), new=False)
     assert state(backup) == state(store)
-    again = opened(str(tmp_path / "again.sqlite"))
-    assert copied(backup, again) == 60
+    again = open_store(str(tmp_path / "again.sqlite"))
+    assert copy_store(backup, again) == 60
     assert state(again) == state(store)
 
 
@@ -394,19 +394,19 @@ def test_a_backup_under_load_is_of_one_moment(
         assert load.has_sent(20)
         known = dict(load.acknowledged)
         place = str(tmp_path / "backup.sqlite")
-        backed_up(store, Path(place))
+        back_up(store, Path(place))
     acknowledged, lost, doubled = tally(place, bundle, known)
     assert acknowledged > 10
     assert (lost, doubled) == (0, 0)
 
 
 def test_a_store_is_in_use_while_a_collector_has_it(place: str, bundle: TaskBundle) -> None:
-    assert not opened(place).is_in_use()
-    with collector(opened(place), bundle) as address:
-        assert opened(place).is_in_use()
+    assert not open_store(place).is_in_use()
+    with collector(open_store(place), bundle) as address:
+        assert open_store(place).is_in_use()
         assert address.send(bundle, report(bundle)).body == b""  # which does not feel it
-    assert not opened(place).is_in_use()
-    assert len(state(opened(place))["report"]) == 1
+    assert not open_store(place).is_in_use()
+    assert len(state(open_store(place))["report"]) == 1
 
 
 def test_a_copy_that_was_cut_off_is_taken_up_again(
@@ -416,9 +416,9 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
     question: TaskBundle,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = opened(str(tmp_path / "source.sqlite"))
+    source = open_store(str(tmp_path / "source.sqlite"))
     filled(source, bundle, question)
-    target = opened(place)
+    target = open_store(place)
     monkeypatch.setattr(copying, "AT_ONCE", 7)
     done = []
 
@@ -428,15 +428,15 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        copied(source, target, cut_off)
+        copy_store(source, target, cut_off)
     connection = target.connect()
     assert connection.rows("SELECT COUNT(*) FROM report") == [(28,)]
     with refused(StoreRefused, "copy_unfinished"):
         check_whole(connection)
     connection.close()
     with refused(StoreRefused, "copy_unfinished"):
-        copied(target, opened(str(tmp_path / "third.sqlite")))
-    assert copied(source, target) == 60
+        copy_store(target, open_store(str(tmp_path / "third.sqlite")))
+    assert copy_store(source, target) == 60
     assert state(target) == state(source)
     with collector(target) as address:
         assert address.send(bundle, report(bundle)).body == b""
@@ -446,22 +446,22 @@ def test_a_copy_that_was_cut_off_is_taken_up_again(
 def test_a_store_that_is_used_before_it_has_moved_is_moved_again(
     place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
-    source, target = opened(place), opened(str(tmp_path / "target.sqlite"))
+    source, target = open_store(place), open_store(str(tmp_path / "target.sqlite"))
     filled(source, bundle)
     with closing(source.connect()) as connection:
-        renew(connection, "analyst")
+        renew_token(connection, "analyst")
     restarted: list[Connection] = []
     with refused(StoreRefused, "store_in_use"):
-        copied(
+        copy_store(
             source, target, lambda _: restarted.append(source.connect(writes=True)), moves=True
         )
     with closing(target.connect()) as connection, pytest.raises(StoreRefused):
         check_whole(connection)
     close_task(restarted[0], bundle.task.id)
-    renew(restarted[0], "analyst")
+    renew_token(restarted[0], "analyst")
     for connection in restarted:
         connection.close()
-    assert copied(source, target, moves=True) == 30
+    assert copy_store(source, target, moves=True) == 30
     assert state(target) == state(source)
     with closing(target.connect()) as connection:
         assert is_closed(connection, bundle.task.id)
@@ -470,32 +470,32 @@ def test_a_store_that_is_used_before_it_has_moved_is_moved_again(
 def test_nothing_is_copied_into_a_store_that_is_in_use(
     place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
-    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    source, target = open_store(str(tmp_path / "source.sqlite")), open_store(place)
     filled(source, bundle)
-    with collector(opened(place)), refused(StoreRefused, "store_in_use"):
-        copied(source, target)
+    with collector(open_store(place)), refused(StoreRefused, "store_in_use"):
+        copy_store(source, target)
     assert not state(target)["task"]
-    assert copied(source, target) == 30
+    assert copy_store(source, target) == 30
 
 
 def test_a_copy_counts_what_its_source_counted_and_nothing_of_its_own(
     place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
-    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    source, target = open_store(str(tmp_path / "source.sqlite")), open_store(place)
     filled(source, bundle)
     connection = target.connect(writes=True)
     with connection.transaction():
         connection.add_counters({(0, "unrecognized_task"): 5})
     connection.close()
     assert wait_until(lambda: not target.is_in_use(), 60)  # PostgreSQL notices a bit later
-    copied(source, target)
+    copy_store(source, target)
     assert state(target) == state(source)
 
 
 def test_a_copy_with_a_report_that_its_source_has_not_is_refused(
     place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
-    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    source, target = open_store(str(tmp_path / "source.sqlite")), open_store(place)
     filled(source, bundle)
     stranger = Arrivals(1, [b"s" * 16], [7], [b"x"], np.zeros((1, 1), dtype=np.int64))
     connection = target.connect(writes=True)
@@ -503,29 +503,29 @@ def test_a_copy_with_a_report_that_its_source_has_not_is_refused(
     connection.close()
     assert wait_until(lambda: not target.is_in_use(), 60)
     with refused(StoreRefused, "copy_differs", expected=30, reports=31):
-        copied(source, target)
+        copy_store(source, target)
 
 
 def test_a_store_is_not_copied_over_another(
     place: str, tmp_path: Path, bundle: TaskBundle
 ) -> None:
-    source, target = opened(str(tmp_path / "source.sqlite")), opened(place)
+    source, target = open_store(str(tmp_path / "source.sqlite")), open_store(place)
     prepared(source, bundle)
     prepared(target, bundle_of(purpose="Another."))
     with refused(StoreRefused, "store_not_empty"):
-        copied(source, target)
+        copy_store(source, target)
 
 
 def test_a_backup_is_not_restored_over_what_came_in_since(
     store: Store, bundle: TaskBundle, question: TaskBundle, tmp_path: Path
 ) -> None:
     filled(store, bundle, question)
-    backed_up(store, tmp_path / "backup.sqlite")
+    back_up(store, tmp_path / "backup.sqlite")
     with collector(store) as address:
         assert address.send(bundle, report(bundle)).body == b""
     before = state(store)
     with refused(StoreRefused, "store_not_empty"):
-        copied(opened(str(tmp_path / "backup.sqlite")), store)
+        copy_store(open_store(str(tmp_path / "backup.sqlite")), store)
     assert state(store) == before
 
 
@@ -537,7 +537,7 @@ def test_tokens_are_kept_as_hashes_and_renewed(store: Store) -> None:
     assert is_token(connection, "analyst", made["analyst"])
     assert not is_token(connection, "operator", made["analyst"])
     assert made["analyst"] not in str(connection.rows("SELECT * FROM token"))
-    new = renew(connection, "analyst")
+    new = renew_token(connection, "analyst")
     assert is_token(connection, "analyst", new)
     assert not is_token(connection, "analyst", made["analyst"])
     both = {f"NOMADP_{role.upper()}_TOKEN": "the-same-for-both-roles" for role in ROLES}
@@ -583,21 +583,21 @@ def test_uploads_side_by_side_are_all_counted(
 )
 def test_what_is_no_store_is_refused(named: str, code: str) -> None:
     with refused(StoreRefused, code):
-        opened(named)
+        open_store(named)
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with refused(StoreRefused, "store_missing"):
-        opened(str(tmp_path / "x.sqlite"), new=False)
+        open_store(str(tmp_path / "x.sqlite"), new=False)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite").write_bytes(b"not a store" * 1000)
     with refused(StoreCorrupt, "store_corrupt"):
-        opened(str(tmp_path / "x.sqlite"))
+        open_store(str(tmp_path / "x.sqlite"))
 
 
 def test_a_store_is_shown_without_who_may_open_it(postgres: Postgres) -> None:
     place = postgres.database().replace("nomadp@", "nomadp:secret@")
-    assert opened(place).name == "postgresql:" + "//127.0.0.1/postgres"
+    assert open_store(place).name == "postgresql:" + "//127.0.0.1/postgres"

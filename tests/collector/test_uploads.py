@@ -28,7 +28,7 @@ from nomadp.collector import disk_space, ingest
 from nomadp.collector import writer as writing
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
-from nomadp.collector.disk_space import Space
+from nomadp.collector.disk_space import DiskSpace
 from nomadp.collector.loaded_task import (
     LoadedTask,
     counters_of,
@@ -100,10 +100,10 @@ def test_the_same_again_is_a_success_and_counts_once(
     assert address.send(bundle, sent, sent).body == b""
     assert address.counters(bundle, "accepted_again", 4) == 4
     connection = store.connect()
-    held = read_task(connection, bundle.task.id)
-    assert held is not None
-    assert totals_of(connection, held) == {today(): 1}
-    assert list(counts_of(connection, held).cells.values()) == [1]
+    loaded = read_task(connection, bundle.task.id)
+    assert loaded is not None
+    assert totals_of(connection, loaded) == {today(): 1}
+    assert list(counts_of(connection, loaded).cells.values()) == [1]
     connection.close()
 
 
@@ -194,7 +194,7 @@ def test_late_is_told_as_replayed_and_counted_as_late(store: Store) -> None:
 def test_a_reason_that_is_on_no_list_is_told_to_nobody(
     sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "time_fate", lambda *_: "seen_before_at_noon")
+    monkeypatch.setattr(ingest, "time_refusal", lambda *_: "seen_before_at_noon")
     with collector(sqlite, bundle) as address:
         reply = address.send(bundle, report(bundle))
         assert (reply.status, reply.problem) == (503, "unavailable")  # so it is kept
@@ -217,9 +217,9 @@ def test_a_closed_task_drops_what_is_new_and_knows_what_it_has(
     assert set(reports_in(store, bundle)) == {sent["report_id"]}
     assert address.counters(bundle, "report_dropped") == 1
     connection = store.connect()
-    held = read_task(connection, bundle.task.id)
-    assert held is not None
-    assert totals_of(connection, held) == {today(): 1}
+    loaded = read_task(connection, bundle.task.id)
+    assert loaded is not None
+    assert totals_of(connection, loaded) == {today(): 1}
     connection.close()
 
 
@@ -277,10 +277,10 @@ BAD_BODIES = {
 
 @pytest.fixture(scope="module")
 def one_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    from nomadp.collector.connections import opened
+    from nomadp.collector.connections import open_store
 
     place = tmp_path_factory.mktemp("collector") / "collector.sqlite"
-    with collector(opened(str(place)), bundle_of()) as running:
+    with collector(open_store(str(place)), bundle_of()) as running:
         yield running
 
 
@@ -359,7 +359,7 @@ def test_a_nearly_full_disk_takes_nothing_until_there_is_room(
     sqlite: Store, bundle: TaskBundle, capfd: pytest.CaptureFixture[str]
 ) -> None:
     free = [10**9]
-    with collector(sqlite, bundle, space=Space(lambda: free[0], 10**8)) as address:
+    with collector(sqlite, bundle, space=DiskSpace(lambda: free[0], 10**8)) as address:
         assert address.send(bundle, report(bundle)).status == 200
         free[0] = 10**7
         time.sleep(0.6)
@@ -380,9 +380,9 @@ def test_a_limit_that_is_no_number_is_refused_and_not_left_out(
 ) -> None:
     monkeypatch.setenv("NOMADP_KEEP_FREE_MIB", "lots")
     with refused(DomainError, "keep_free_malformed", variable="NOMADP_KEEP_FREE_MIB"):
-        Space(lambda: 0)
+        DiskSpace(lambda: 0)
     monkeypatch.setenv("NOMADP_KEEP_FREE_MIB", "1")
-    assert not Space(lambda: 2**20).is_full
+    assert not DiskSpace(lambda: 2**20).is_full
 
 
 def test_a_store_that_said_it_is_full_is_believed_for_a_moment(
@@ -441,7 +441,7 @@ def test_a_commit_that_fails_at_its_very_end_acknowledges_nothing(
 
 
 def condition_of(store: Store) -> Condition:
-    return Condition(Clock(), Space(store.free_bytes))
+    return Condition(Clock(), DiskSpace(store.free_bytes))
 
 
 def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
@@ -455,10 +455,10 @@ def test_what_is_queued_when_it_is_told_to_stop_is_written_and_answered(
         writer._is_stopping = True  # as `stop` does, before the thread looks
         writer._queue.put(None)
         writer.start()
-        fates = await asyncio.wait_for(done, 20)
+        outcomes = await asyncio.wait_for(done, 20)
         await asyncio.to_thread(writer._thread.join, 20)
         assert not writer._thread.is_alive()
-        return fates
+        return outcomes
 
     prepared(sqlite, bundle)
     assert asyncio.run(stopped()) == ["accepted"]
@@ -470,8 +470,8 @@ def test_a_sender_who_is_gone_leaves_no_trace_in_the_queue(
 ) -> None:
     async def answered() -> int:
         writer = Writer(sqlite, asyncio.get_running_loop(), condition_of(sqlite))
-        held = LoadedTask.of(1, bundle)
-        gone = writer.submit(held, [b"i" * 16], [today()], [bundle.code.raw((7,))])
+        loaded = LoadedTask.of(1, bundle)
+        gone = writer.submit(loaded, [b"i" * 16], [today()], [bundle.code.raw((7,))])
         gone.cancel()
         pending = writer._queue.get()
         assert pending is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from collecting import collector
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.messages import UPLOAD_TYPE
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.task import Task
@@ -28,7 +28,7 @@ def kit_of_world(name: str) -> TaskBundle:
 
 def answers(world: str, folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """What is answered to each case, each on a store without reports."""
-    bundle, store = kit_of_world(world), opened(str(folder / "collector.sqlite"))
+    bundle, store = kit_of_world(world), open_store(str(folder / "collector.sqlite"))
     now_s = [0.0]
     with collector(store, bundle, clock=lambda: now_s[0]) as address:
         connection = store.connect()

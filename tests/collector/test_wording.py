@@ -13,7 +13,7 @@ from nomadp.cli import main
 from nomadp.collector import tokens
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
-from nomadp.collector.disk_space import LOOK_AGAIN_S, Space
+from nomadp.collector.disk_space import LOOK_AGAIN_S, DiskSpace
 from nomadp.collector.problems import PROBLEMS
 from nomadp.collector.store import Store, StoreCorrupt
 from nomadp.protocol.address import Address
@@ -45,9 +45,9 @@ def test_the_log(
     monkeypatch.setattr(tokens, "DELAY_S", 0.0)
     bundle, free, now_s = bundle_of(), [10**9], [float(NOON_S)]
     clock = Clock(lambda: now_s[0], lambda: 0.0)
-    space = Space(lambda: free[0], 10**8)
+    space = DiskSpace(lambda: free[0], 10**8)
     condition = Condition(clock, space)
-    clock.learn(NOON_S)
+    clock.set_newest(NOON_S)
     for days in (400, 0):
         now_s[0] = NOON_S + days * DAY_S
         assert clock.is_suspect is bool(days)
@@ -55,7 +55,7 @@ def test_the_log(
         free[0] = free_bytes
         assert space.is_full is (free_bytes < 10**8)
         time.sleep(LOOK_AGAIN_S)
-    condition.saw(StoreCorrupt("SQLITE_CORRUPT", code="store_corrupt"))
+    condition.record(StoreCorrupt("SQLITE_CORRUPT", code="store_corrupt"))
     with collector(sqlite) as address:
         where = Address.parse(f"http://127.0.0.1:{address.operator_port}")
         operator = Operator(where, TOKENS["operator"])

@@ -18,6 +18,7 @@ from nomadp.demo import render
 from nomadp.demo.experiment import Findings
 from nomadp.demo.payload import LABELS
 from nomadp.locations import LocationSet
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -187,16 +188,16 @@ def test_a_map_that_was_moved_stays_until_another_journey_is_chosen(visit: Visit
     assert visit.page.evaluate("view.zoom") > 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_river_and_streets_are_drawn_beneath(
-    browser: "Browser", page_file: Path, theme: str
+    browser: "Browser", page_file: Path, scheme: str
 ) -> None:
-    visited = Visit(browser, page_file, color_scheme=theme)
+    visited = Visit(browser, page_file, color_scheme=scheme)
     visited.whole_city()
     shot = visited.page.locator("#map-true").screenshot()
     image = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
     for name in ("water", "street"):
-        hue = theme()[theme][name]
+        hue = theme()[scheme][name]
         wanted = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
         assert (np.abs(image - wanted).max(axis=-1) <= 2).mean() > 0.001
     visited.context.close()

@@ -14,21 +14,23 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from collecting import TOKENS, bundle_of, collector
 from processes import children, is_gone, start, wait_until
 from refusals import refused
 
 from nomadp.answers import flows as between
 from nomadp.answers import hotspots
+from nomadp.collector.connections import open_store
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.city_districts import city_districts
 from nomadp.demo.analyst import Analyst, AnswerMissing
 from nomadp.demo.collection import (
-    BY_JOURNEYS,
-    DIRECTLY,
+    ATLAS_QUERIES,
     FULL,
     MARK,
+    ORACLE_QUERIES,
     CollectionPlan,
-    held_collection,
+    run_collection,
 )
 from nomadp.demo.collector import CollectorFailed, running_collector
 from nomadp.engine.local import perturb_set
@@ -61,11 +63,14 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
         done.append(0)
         yield lambda count: done.__setitem__(-1, done[-1] + count)
 
-    with held_collection(SMALL, 1, stage) as held:
+    with run_collection(SMALL, 1, stage) as held:
         assert held.reports == 2 * SMALL.devices == SMALL.reports
         assert done == [pieces for _, pieces in stages]
         by_task = groupby(held.findings, key=lambda finding: finding.task)
-        assert [len(list(each)) for _, each in by_task] == [len(DIRECTLY), len(BY_JOURNEYS)]
+        assert [len(list(each)) for _, each in by_task] == [
+            len(ORACLE_QUERIES),
+            len(ATLAS_QUERIES),
+        ]
         tasks = asked(held.running.address, "/tasks", held.running.token)["tasks"]
         assert isinstance(tasks, list)
         assert [each["reports"] for each in tasks] == [SMALL.devices] * 2
@@ -73,7 +78,7 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
         assert all(each.endswith(MARK) for each in purposes)
         assert len({each[:12] for each in purposes}) == 2  # as much as a phone shows of each
         with refused(AnswerMissing, "query_refused", status=401):
-            Analyst(held.running.address, "another-token").ask(tasks[0]["task_id"], [{}])
+            Analyst(held.running.address, "another-token").start(tasks[0]["task_id"], [{}])
         process = held.running.process
     assert process.poll() is not None
 
@@ -95,6 +100,15 @@ def test_what_the_direct_question_finds_is_found_nearly_always() -> None:
         leaves = np.array(flows["origin"]) != np.array(flows["destination"])
         more = leaves & flows["significant"] & (flows["flow"] > flows["baseline"])
         assert np.count_nonzero(more) >= 2
+
+
+def test_a_query_of_too_few_reports_fails_with_its_status(tmp_path: Path) -> None:
+    bundle = bundle_of("starts")
+    with collector(open_store(str(tmp_path / "collector.sqlite")), bundle) as address:
+        analyst = Analyst(f"http://127.0.0.1:{address.port}", TOKENS["analyst"])
+        (job,) = analyst.start(bundle.task.id, [{"kind": "hotspots"}])
+        with refused(AnswerMissing, "query_unanswered", status=200):
+            analyst.result(job)
 
 
 def test_a_collector_that_cannot_start_says_why(tmp_path: Path) -> None:

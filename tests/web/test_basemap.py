@@ -11,7 +11,7 @@ from browsers import drawn, expect, part, pixels, seen
 from city import city_bundle
 from collecting import TOKENS, Process, prepared
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def collecting(web: Callable[..., None], tmp_path: Path) -> Callable[..., Proces
     """``nomadp serve`` with one task, no reports, and what else it is told."""
     web("build")
     store = str(tmp_path / "collector.sqlite")
-    prepared(opened(store), city_bundle("starts", "Where people set out"))
+    prepared(open_store(store), city_bundle("starts", "Where people set out"))
     return lambda *arguments: Process(store, tmp_path, [str(each) for each in arguments])
 
 

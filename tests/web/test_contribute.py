@@ -34,7 +34,7 @@ from collecting import Process, bundle_of, prepared, today
 from limits import on_this_machine
 from worlds import scattered
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
@@ -88,7 +88,7 @@ def collector(
     web("build")
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
-    prepared(opened(store), ATLAS, TRIPS, WEEKDAYS, OVER, LATER)
+    prepared(open_store(store), ATLAS, TRIPS, WEEKDAYS, OVER, LATER)
     with Process(store, folder) as process:
         yield process
 

@@ -15,7 +15,7 @@ import pytest
 from browsers import FLAGS, JOURNEY, PATIENCE_MS, serve_client, until
 from collecting import Address, Process, bundle_of, prepared
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.protocol import TaskBundle
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def browser_in(kind: "BrowserType", profile: Path) -> Iterator[tuple["Page", int
 def collector(web: Callable[..., None], tmp_path: Path) -> Iterator[Address]:
     web("build")
     store = str(tmp_path / "collector.sqlite")
-    prepared(opened(store), task_bundle())
+    prepared(open_store(store), task_bundle())
     with Process(store, tmp_path) as process:
         yield process.address
 

@@ -24,7 +24,7 @@ from city import city_bundle, send_city
 from collecting import Address, Process, prepared, report, today
 from dashboards import open_tab, sign_in
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.pages import POLICY, built_pages
 from nomadp.theme import theme
 
@@ -72,7 +72,7 @@ def collection(
     store = str(folder / "collector.sqlite")
     bundles = city_bundle("atlas", ATLAS), city_bundle("trips", TRIPS)
     few, closed = city_bundle("starts", FEW), city_bundle("starts", CLOSED)
-    prepared(opened(store), *bundles, few, closed)
+    prepared(open_store(store), *bundles, few, closed)
     with Process(store, folder) as process:
         for bundle in bundles:
             send_city(process.address, bundle, REPORTS)

@@ -16,7 +16,7 @@ import pytest
 from browsers import DESK, drawn, main_thread_s, measured, seen, until
 from limits import on_this_machine
 
-from nomadp.demo.collection import CollectionPlan, held_collection
+from nomadp.demo.collection import CollectionPlan, run_collection
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, CDPSession, Page
@@ -57,7 +57,7 @@ def quiet(name: str, pieces: int) -> Iterator[Callable[[int], None]]:
 def address(web: Callable[..., None]) -> Iterator[tuple[str, str]]:
     """Of a collector with two tasks, to each of which 2,500 devices reported; and a token."""
     web("build")
-    with held_collection(PLAN, 2, quiet) as held:
+    with run_collection(PLAN, 2, quiet) as held:
         yield held.running.address, held.running.token
 
 

@@ -9,7 +9,7 @@ from city import city_bundle, send_city
 from collecting import Process, prepared
 from dashboards import choose, open_tab, sign_in
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def url(web: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("collector")
     store = str(folder / "collector.sqlite")
     bundles = city_bundle("trips", TRIPS), city_bundle("atlas", ATLAS)
-    prepared(opened(store), *bundles)
+    prepared(open_store(store), *bundles)
     with Process(store, folder) as process:
         for bundle in bundles:
             send_city(process.address, bundle, 200)

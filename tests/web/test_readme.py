@@ -10,7 +10,7 @@ import pytest
 from collecting import bundle_of, collector
 from snippets import block_of
 
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 
 PAGE = "web/client/README.md"
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def app(tmp_path_factory: pytest.TempPathFactory, web: Callable[..., None]) -> P
 
 def test_two_processes_with_one_ledger_cannot_overspend(app: Path) -> None:
     bundle = bundle_of(reports_per_contributor=5)
-    with collector(opened(str(app / "collector.sqlite")), bundle) as address:
+    with collector(open_store(str(app / "collector.sqlite")), bundle) as address:
         url = f"http://127.0.0.1:{address.port}/tasks/{bundle.task.id}"
         command = ["node", "app.mjs", url]
         both = [subprocess.Popen(command, cwd=app, stdout=subprocess.PIPE) for _ in range(2)]

@@ -42,9 +42,9 @@ def opened_store(named: str, *, new: bool = False) -> "Store":
     from nomadp.extras import require
 
     require("collector")
-    from nomadp.collector.connections import opened
+    from nomadp.collector.connections import open_store
 
-    return opened(named, new=new)
+    return open_store(named, new=new)
 
 
 @click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.collector_{}")
@@ -75,9 +75,9 @@ def export(*, store: str, task_id: str, out: Path) -> Answer:
     Example:
       nomadp collector export --task ID --out reports.parquet
     """
-    from nomadp.collector.export import exported
+    from nomadp.collector.export import export_reports
 
-    count = exported(opened_store(store), task_id, out)
+    count = export_reports(opened_store(store), task_id, out)
     found = {"reports": count, "task_id": task_id, "out": str(out)}
     return Answer(found, f"{count} reports in {out}")
 
@@ -93,9 +93,9 @@ def backup(*, store: str, out: Path) -> Answer:
     Example:
       nomadp collector backup --out backup.sqlite
     """
-    from nomadp.collector.copying import backed_up
+    from nomadp.collector.copying import back_up
 
-    backed_up(opened_store(store), out)
+    back_up(opened_store(store), out)
     return Answer({"out": str(out)}, f"backup in {out}")
 
 
@@ -135,11 +135,11 @@ def migrate(*, store: str, target: str) -> Answer:
 
 
 def _copied(one: "Store", target: str, *, moves: bool = False) -> Answer:
-    from nomadp.collector.copying import copied
+    from nomadp.collector.copying import copy_store
 
     other = opened_store(target, new=True)
     with progress_bar("copying reports") as bar:
-        count = copied(one, other, bar.advance, moves=moves)
+        count = copy_store(one, other, bar.advance, moves=moves)
     found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}
     return Answer(found, f"{count} reports from {one.name} in {other.name}")
 
@@ -158,10 +158,10 @@ def tokens(*, role: str, store: str) -> Answer:
     Example:
       nomadp collector tokens analyst
     """
-    from nomadp.collector.tokens import renew
+    from nomadp.collector.tokens import renew_token
 
     with closing(opened_store(store).connect()) as connection:
-        token = renew(connection, role)
+        token = renew_token(connection, role)
     said = (
         f"{role} token, shown once: {token}\n"
         f"if the collector is started with NOMADP_{role.upper()}_TOKEN, set it there, too: the "

@@ -8,23 +8,23 @@ from nomadp.cli.collector import opened_store, store_option
 from nomadp.cli.output import Answer, json_option, progress_bar
 
 if TYPE_CHECKING:
-    from nomadp.collector.checking import Checked
+    from nomadp.collector.checking import StoreCheck
 
 __all__ = ["check"]
 
 DAMAGED = (
-    "stop the collector: nothing more should be written to this store",
-    "copy the store as it is (of a file also the -wal beside it) before anything else is tried",
-    "look at the disk and the memory of the machine: software alone rarely does this",
-    'run "nomadp collector restore BACKUP --store NEW" with the newest backup, and serve NEW; '
-    "devices whose reports were not acknowledged send them again",
-    'what came in since that backup may still be read: "sqlite3 FILE .recover" for a file, '
-    "pg_dump with zero_damaged_pages for PostgreSQL, each on the copy",
+    "stop the collector, so that nothing more is written to this store",
+    "copy the store as it is (for a file, also the -wal file beside it) before trying anything",
+    "check the disk and the memory of the machine, which are the usual cause",
+    'run "nomadp collector restore BACKUP --store NEW" with the newest backup and serve NEW; '
+    "devices send unacknowledged reports again",
+    'try to read newer reports from the copy: "sqlite3 FILE .recover" for a file, pg_dump with '
+    "zero_damaged_pages for PostgreSQL",
 )
 DIFFERENT = (
-    "make a backup, and check an older one: if that is whole, restore it into a new store",
-    'reports that are there can be exported ("nomadp collector export") and asked as a file '
-    '("nomadp query"), which counts them anew',
+    "make a backup, then check an older one; if that is intact, restore it to a new store",
+    'or export the reports ("nomadp collector export") and query that file ("nomadp query"), '
+    "which counts them again",
 )
 
 
@@ -46,8 +46,8 @@ def check(*, store: str) -> Answer:
     advice = DAMAGED if found.damage else DIFFERENT if found.differences else ()
     lines = [*found.damage, *found.differences, *found.notes]
     lines += [f"{number}. {each}" for number, each in enumerate(advice, 1)]
-    state = "the store is whole" if found.is_whole else "the store is NOT whole"
-    lines.append(f"{state}: {found.reports} reports of {found.tasks} tasks were looked at")
+    state = "the store is intact" if found.is_whole else "the store is NOT intact"
+    lines.append(f"{state} (checked: tasks {found.tasks}, reports {found.reports})")
     content = {
         "is_whole": found.is_whole,
         "tasks": found.tasks,
@@ -60,16 +60,16 @@ def check(*, store: str) -> Answer:
     return Answer(content, "\n".join(lines), ok=found.is_whole)
 
 
-def _found(store: str) -> "Checked":
+def _found(store: str) -> "StoreCheck":
     from nomadp.extras import require
 
     require("collector")
-    from nomadp.collector.checking import Checked, checked
+    from nomadp.collector.checking import StoreCheck, check_store
     from nomadp.collector.store import StoreCorrupt
 
     try:
         held = opened_store(store)
     except StoreCorrupt as error:  # not even that can be read
-        return Checked(damage=[error.reason])
+        return StoreCheck(damage=[error.reason])
     with progress_bar("checking reports") as bar:
-        return checked(held, bar.advance)
+        return check_store(held, bar.advance)

@@ -42,7 +42,7 @@ def _compared(store: str, *, confirm: bool) -> dict[str, Any]:
         if confirm:
             connection.confirm_time(believed.hour)
         newest = connection.newest_time()
-        believed.learn(newest)
+        believed.set_newest(newest)
         off_s = believed.off_s
         return {
             "clock": int(now_s),
@@ -58,12 +58,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     from nomadp.collector.clock import utc
 
     newest, days = found["newest_time"], found["days_off"]
-    yield f"clock of this machine: {utc(found['clock'])}"
+    yield f"this machine's clock: {utc(found['clock'])}"
     yield f"newest time in the store: {'none yet' if newest is None else utc(newest)}"
-    yield f"reports whose retention is over by this clock: {found['would_delete']}"
+    yield f"reports past their retention period by this clock: {found['would_delete']}"
     if found["is_suspect"]:
         yield (
-            f"the clock is {abs(days)} days {'ahead' if days > 0 else 'behind'}: set it right, "
+            f"the clock is {abs(days)} days {'ahead' if days > 0 else 'behind'}: correct it, "
             "or run this again with --confirm if it is right"
         )
     if found["confirmed"]:

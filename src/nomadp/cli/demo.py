@@ -14,7 +14,7 @@ from nomadp.cli.output import print_json, progress_bar, say
 from nomadp.extras import EXTRAS
 
 if TYPE_CHECKING:
-    from nomadp.demo.collection import Held
+    from nomadp.demo.collection import Collection
 
 __all__ = ["demo"]
 
@@ -67,7 +67,9 @@ def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: An
             held.running.check()
 
 
-def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager["Held | None"]:
+def _collection(
+    jobs: int, port: int, *, quick: bool
+) -> AbstractContextManager["Collection | None"]:
     """Nothing where an extra is missing: the page needs none."""
     missing = [EXTRAS[name] for name in NEEDED if not EXTRAS[name].is_there]
     if missing:
@@ -76,9 +78,9 @@ def _collection(jobs: int, port: int, *, quick: bool) -> AbstractContextManager[
             err=True,
         )
         return nullcontext()
-    from nomadp.demo.collection import FULL, QUICK, held_collection
+    from nomadp.demo.collection import FULL, QUICK, run_collection
 
-    return held_collection(QUICK if quick else FULL, jobs, _stage, port=port)
+    return run_collection(QUICK if quick else FULL, jobs, _stage, port=port)
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def _page_is_written(held: "Held | None", page: Path) -> Iterator[None]:
+def _page_is_written(held: "Collection | None", page: Path) -> Iterator[None]:
     """Whoever ends it from here on is told so, however soon they do."""
     try:
         yield
@@ -100,7 +102,7 @@ def _page_is_written(held: "Held | None", page: Path) -> Iterator[None]:
         raise
 
 
-def _found(held: "Held | None", page: Path) -> dict[str, Any]:
+def _found(held: "Collection | None", page: Path) -> dict[str, Any]:
     if held is None:
         return {"page": str(page)}
     return {
@@ -113,7 +115,7 @@ def _found(held: "Held | None", page: Path) -> dict[str, Any]:
     }
 
 
-def _say(held: "Held | None", found: dict[str, Any]) -> None:
+def _say(held: "Collection | None", found: dict[str, Any]) -> None:
     if held is not None:
         say(f"{held.reports:,} reports were taken; what they tell:")
         for task, findings in groupby(held.findings, key=lambda finding: finding.task):

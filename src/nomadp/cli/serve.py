@@ -56,11 +56,11 @@ def serve(**options: Any) -> None:
       nomadp serve --store postgresql://nomadp@localhost/nomadp --workers 4 --port 8000
     """
     require("collector")
-    from nomadp.collector.basemap import checked_basemap
-    from nomadp.collector.disk_space import kept_free
+    from nomadp.collector.basemap import load_basemap
+    from nomadp.collector.disk_space import bytes_to_keep_free
 
-    kept_free()  # before anything is opened or made
-    basemap = options["basemap"] and checked_basemap(options["basemap"])
+    bytes_to_keep_free()  # before anything is opened or made
+    basemap = options["basemap"] and load_basemap(options["basemap"])
     if options["workers"] > 1 and not CAN_SHARE_LISTENERS:
         raise BadUsage(
             f"--workers must be 1 on this system, got {options['workers']}; several processes "
@@ -98,11 +98,11 @@ def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
 
 
 def _run(options: dict[str, Any], store: Any) -> int:
-    from nomadp.collector.server import Listeners, bound, run_process
+    from nomadp.collector.server import Listeners, listen_on, run_process
 
     # Before tokens are made: a port that is taken must not cost the one time they are shown.
-    public = bound(options["host"], options["port"])
-    operator = bound(options["operator_host"], options["operator_port"])
+    public = listen_on(options["host"], options["port"])
+    operator = listen_on(options["operator_host"], options["operator_port"])
     listeners = Listeners(public, operator)
     names = [_address(each) for each in listeners]
     connection = store.connect()

@@ -38,7 +38,7 @@ def analyst_routes(service: "Service") -> list[Route]:
 
 
 async def _tasks(service: "Service", request: Request) -> Response:
-    found = await service.reading(overview, await service.registry.every())
+    found = await service.read(overview, await service.registry.all_tasks())
     basemap = service.basemap and service.basemap.address
     told = {"tasks": found["tasks"], "basemap": basemap}
     return json_reply(told, cache_control="no-store")
@@ -46,23 +46,23 @@ async def _tasks(service: "Service", request: Request) -> Response:
 
 async def _progress(service: "Service", request: Request) -> Response:
     """How many reports there are, and what was refused and why."""
-    held = await task_of(service, request)
-    found = await service.reading(overview, [held])
+    loaded = await task_of(service, request)
+    found = await service.read(overview, [loaded])
     return json_reply(found["tasks"][0], cache_control="no-store")
 
 
 async def _ask(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
+    loaded = await task_of(service, request)
     said = await read_json(request, QUESTION_BYTES)
     if not _is_question(said):
-        raise Problem("invalid_message", held.id)
+        raise Problem("invalid_message", loaded.id)
     try:
-        name, has_room = await service.jobs.ask(held, said)
+        name, has_room = await service.jobs.ask(loaded, said)
     except SchemaError as refusal:
-        raise Problem("invalid_query", held.id, str(refusal)) from None
+        raise Problem("invalid_query", loaded.id, str(refusal)) from None
     if not has_room:
-        raise Problem("overloaded", held.id)
-    address = f"/tasks/{held.id}/collection_jobs/{name}"
+        raise Problem("overloaded", loaded.id)
+    address = f"/tasks/{loaded.id}/collection_jobs/{name}"
     return json_reply({"job": name}, 201, location=address)
 
 
@@ -79,36 +79,36 @@ def _is_epoch(value: Any) -> bool:
 
 
 async def _result(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    found = await service.jobs.result(held, request.path_params["job"])
+    loaded = await task_of(service, request)
+    found = await service.jobs.result(loaded, request.path_params["job"])
     if found is False:
-        raise Problem("unrecognized_job", held.id)
+        raise Problem("unrecognized_job", loaded.id)
     if not isinstance(found, dict):
         return json_reply({"status": "running"}, 202, retry_after=RETRY_AFTER_S)
-    return json_reply({**found, "task_id": held.id})
+    return json_reply({**found, "task_id": loaded.id})
 
 
 async def _delete(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    if not await service.jobs.delete(held, request.path_params["job"]):
-        raise Problem("unrecognized_job", held.id)
+    loaded = await task_of(service, request)
+    if not await service.jobs.delete(loaded, request.path_params["job"]):
+        raise Problem("unrecognized_job", loaded.id)
     return Response(status_code=204)
 
 
 async def _counts(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    low, high = _span(held, request)
-    totals = await service.reading(totals_of, held)
+    loaded = await task_of(service, request)
+    low, high = _span(loaded, request)
+    totals = await service.read(totals_of, loaded)
     total = sum(n for epoch, n in totals.items() if low <= epoch < high)
-    task = held.bundle.task
-    about = {"task_id": held.id, "start": low, "end": high}
+    task = loaded.bundle.task
+    about = {"task_id": loaded.id, "start": low, "end": high}
     if total < task.min_batch_size:
         return json_reply({**about, "missing": task.min_batch_size - total})
-    found = await service.reading(counts_of, held, (low, high))
+    found = await service.read(counts_of, loaded, (low, high))
     if ARROW in request.headers.get("accept", ""):
         return Response(_arrow(found.to_arrow()), media_type=ARROW)
     rows = [[length, value, n] for (_, length, value), n in found.cells.items()]
-    law = held.bundle.mechanism.identity
+    law = loaded.bundle.mechanism.identity
     facts = {"reports": total, "law": law, "columns": ["length", "value", "count"]}
     return json_reply({**about, **facts, "cells": rows})
 
@@ -123,12 +123,12 @@ def _arrow(batch: Any) -> bytes:
     return content
 
 
-def _span(held: LoadedTask, request: Request) -> tuple[int, int]:
+def _span(loaded: LoadedTask, request: Request) -> tuple[int, int]:
     """The epochs that are asked about, in the query; by default all."""
     found = []
-    for name, default in zip(("start", "end"), held.span[:2], strict=True):
+    for name, default in zip(("start", "end"), loaded.span[:2], strict=True):
         text = request.query_params.get(name, str(default))
         if not (text.isascii() and text.isdecimal() and len(text) <= 15):
-            raise Problem("invalid_message", held.id)
+            raise Problem("invalid_message", loaded.id)
         found.append(int(text))
     return found[0], found[1]

@@ -7,30 +7,30 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from nomadp.collector.answers import Asking
+from nomadp.collector.answers import FittedTask
 from nomadp.errors import InvalidArgument, NomadpError, OutOfRange, WrongType
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.outlines import OUTLINES, with_outlines
 from nomadp.protocol.task import Task
 from nomadp.reports.counts import Counts
 
-__all__ = ["worked_out"]
+__all__ = ["answer_queries"]
 
 DONE, REFUSED = "done", "refused"
 
 
-def worked_out(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+def answer_queries(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What is found for each question; a refusal is an answer, too."""
     files = {name: base64.b64decode(text) for name, text in request["files"].items()}
     bundle = TaskBundle.from_files(Task.from_bytes(files.pop("task")), files)
     if OUTLINES in files:
         bundle = with_outlines(bundle, files[OUTLINES])
     counts = Counts({(law, length, value): n for law, length, value, n in request["cells"]})
-    asking = Asking(bundle, counts)
+    asking = FittedTask(bundle, counts)
     return [_answered(asking, question) for question in request["questions"]]
 
 
-def _answered(asking: Asking, question: Mapping[str, Any]) -> dict[str, Any]:
+def _answered(asking: FittedTask, question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"status": DONE, "answer": asking.answered(question)}
     except NomadpError as refusal:
@@ -48,4 +48,4 @@ def _not_understood(refusal: Exception) -> dict[str, Any]:
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(5)  # uploads go first
-    sys.stdout.write(json.dumps(worked_out(json.load(sys.stdin)), allow_nan=False))
+    sys.stdout.write(json.dumps(answer_queries(json.load(sys.stdin)), allow_nan=False))

@@ -13,11 +13,11 @@ from nomadp.inference.model import Model, fit
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.reports.counts import Counts
 
-__all__ = ["Asking"]
+__all__ = ["FittedTask"]
 
 
 @dataclass(frozen=True, eq=False)
-class Asking:
+class FittedTask:
     """Of one task and its counts in some epochs: what they tell is learned once."""
 
     bundle: TaskBundle

@@ -23,7 +23,7 @@ from nomadp.collector.store import StoreFull, StoreRefused
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
 
-__all__ = ["made_app", "operator_app", "public_app"]
+__all__ = ["make_app", "operator_app", "public_app"]
 
 _BY_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
@@ -32,14 +32,14 @@ def public_app(service: "Service") -> Any:
     """For everybody."""
     own = [*device_routes(service), *analyst_routes(service), *page_routes()]
     own += basemap_routes(service)
-    return Ingest(service, made_app(service, own))
+    return Ingest(service, make_app(service, own))
 
 
 def operator_app(service: "Service") -> Any:
-    return made_app(service, operator_routes(service))
+    return make_app(service, operator_routes(service))
 
 
-def made_app(service: "Service", routes: list[Route]) -> Starlette:
+def make_app(service: "Service", routes: list[Route]) -> Starlette:
     """These routes and those that every listener has; refusals in one form."""
 
     async def on_problem(request: Request, problem: Problem) -> Response:
@@ -100,5 +100,5 @@ async def _on_store(request: Request, error: Exception) -> Response:
 
 
 async def _on_failure(request: Request, error: Exception) -> Response:
-    log_failure("request_failed", "a request failed", error)
+    log_failure("request_failed", "request failed", error)
     return problem_reply(Problem("unavailable"))

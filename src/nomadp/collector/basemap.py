@@ -21,7 +21,7 @@ from nomadp.errors import SchemaError
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
 
-__all__ = ["Basemap", "basemap_routes", "checked_basemap"]
+__all__ = ["Basemap", "basemap_routes", "load_basemap"]
 
 ADDRESS = "/basemap.pmtiles"
 PART_BYTES = 16 * 2**20
@@ -50,24 +50,24 @@ class Part(NamedTuple):
     tag: str
 
 
-def checked_basemap(path: Path) -> Basemap:
+def load_basemap(path: Path) -> Basemap:
     """Refuses what the dashboard could not draw."""
     with path.open("rb") as file:
         header = file.read(HEADER_BYTES)
         tag = _tag(os.fstat(file.fileno()))
     if len(header) < HEADER_BYTES or header[:7] != b"PMTiles" or header[7] != 3:
         raise SchemaError(
-            f"{path}: a basemap must be a PMTiles file of version 3, and it is not",
+            f"{path}: a basemap must be a PMTiles file of version 3, and this file is not",
             code="basemap_not_pmtiles",
         )
     if header[97] not in _COMPRESSIONS or header[98] not in (0, *_COMPRESSIONS):
         raise SchemaError(
-            f"{path}: a basemap must be compressed by gzip or not at all",
+            f"{path}: a basemap must be compressed with gzip or not at all",
             code="basemap_compression_unsupported",
         )
     if header[99] not in _TILES:
         raise SchemaError(
-            f"{path}: a basemap must hold vector tiles (MVT) or pictures",
+            f"{path}: a basemap must contain vector tiles (MVT) or image tiles",
             code="basemap_tiles_unsupported",
         )
     return Basemap(path, tag)

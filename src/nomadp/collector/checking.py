@@ -10,14 +10,14 @@ from nomadp.collector.loaded_task import LoadedTask, read_task, task_rows
 from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, cells_of
 from nomadp.errors import NomadpError
 
-__all__ = ["Checked", "checked"]
+__all__ = ["StoreCheck", "check_store"]
 
 AT_ONCE = 20_000
 Progress = Callable[[int], object]
 
 
 @dataclass
-class Checked:
+class StoreCheck:
     """What was found wrong, and how much was looked at."""
 
     damage: list[str] = field(default_factory=list)
@@ -34,9 +34,9 @@ class Checked:
         return not self.damage and not self.differences
 
 
-def checked(store: Store, progress: Progress = lambda count: None) -> Checked:
+def check_store(store: Store, progress: Progress = lambda count: None) -> StoreCheck:
     """Reads all of it, as of one moment; it may be in use meanwhile."""
-    found = Checked()
+    found = StoreCheck()
     with closing(store.connect()) as connection:
         try:
             damage, found.notes = connection.damage()
@@ -58,28 +58,30 @@ def _strays(connection: Connection) -> Iterator[str]:
         sql = f"SELECT COUNT(*) FROM {table} WHERE task NOT IN (SELECT number FROM task)"
         ((count,),) = connection.rows(sql)
         if count:
-            yield f"{count} rows of {table} are of no task"
+            yield f"table {table}: {count} rows belong to no task"
 
 
 def _check_task(
-    connection: Connection, task_id: str, found: Checked, progress: Progress
+    connection: Connection, task_id: str, found: StoreCheck, progress: Progress
 ) -> None:
     try:
-        held = read_task(connection, task_id)
+        loaded = read_task(connection, task_id)
     except StoreCorrupt:
         raise
     except NomadpError:  # its text may quote what is stored
-        held = None
-    if held is None:
-        found.differences.append(f"task {task_id}: it or its files are not what its id names")
+        loaded = None
+    if loaded is None:
+        found.differences.append(
+            f"task {task_id}: the task or one of its files does not match the task's id"
+        )
         return
-    recount = _Recount(held)
-    for rows in _pieces(connection, held.number):
+    recount = _Recount(loaded)
+    for rows in _pieces(connection, loaded.number):
         recount.add(rows)
         found.reports += len(rows)
         progress(len(rows))
     sql = "SELECT epoch, value, SUM(n) FROM cell WHERE task = ? GROUP BY epoch, value"
-    stored = {(epoch, value): int(n) for epoch, value, n in connection.rows(sql, held.number)}
+    stored = {(epoch, value): int(n) for epoch, value, n in connection.rows(sql, loaded.number)}
     found.differences += [f"task {task_id}: {each}" for each in recount.differences(stored)]
 
 
@@ -101,8 +103,8 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
 class _Recount:
     """The counts of one task, from its reports."""
 
-    def __init__(self, held: LoadedTask) -> None:
-        self._held = held
+    def __init__(self, loaded: LoadedTask) -> None:
+        self._loaded = loaded
         self._reports: Counter[int] = Counter()
         self._values: Counter[int] = Counter()
         self._cells: Counter[tuple[int, int]] = Counter()
@@ -118,10 +120,10 @@ class _Recount:
         if not kept:
             return
         names, epochs, values = zip(*kept, strict=True)
-        numbers, good = self._held.code.numbers(list(values))
+        numbers, good = self._loaded.code.numbers(list(values))
         self._bad += int((~good).sum())
         self._values.update(epochs)
-        arrivals = Arrivals(self._held.number, names, epochs, values, numbers)
+        arrivals = Arrivals(self._loaded.number, names, epochs, values, numbers)
         wrong = {
             name for name, is_good in zip(names, good.tolist(), strict=True) if not is_good
         }
@@ -130,17 +132,17 @@ class _Recount:
 
     def differences(self, stored: dict[tuple[int, int], int]) -> Iterator[str]:
         if self._bad:
-            yield f"{self._bad} reports have values that its mechanism cannot release"
+            yield f"{self._bad} reports have values that the task's mechanism cannot produce"
         totals: Counter[int] = Counter()
         for (epoch, _), n in stored.items():
             totals[epoch] += n
         for epoch in sorted(self._reports.keys() | totals.keys()):
             if not self._fits(epoch, totals[epoch], stored):
                 count = self._reports[epoch]
-                yield f"counts of epoch {epoch} are not those of its {count} reports"
+                yield f"the counts of epoch {epoch} do not match its {count} reports"
 
     def _fits(self, epoch: int, total: int, stored: dict[tuple[int, int], int]) -> bool:
-        reports, entries = self._reports[epoch], self._held.code.entries
+        reports, entries = self._reports[epoch], self._loaded.code.entries
         if self._values[epoch] == reports:
             keys = {key for key in (*self._cells, *stored) if key[0] == epoch}
             return all(self._cells[key] == stored.get(key, 0) for key in keys)
@@ -148,7 +150,7 @@ class _Recount:
         # so, as those of every task did in a store of layout 1.
         if total == 0:
             return self._values[epoch] == 0
-        least = self._values[epoch] if self._held.bundle.task.delete_counts else reports
+        least = self._values[epoch] if self._loaded.bundle.task.delete_counts else reports
         return least * entries <= total <= reports * entries and all(
             n <= stored.get(key, 0) for key, n in self._cells.items() if key[0] == epoch
         )

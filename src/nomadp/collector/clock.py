@@ -48,7 +48,7 @@ class Clock:
     def __call__(self) -> float:
         return self._wall()
 
-    def learn(self, newest: int | None) -> None:
+    def set_newest(self, newest: int | None) -> None:
         """What the store has: another collector or the operator may have changed it."""
         if newest is not None and newest != self._stored:
             self._stored, self._right = newest, (newest, self._steady())
@@ -73,14 +73,14 @@ class Clock:
         if off_s and not was_suspect:
             log(
                 "clock_suspect",
-                "the clock is suspect; nothing is deleted or taken until it is right again or "
-                '"nomadp collector clock --confirm" says that it is',
+                "the clock may be wrong; no report is accepted or deleted until the clock is "
+                'corrected or confirmed with "nomadp collector clock --confirm"',
                 clock=utc(self._wall()),
                 newest_time=None if self._stored is None else utc(self._stored),
                 days_off=round(off_s / 86_400, 1),
             )
         elif was_suspect and not off_s:
-            log("clock_believed", "the clock is believed again", clock=utc(self._wall()))
+            log("clock_believed", "the clock is trusted again", clock=utc(self._wall()))
         return self._was_suspect
 
     @property
@@ -88,13 +88,13 @@ class Clock:
         """The time as it is kept."""
         return int(self._wall() // STEP_S) * STEP_S
 
-    def to_keep(self) -> int | None:
+    def time_to_store(self) -> int | None:
         """The time, if the store should learn it; the caller has it stored."""
         if self.is_suspect:
             return None
         hour = self.hour
         return hour if self._stored is None or hour > self._stored else None
 
-    def kept(self, seconds: int) -> None:
+    def mark_stored(self, seconds: int) -> None:
         """It is in the store now."""
         self._stored = seconds

@@ -9,21 +9,21 @@ import numpy as np
 
 from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.messages import AGAIN, INVALID_MESSAGE, REPLAYED, REPORT_DROPPED, TAKEN
-from nomadp.collector.store import Arrivals, Kept, Written
+from nomadp.collector.store import Arrivals, StoredReport, Written
 
-__all__ = ["Group", "Pending", "grouped"]
+__all__ = ["Group", "Pending", "group_by_task"]
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
     """Reports of one request, on their way to disk."""
 
-    held: LoadedTask
+    loaded: LoadedTask
     ids: list[bytes]
     epochs: list[int]
     values: list[bytes]
     done: "asyncio.Future[list[str]]"
-    fates: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
     """What became of each, by the name it is counted under."""
     error: Exception | None = None
 
@@ -31,10 +31,10 @@ class Pending:
 class Group:
     """The requests of one task in one commit."""
 
-    def __init__(self, held: LoadedTask, requests: list[Pending]) -> None:
-        self._held, self._requests = held, requests
+    def __init__(self, loaded: LoadedTask, requests: list[Pending]) -> None:
+        self._loaded, self._requests = loaded, requests
         values = [value for each in requests for value in each.values]
-        numbers, self._good = held.code.numbers(values)
+        numbers, self._good = loaded.code.numbers(values)
         names = [name for each in requests for name in each.ids]
         epochs = [epoch for each in requests for epoch in each.epochs]
         self._rows = list(zip(names, epochs, values, strict=True))
@@ -44,7 +44,7 @@ class Group:
             self._first.setdefault(names[k], k)
         order = [self._first[name] for name in sorted(self._first)]
         self.arrivals = Arrivals(
-            held.number,
+            loaded.number,
             [names[k] for k in order],
             [epochs[k] for k in order],
             [values[k] for k in order],
@@ -53,18 +53,18 @@ class Group:
 
     def settle(self, written: Written) -> Counter[tuple[int, str]]:
         """Tell every request what became of its reports; how many became what."""
-        task = self._held.number
-        fates = [self._fate(k, written) for k in range(len(self._rows))]
-        left = iter(fates)
+        task = self._loaded.number
+        outcomes = [self._outcome(k, written) for k in range(len(self._rows))]
+        left = iter(outcomes)
         for each in self._requests:
-            each.fates = [next(left) for _ in each.ids]
-        return Counter({(task, fate): n for fate, n in Counter(fates).items()})
+            each.outcomes = [next(left) for _ in each.ids]
+        return Counter({(task, outcome): n for outcome, n in Counter(outcomes).items()})
 
-    def _fate(self, k: int, written: Written) -> str:
+    def _outcome(self, k: int, written: Written) -> str:
         if not self._good[k]:
             return INVALID_MESSAGE
         name, epoch, value = self._rows[k]
-        task = self._held.number
+        task = self._loaded.number
         kept = written.known.get((task, name))
         if kept is None:
             if task in written.closed:
@@ -72,12 +72,12 @@ class Group:
             first = self._first[name]
             if first == k:
                 return TAKEN
-            kept = Kept(*self._rows[first][1:])
+            kept = StoredReport(*self._rows[first][1:])
         return AGAIN if kept == (epoch, value) else REPLAYED
 
 
-def grouped(requests: Iterable[Pending]) -> list[Group]:
+def group_by_task(requests: Iterable[Pending]) -> list[Group]:
     by_task: dict[LoadedTask, list[Pending]] = {}
     for each in requests:
-        by_task.setdefault(each.held, []).append(each)
-    return [Group(held, those) for held, those in by_task.items()]
+        by_task.setdefault(each.loaded, []).append(each)
+    return [Group(loaded, those) for loaded, those in by_task.items()]

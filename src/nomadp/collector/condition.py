@@ -1,7 +1,7 @@
 """Whether reports can be taken now, and if not, why not."""
 
 from nomadp.collector.clock import Clock
-from nomadp.collector.disk_space import Space
+from nomadp.collector.disk_space import DiskSpace
 from nomadp.collector.logs import log
 from nomadp.collector.store import StoreCorrupt
 
@@ -11,17 +11,17 @@ __all__ = ["Condition"]
 class Condition:
     """Of one process; whoever reads or writes the store says what it saw."""
 
-    def __init__(self, clock: Clock, space: Space) -> None:
+    def __init__(self, clock: Clock, space: DiskSpace) -> None:
         self.clock, self.space = clock, space
         self.is_corrupt = False
         """For the rest of this process: nothing is written to a store that is damaged."""
 
-    def saw(self, error: BaseException) -> None:
+    def record(self, error: BaseException) -> None:
         if isinstance(error, StoreCorrupt) and not self.is_corrupt:
             self.is_corrupt = True
             log(
                 "store_corrupt",
-                "the store is corrupt; nothing is taken or deleted any more; stop the "
+                "the store is damaged; no report is accepted or deleted any more; stop the "
                 'collector and run "nomadp collector check"',
                 reason=str(error),
             )

@@ -5,12 +5,12 @@ from pathlib import Path
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Store, StoreRefused
 
-__all__ = ["opened"]
+__all__ = ["open_store"]
 
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def opened(named: str, *, new: bool = True) -> Store:
+def open_store(named: str, *, new: bool = True) -> Store:
     """The store of this name; made if it is a ``new`` file, else refused."""
     if named.startswith(_POSTGRES):
         from nomadp.collector.postgres_store import PostgresStore  # slow to import
@@ -18,13 +18,13 @@ def opened(named: str, *, new: bool = True) -> Store:
         return PostgresStore(named)
     if "://" in named:
         raise StoreRefused(
-            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither",
+            "a store must be a file or postgresql://USER@HOST/DATABASE, and this is neither",
             code="store_address_malformed",
         )
     path = Path(named)
     if not new and not path.is_file():
         raise StoreRefused(
-            f"{path} must be a store, and is not there; name it with --store",
+            f"{path} must be an existing store, and there is no such file; see --store",
             code="store_missing",
         )
     return SqliteStore(path)

@@ -15,7 +15,7 @@ from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Connection, Store, StoreRefused
 from nomadp.formats.atomic import written_whole
 
-__all__ = ["backed_up", "check_at_rest", "check_whole", "copied"]
+__all__ = ["back_up", "check_at_rest", "check_whole", "copy_store"]
 
 AT_ONCE = 20_000
 COPY_PART = 1_000_000
@@ -33,7 +33,7 @@ _SMALL = {
 _COUNTED = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
 
 
-def backed_up(store: Store, out: Path) -> None:
+def back_up(store: Store, out: Path) -> None:
     """An SQLite file with all of a store, as of one moment, while it is written to."""
     if isinstance(store, SqliteStore):
         written_whole({out: lambda part: _snapshot(store.path, part)}, private=[out])
@@ -48,12 +48,12 @@ def _snapshot(source: Path, part: Path) -> None:
 
 
 def _copied_to_file(store: Store, part: Path) -> None:
-    copied(store, SqliteStore(part))
+    copy_store(store, SqliteStore(part))
     with closing(sqlite3.connect(part)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def copied(
+def copy_store(
     source: Store, target: Store, progress: Progress | None = None, *, moves: bool = False
 ) -> int:
     """All that the source holds; how many reports the target has then.
@@ -78,8 +78,8 @@ def copied(
             ((found,),) = other.rows("SELECT COUNT(*) FROM report")
             if found != total:
                 raise StoreRefused(
-                    f"the copy must have the {total} reports of the source, and has {found}; "
-                    "copy into an empty store",
+                    f"the copy must have the {total} reports of the source, got {found}; copy "
+                    "into an empty store",
                     code="copy_differs",
                     expected=total,
                     reports=found,
@@ -99,9 +99,9 @@ def check_at_rest(store: Store) -> None:
     """Refuse a store that a collector has: what it still takes would not be in a copy."""
     if store.is_in_use():
         raise StoreRefused(
-            f"{store.name} must be at rest to be migrated or copied into, and a collector or "
-            "another program has it open; stop it and run the same again "
-            '("nomadp collector backup" copies what is in use)',
+            f"{store.name} must not be in use during a copy or migration, and a collector or "
+            "another program has it open; stop that program and run the same command again "
+            '("nomadp collector backup" can copy a store in use)',
             code="store_in_use",
         )
 
@@ -110,8 +110,8 @@ def check_whole(connection: Connection) -> None:
     """Refuse a store that is part of a copy: it has reports that are not counted yet."""
     if connection.rows(_UNFINISHED):
         raise StoreRefused(
-            "a store must be whole to be served or copied, and this one is an unfinished copy; "
-            "run the same restore or migrate again",
+            "a store must be complete to be served or copied, and this one is a partial "
+            "copy; run the same restore or migrate command again",
             code="copy_unfinished",
         )
 
@@ -123,8 +123,8 @@ def _begin(one: Connection, other: Connection) -> None:
         is_begun = bool(other.rows(_UNFINISHED))
         if there - here or (there and not is_begun):
             raise StoreRefused(
-                "a store must be copied into an empty one, or into an unfinished copy of it, "
-                "and this one has tasks of its own",
+                "a store must be copied into an empty store or into an unfinished copy of "
+                "itself, and the target has other tasks",
                 code="store_not_empty",
             )
         if not is_begun:

@@ -31,15 +31,15 @@ KINDS = {
 def device_routes(service: "Service") -> list[Route]:
     def route(name: str) -> Route:
         async def fetch(request: Request) -> Response:
-            held = await task_of(service, request)
-            if name not in held.files:
-                raise Problem("not_found", held.id)
-            headers = {"etag": held.tags[name], "cache-control": FOREVER}
+            loaded = await task_of(service, request)
+            if name not in loaded.files:
+                raise Problem("not_found", loaded.id)
+            headers = {"etag": loaded.tags[name], "cache-control": FOREVER}
             asked = request.headers.get("if-none-match", "").split(",")
             # A proxy that packs what it passes on makes a tag weak: it is the same file.
-            if {tag.strip().removeprefix("W/") for tag in asked} & {held.tags[name], "*"}:
+            if {tag.strip().removeprefix("W/") for tag in asked} & {loaded.tags[name], "*"}:
                 return Response(status_code=304, headers=headers)
-            return Response(held.files[name], headers=headers, media_type=KINDS[name])
+            return Response(loaded.files[name], headers=headers, media_type=KINDS[name])
 
         ending = "" if name == "task" else f"/{name}"
         return Route(f"/tasks/{{task}}{ending}", fetch, methods=["GET"])
@@ -51,10 +51,10 @@ def _promise(service: "Service") -> Route:
     """What the task promises, in words and numbers: for people, and never for a device."""
 
     async def promise(request: Request) -> Response:
-        held = await task_of(service, request)
-        if held.id not in told:
-            told[held.id] = await asyncio.to_thread(Guarantee(held.bundle).as_dict)
-        return json_reply({"task_id": held.id, **told[held.id]}, cache_control=FOREVER)
+        loaded = await task_of(service, request)
+        if loaded.id not in told:
+            told[loaded.id] = await asyncio.to_thread(Guarantee(loaded.bundle).as_dict)
+        return json_reply({"task_id": loaded.id, **told[loaded.id]}, cache_control=FOREVER)
 
     told: dict[str, Any] = {}
     return Route("/tasks/{task}/promise", promise, methods=["GET"])
@@ -64,8 +64,8 @@ def _status(service: "Service") -> Route:
     """Whether a report would be dropped: to be known before anything is spent on one."""
 
     async def status(request: Request) -> Response:
-        held = await task_of(service, request)
-        closed = await service.reading(is_closed, held.id)
-        return json_reply({"task_id": held.id, "closed": closed}, cache_control="no-store")
+        loaded = await task_of(service, request)
+        closed = await service.read(is_closed, loaded.id)
+        return json_reply({"task_id": loaded.id, "closed": closed}, cache_control="no-store")
 
     return Route("/tasks/{task}/status", status, methods=["GET"])

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from nomadp.collector.logs import log
 from nomadp.errors import DomainError
 
-__all__ = ["KEEP_FREE", "Space", "kept_free"]
+__all__ = ["KEEP_FREE", "DiskSpace", "bytes_to_keep_free"]
 
 KEEP_FREE = 256 * 2**20
 """Bytes that are left free; NOMADP_KEEP_FREE_MIB says otherwise."""
 LOOK_AGAIN_S = 0.5
 
 
-def kept_free() -> int:
+def bytes_to_keep_free() -> int:
     """Bytes that are left free, as the environment says."""
     said = os.environ.get("NOMADP_KEEP_FREE_MIB", "").strip()
     if said and not (said.isascii() and said.isdecimal()):
@@ -27,14 +27,14 @@ def kept_free() -> int:
     return int(said) * 2**20 if said else KEEP_FREE
 
 
-class Space:
+class DiskSpace:
     """Says in the log when room begins and ends to be missing."""
 
     def __init__(
         self, free_bytes: Callable[[], int | None], keep_free: int | None = None
     ) -> None:
         self._free_bytes = free_bytes
-        self._keep = kept_free() if keep_free is None else keep_free
+        self._keep = bytes_to_keep_free() if keep_free is None else keep_free
         self._looked_s, self._is_full = -LOOK_AGAIN_S, False
         self._refused_until_s = -1.0
 
@@ -48,10 +48,12 @@ class Space:
             if self._is_full and not was_full:
                 log(
                     "storage_full",
-                    "the disk is nearly full; reports are turned away until there is room",
+                    "the disk is nearly full; uploads are refused until space is freed",
                 )
             elif was_full and not self._is_full:
-                log("storage_free", "the disk has room again; reports are taken")
+                log(
+                    "storage_free", "the disk has enough free space again; uploads are accepted"
+                )
         return self._is_full or now_s < self._refused_until_s
 
     def saw_full(self) -> None:

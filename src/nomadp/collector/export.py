@@ -17,38 +17,38 @@ from nomadp.formats.atomic import written_whole
 from nomadp.reports.header import Header
 from nomadp.sequences import Sequences
 
-__all__ = ["exported"]
+__all__ = ["export_reports"]
 
 AT_ONCE = 100_000
 
 
-def exported(store: Store, task_id: str, out: Path) -> int:
+def export_reports(store: Store, task_id: str, out: Path) -> int:
     """Write the reports that still have their values; how many."""
     connection = store.connect()
     try:
-        held = read_task(connection, task_id)
-        if held is None:
+        loaded = read_task(connection, task_id)
+        if loaded is None:
             raise TaskRefused(
-                "a task must be in the store to be exported, and is not",
+                "a task must be in the store to be exported, and this one is not",
                 code="task_not_in_store",
             )
         counts: list[int] = []
         written_whole(
-            {out: lambda part: counts.append(_write(connection, held, part))}, private=[out]
+            {out: lambda part: counts.append(_write(connection, loaded, part))}, private=[out]
         )
         return counts[0]
     finally:
         connection.close()
 
 
-def _write(connection: Connection, held: LoadedTask, part: Path) -> int:
+def _write(connection: Connection, loaded: LoadedTask, part: Path) -> int:
     import pyarrow.parquet as pq  # slow to import
 
-    about = {b"nomadp": Header.of(held.bundle.mechanism, None).to_json()}
-    about[b"nomadp_task"] = held.id.encode()
+    about = {b"nomadp": Header.of(loaded.bundle.mechanism, None).to_json()}
+    about[b"nomadp_task"] = loaded.id.encode()
     count, writer = 0, None
-    for rows in _pieces(connection, held.number):
-        batch = _batch(held, rows)
+    for rows in _pieces(connection, loaded.number):
+        batch = _batch(loaded, rows)
         if writer is None:
             schema = batch.schema.with_metadata(about)
             writer = pq.ParquetWriter(part, schema)
@@ -56,7 +56,8 @@ def _write(connection: Connection, held: LoadedTask, part: Path) -> int:
         count += batch.num_rows
     if writer is None:
         raise TaskRefused(
-            "a task must have reports to be exported, and has none", code="task_without_reports"
+            "a task must have reports to be exported, and this one has none",
+            code="task_without_reports",
         )
     writer.close()
     return count
@@ -78,14 +79,14 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
             yield kept
 
 
-def _batch(held: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:
+def _batch(loaded: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:
     import pyarrow as pa
 
     from nomadp.reports.batches import batch_of
 
-    bundle = held.bundle
+    bundle = loaded.bundle
     names = tuple(report_id_text(bytes(name)) for name, _, _ in rows)
-    numbers, _ = held.code.numbers([bytes(value) for _, _, value in rows])
+    numbers, _ = loaded.code.numbers([bytes(value) for _, _, value in rows])
     if bundle.task.is_oracle:
         entries = numbers
     else:

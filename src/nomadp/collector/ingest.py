@@ -33,7 +33,7 @@ from nomadp.protocol.ceilings import UPLOAD_BYTES_MAX
 if TYPE_CHECKING:
     from nomadp.collector.service import Service
 
-__all__ = ["Ingest", "Receive", "Scope", "Send", "time_fate"]
+__all__ = ["Ingest", "Receive", "Scope", "Send", "time_refusal"]
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -65,49 +65,49 @@ class Ingest:
         ):
             await self._others(scope, receive, send)
             return
-        held: LoadedTask | None = None
+        loaded: LoadedTask | None = None
         headers, body, started_s = _EMPTY, b"", 0.0
         try:
-            held = await self._task(path[7:-8])
+            loaded = await self._task(path[7:-8])
             message = await self._message(scope, receive)
             started_s = time.perf_counter()
-            body = await self._answer(held, message)
+            body = await self._answer(loaded, message)
             status = 200
             if body:
                 length = str(len(body)).encode()
                 headers = [(b"content-type", b"application/json"), (b"content-length", length)]
         except Problem as problem:
-            status, headers, body = self._refused(problem, held)
+            status, headers, body = self._refused(problem, loaded)
         except Gone:
             return
         except Exception as error:
-            log_failure("upload_failed", "an upload failed", error)
-            status, headers, body = self._refused(Problem("unavailable"), held)
+            log_failure("upload_failed", "upload failed", error)
+            status, headers, body = self._refused(Problem("unavailable"), loaded)
         spent_s = time.perf_counter() - started_s if started_s else 0.0
         self._service.metrics.answered(status, spent_s)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
     def _refused(
-        self, problem: Problem, held: LoadedTask | None
+        self, problem: Problem, loaded: LoadedTask | None
     ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        problem.task_id = held.id if held else None
-        number = held.number if held else EVERY_TASK
+        problem.task_id = loaded.id if loaded else None
+        number = loaded.number if loaded else EVERY_TASK
         self._service.writer.count(number, problem.kind)
         body = problem.body
         size = (b"content-length", str(len(body)).encode())
         return problem.status, [*problem.headers, size], body
 
     async def _task(self, task_id: str) -> LoadedTask:
-        held = self._service.registry.get(task_id)
-        if held is None:
+        loaded = self._service.registry.get(task_id)
+        if loaded is None:
             try:
-                held = await self._service.registry.find(task_id)
+                loaded = await self._service.registry.find(task_id)
             except StoreRefused:
                 raise Problem("unavailable") from None
-        if held is None:
+        if loaded is None:
             raise Problem("unrecognized_task")
-        return held
+        return loaded
 
     async def _message(self, scope: Scope, receive: Receive) -> bytes:
         """The body, at most so large; read only if it is said to be an upload."""
@@ -136,56 +136,56 @@ class Ingest:
             if not message.get("more_body", False):
                 return body
 
-    async def _answer(self, held: LoadedTask, message: bytes) -> bytes:
+    async def _answer(self, loaded: LoadedTask, message: bytes) -> bytes:
         """Empty if all were taken, else what became of the others."""
         try:
             upload = parse_upload(message)
         except BadMessage:
             raise Problem("invalid_message") from None
         if upload.simulated is not UNSET:
-            self._service.writer.count(held.number, SIMULATED, len(upload.reports))
+            self._service.writer.count(loaded.number, SIMULATED, len(upload.reports))
             told = [(report.report_id, SIMULATED) for report in upload.reports]
             return failures_body(told)
-        fates = await self._fates(held, upload)
+        outcomes = await self._outcomes(loaded, upload)
         failed = [
-            (report.report_id, fate)
-            for report, fate in zip(upload.reports, fates, strict=True)
-            if fate not in (TAKEN, AGAIN)
+            (report.report_id, outcome)
+            for report, outcome in zip(upload.reports, outcomes, strict=True)
+            if outcome not in (TAKEN, AGAIN)
         ]
-        self._service.metrics.reports += len(fates) - len(failed)
+        self._service.metrics.reports += len(outcomes) - len(failed)
         return failures_body(failed) if failed else b""
 
-    async def _fates(self, held: LoadedTask, upload: Upload) -> list[str]:
-        now_s, parse = self._service.clock(), held.code.parse_text
-        fates: list[str] = []
+    async def _outcomes(self, loaded: LoadedTask, upload: Upload) -> list[str]:
+        now_s, parse = self._service.clock(), loaded.code.parse_text
+        outcomes: list[str] = []
         ids, epochs, values = [], [], []
         for report in upload.reports:
-            fate = (
+            outcome = (
                 SIMULATED
                 if report.simulated is not UNSET
-                else time_fate(held, report.time, now_s)
+                else time_refusal(loaded, report.time, now_s)
             )
-            if not fate:
+            if not outcome:
                 try:
                     values.append(parse(report.value))
                 except ReportRefused:
-                    fate = INVALID_MESSAGE
+                    outcome = INVALID_MESSAGE
                 else:
                     ids.append(report_id_bytes(report.report_id))
                     epochs.append(report.time)
-            fates.append(fate)
-            if fate:
-                self._service.writer.count(held.number, fate)
+            outcomes.append(outcome)
+            if outcome:
+                self._service.writer.count(loaded.number, outcome)
         if not ids:
-            return fates
-        written = iter(await self._written(held, ids, epochs, values))
-        return [fate or next(written) for fate in fates]
+            return outcomes
+        written = iter(await self._written(loaded, ids, epochs, values))
+        return [outcome or next(written) for outcome in outcomes]
 
     async def _written(
-        self, held: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+        self, loaded: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
     ) -> list[str]:
         try:
-            return await self._service.writer.submit(held, ids, epochs, values)
+            return await self._service.writer.submit(loaded, ids, epochs, values)
         except Overloaded:
             raise Problem("overloaded") from None
         except StoreCorrupt:
@@ -197,9 +197,9 @@ class Ingest:
             raise Problem("unavailable") from None
 
 
-def time_fate(held: LoadedTask, time_: int, now_s: float) -> str:
+def time_refusal(loaded: LoadedTask, time_: int, now_s: float) -> str:
     """Why a report of this time cannot be taken now; empty if it can."""
-    start, end, retention, precision = held.span
+    start, end, retention, precision = loaded.span
     now = int(now_s // precision)
     if time_ < start:
         return NOT_STARTED

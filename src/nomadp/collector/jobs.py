@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nomadp.collector.loaded_task import LoadedTask, counts_of, totals_of
 from nomadp.collector.logs import log
-from nomadp.collector.registry import Reading
+from nomadp.collector.registry import StoreReader
 from nomadp.collector.store import Connection
 from nomadp.errors import NomadpError
 from nomadp.protocol.canonical import base64url
@@ -40,47 +40,47 @@ TOO_FEW = "too_few"
 _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 
-def job_id(held: LoadedTask, asked: Mapping[str, Any]) -> str:
+def job_id(loaded: LoadedTask, asked: Mapping[str, Any]) -> str:
     """Of what is asked, not of how it is written: a default is the same where it is said.
 
     Raises `SchemaError` for what is no question.
     """
     from nomadp.answers.query import check_sent, shortest_question  # slow to import
 
-    check_sent(held.bundle.mechanism, asked["query"])
-    question = shortest_question(held.bundle.mechanism, asked["query"])
-    span = zip(("start", "end"), held.span[:2], strict=True)
+    check_sent(loaded.bundle.mechanism, asked["query"])
+    question = shortest_question(loaded.bundle.mechanism, asked["query"])
+    span = zip(("start", "end"), loaded.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
     content = json.dumps(
-        [held.id, {"query": question, **said}], sort_keys=True, separators=(",", ":")
+        [loaded.id, {"query": question, **said}], sort_keys=True, separators=(",", ":")
     )
     return base64url(hashlib.sha256(content.encode()).digest())
 
 
 class Jobs:
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, read: StoreReader) -> None:
+        self._read = read
         self._running: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, tuple[LoadedTask, Mapping[str, Any]]] = {}
         self._fresh: dict[str, tuple[LoadedTask, Mapping[str, Any]]] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, held: LoadedTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
+    async def ask(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
         """The job of a question, and whether there was room for it."""
-        name = await asyncio.to_thread(job_id, held, asked)
+        name = await asyncio.to_thread(job_id, loaded, asked)
         content = json.dumps(asked, sort_keys=True).encode()
-        if not await self._reading(_kept, name, held.number, content):
+        if not await self._read(_kept, name, loaded.number, content):
             return name, False
-        self._fresh[name] = held, asked
+        self._fresh[name] = loaded, asked
         while len(self._fresh) > FRESH_MAX:
             del self._fresh[next(iter(self._fresh))]
         return name, True
 
-    async def result(self, held: LoadedTask, name: str) -> dict[str, Any] | bool | None:
+    async def result(self, loaded: LoadedTask, name: str) -> dict[str, Any] | bool | None:
         """What it found; None while it works; False if there is no such job."""
         if not _NAME.fullmatch(name):
             return False
-        rows = await self._reading(_row, name, held.number)
+        rows = await self._read(_row, name, loaded.number)
         if not rows:
             return False
         question, answer = rows[0]
@@ -88,21 +88,21 @@ class Jobs:
             found: dict[str, Any] = json.loads(bytes(answer))
             return found
         asked = json.loads(bytes(question))
-        if missing := await self._missing(held, asked):
+        if missing := await self._missing(loaded, asked):
             return {"status": TOO_FEW, "missing": missing}
         if name not in self._running:
-            work = asyncio.create_task(self._work(held, name, asked))
+            work = asyncio.create_task(self._work(loaded, name, asked))
             self._running[name] = work
             work.add_done_callback(lambda _: self._running.pop(name, None))
         await asyncio.wait([self._running[name]], timeout=AT_ONCE_S)
-        ((_, answer),) = await self._reading(_row, name, held.number) or [(None, None)]
+        ((_, answer),) = await self._read(_row, name, loaded.number) or [(None, None)]
         return None if answer is None else json.loads(bytes(answer))
 
-    async def delete(self, held: LoadedTask, name: str) -> bool:
+    async def delete(self, loaded: LoadedTask, name: str) -> bool:
         if not _NAME.fullmatch(name):
             return False
         self._fresh.pop(name, None)
-        is_deleted = await self._reading(_deleted, name, held.number)
+        is_deleted = await self._read(_deleted, name, loaded.number)
         if is_deleted and (work := self._running.get(name)):
             work.cancel()
         return is_deleted
@@ -114,37 +114,37 @@ class Jobs:
             work.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _missing(self, held: LoadedTask, asked: Mapping[str, Any]) -> int:
-        totals = await self._reading(totals_of, held)
-        low, high = span_of(held, asked)
+    async def _missing(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> int:
+        totals = await self._read(totals_of, loaded)
+        low, high = span_of(loaded, asked)
         count = sum(n for epoch, n in totals.items() if low <= epoch < high)
-        return max(0, held.bundle.task.min_batch_size - count)
+        return max(0, loaded.bundle.task.min_batch_size - count)
 
-    async def _work(self, held: LoadedTask, name: str, asked: Mapping[str, Any]) -> None:
-        self._waiting[name] = held, asked
+    async def _work(self, loaded: LoadedTask, name: str, asked: Mapping[str, Any]) -> None:
+        self._waiting[name] = loaded, asked
         try:
             await asyncio.sleep(TOGETHER_S)
             async with self._one_at_a_time:
                 if name in self._waiting:  # else it was answered beside another
-                    await self._work_out(held, await self._alike(held, asked))
+                    await self._work_out(loaded, await self._alike(loaded, asked))
         finally:
             self._waiting.pop(name, None)
 
-    async def _alike(self, held: LoadedTask, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def _alike(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Takes the questions that wait and are of the same counts: learning is for all.
 
         Those that were just asked are among them: a browser asks after few at a time.
         """
-        span = span_of(held, asked)
+        span = span_of(loaded, asked)
         found = {
             name: other["query"]
             for name, (task, other) in {**self._fresh, **self._waiting}.items()
-            if task.id == held.id and span_of(task, other) == span
+            if task.id == loaded.id and span_of(task, other) == span
         }
         answered = {
             name
             for name in found
-            if (await self._reading(_row, name, held.number) or [("", b"")])[0][1] is not None
+            if (await self._read(_row, name, loaded.number) or [("", b"")])[0][1] is not None
         }
         for name in found:
             self._fresh.pop(name, None)
@@ -152,22 +152,22 @@ class Jobs:
         questions = {name: found[name] for name in found if name not in answered}
         return {"span": span, "questions": questions}
 
-    async def _work_out(self, held: LoadedTask, alike: Mapping[str, Any]) -> None:
+    async def _work_out(self, loaded: LoadedTask, alike: Mapping[str, Any]) -> None:
         if not alike["questions"]:  # another process was faster
             return
-        counts: Counts = await self._reading(counts_of, held, alike["span"])
+        counts: Counts = await self._read(counts_of, loaded, alike["span"])
         request = {
-            "files": {k: base64.b64encode(v).decode() for k, v in held.files.items()},
+            "files": {k: base64.b64encode(v).decode() for k, v in loaded.files.items()},
             "cells": [(*cell, n) for cell, n in counts.cells.items()],
             "questions": list(alike["questions"].values()),
         }
         found = await _worked_out(json.dumps(request).encode())
         if found is None:  # the next to ask starts again
-            log("answer_failed", "an answer could not be worked out", task=held.id)
+            log("answer_failed", "a query could not be answered", task=loaded.id)
             return
         with suppress(NomadpError):  # a store that is away: worked out again when asked
             for name, each in zip(alike["questions"], json.loads(found), strict=True):
-                await self._reading(_answered, name, json.dumps(each).encode())
+                await self._read(_answered, name, json.dumps(each).encode())
                 self._waiting.pop(name, None)  # who asked for it in the meantime has it
 
 
@@ -190,9 +190,9 @@ async def _worked_out(request: bytes) -> bytes | None:
     return found if worker.returncode == 0 else None
 
 
-def span_of(held: LoadedTask, asked: Mapping[str, Any]) -> tuple[int, int]:
+def span_of(loaded: LoadedTask, asked: Mapping[str, Any]) -> tuple[int, int]:
     """The epochs that are asked about: by default all."""
-    return asked.get("start", held.span[0]), asked.get("end", held.span[1])
+    return asked.get("start", loaded.span[0]), asked.get("end", loaded.span[1])
 
 
 def _row(connection: Connection, name: str, task: int) -> list[tuple[Any, ...]]:

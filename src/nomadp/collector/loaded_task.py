@@ -142,7 +142,7 @@ def close_task(connection: Connection, task_id: str) -> None:
     with connection.transaction():
         if not connection.run("UPDATE task SET closed = 1 WHERE id = ?", task_id):
             raise TaskRefused(
-                "a task must be in the store to be closed, and is not",
+                "a task must be in the store to be closed, and this one is not",
                 code="task_not_in_store",
             )
 
@@ -156,32 +156,32 @@ def counters_of(connection: Connection) -> dict[int, dict[str, int]]:
     return found
 
 
-def swept_through(connection: Connection, held: LoadedTask) -> int:
+def swept_through(connection: Connection, loaded: LoadedTask) -> int:
     """The last epoch whose values retention has deleted; -1 if there is none."""
-    rows = connection.rows("SELECT swept FROM task WHERE number = ?", held.number)
+    rows = connection.rows("SELECT swept FROM task WHERE number = ?", loaded.number)
     return int(rows[0][0])
 
 
-def totals_of(connection: Connection, held: LoadedTask) -> dict[int, int]:
+def totals_of(connection: Connection, loaded: LoadedTask) -> dict[int, int]:
     """How many reports each epoch has."""
     sql = "SELECT epoch, SUM(n) FROM cell WHERE task = ? GROUP BY epoch ORDER BY epoch"
-    rows = connection.rows(sql, held.number)
-    return {epoch: int(n) // held.code.entries for epoch, n in rows}
+    rows = connection.rows(sql, loaded.number)
+    return {epoch: int(n) // loaded.code.entries for epoch, n in rows}
 
 
 def counts_of(
-    connection: Connection, held: LoadedTask, epochs: tuple[int, int] | None = None
+    connection: Connection, loaded: LoadedTask, epochs: tuple[int, int] | None = None
 ) -> "Counts":
     """What was released how often, in all epochs or from the first to before the last."""
     from nomadp.reports.counts import Counts  # a start must not wait for it
 
-    low, high = epochs or (held.span[0], held.span[1])
+    low, high = epochs or (loaded.span[0], loaded.span[1])
     rows: list[tuple[Any, ...]] = connection.rows(
         "SELECT value, SUM(n) FROM cell WHERE task = ? AND epoch >= ? AND epoch < ? "
         "GROUP BY value ORDER BY value",
-        held.number,
+        loaded.number,
         low,
         high,
     )
-    law, length = held.bundle.mechanism.identity, held.report_length
+    law, length = loaded.bundle.mechanism.identity, loaded.report_length
     return Counts({(law, length, value): int(n) for value, n in rows})

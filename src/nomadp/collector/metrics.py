@@ -40,18 +40,22 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
     def _lines(self) -> list[str]:
-        lines = _head("nomadp_uploads_total", "counter", "Uploads answered, by status.")
+        lines = _head("nomadp_uploads_total", "counter", "Answered uploads by HTTP status.")
         lines += [
             self._sample("uploads_total", n, f'status="{status}"')
             for status, n in sorted(self.uploads.items())
         ]
-        lines += _head("nomadp_wrong_tokens_total", "counter", "Wrong tokens, by role.")
+        lines += _head(
+            "nomadp_wrong_tokens_total", "counter", "Requests with a wrong token, by role."
+        )
         lines += [
             self._sample("wrong_tokens_total", self.wrong_tokens[role], f'role="{role}"')
             for role in ("analyst", "operator")
         ]
         lines += _head(
-            "nomadp_upload_seconds", "histogram", "From the last byte to the answer."
+            "nomadp_upload_seconds",
+            "histogram",
+            "Seconds from the last byte of an upload to its answer.",
         )
         total = 0
         for bound, n in zip((*BOUNDS_S, "+Inf"), self._buckets, strict=True):

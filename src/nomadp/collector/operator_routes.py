@@ -43,53 +43,59 @@ def operator_routes(service: "Service") -> list[Route]:
 
 
 async def _tasks(service: "Service", request: Request) -> Response:
-    held = await service.registry.every()
-    return json_reply(await service.reading(overview, held))
+    loaded = await service.registry.all_tasks()
+    return json_reply(await service.read(overview, loaded))
 
 
 async def _show(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    found = await service.reading(overview, [held])
+    loaded = await task_of(service, request)
+    found = await service.read(overview, [loaded])
     return json_reply(found["tasks"][0])
 
 
 async def _add(service: "Service", request: Request) -> Response:
     bundle = _bundle(await read_json(request, TASK_MESSAGE_BYTES))
-    await service.reading(add_task, bundle)
-    await service.registry.look()
-    log("task_added", "a task was added", task=bundle.task.id)
+    await service.read(add_task, bundle)
+    await service.registry.refresh()
+    log("task_added", "task added", task=bundle.task.id)
     return json_reply({"task_id": bundle.task.id}, 201, location=f"/tasks/{bundle.task.id}")
 
 
 async def _close(service: "Service", request: Request) -> Response:
-    held = await task_of(service, request)
-    await service.reading(close_task, held.id)
-    log("task_closed", "a task was closed", task=held.id)
-    return json_reply({"task_id": held.id, "closed": True})
+    loaded = await task_of(service, request)
+    await service.read(close_task, loaded.id)
+    log("task_closed", "task closed", task=loaded.id)
+    return json_reply({"task_id": loaded.id, "closed": True})
 
 
 async def _metrics(service: "Service", request: Request) -> Response:
     free = service.store.free_bytes()
     gauges = {
-        "reports_acknowledged_total": ("Reports told to be kept.", service.metrics.reports),
-        "commits_total": ("Commits of the writer.", service.writer.commits),
-        "queued_reports": ("Reports on their way to disk.", service.writer.waiting),
+        "reports_acknowledged_total": (
+            "Reports acknowledged to their senders.",
+            service.metrics.reports,
+        ),
+        "commits_total": ("Commits by the writer.", service.writer.commits),
+        "queued_reports": ("Reports waiting to be written to disk.", service.writer.waiting),
         "deleted_reports_total": (
-            "Values deleted after their retention.",
+            "Report values deleted after their retention period.",
             service.retention.deleted,
         ),
-        "ready": ("1 if reports can be taken.", float(await service.refusal() is None)),
+        "ready": (
+            "1 if the collector accepts reports.",
+            float(await service.refusal() is None),
+        ),
         "clock_suspect": (
-            "1 if the clock must be confirmed.",
+            "1 if the operator must confirm the clock.",
             service.condition.clock.is_suspect,
         ),
         "store_corrupt": (
-            "1 if the store was seen to be damaged.",
+            "1 if the store is damaged.",
             service.condition.is_corrupt,
         ),
     }
     if free is not None:
-        gauges["free_bytes"] = ("Room on the disk of the store.", free)
+        gauges["free_bytes"] = ("Free space on the disk of the store.", free)
     return PlainTextResponse(service.metrics.rendered(gauges), media_type=PROMETHEUS)
 
 

@@ -20,20 +20,20 @@ __all__ = ["overview", "would_delete"]
 def overview(connection: Connection, tasks: Sequence[LoadedTask]) -> dict[str, Any]:
     counters = counters_of(connection)
     closed = {row.number for row in task_rows(connection) if row.closed}
-    shown = [_shown(connection, held, counters, closed) for held in tasks]
+    shown = [_shown(connection, loaded, counters, closed) for loaded in tasks]
     return {"tasks": shown, "collector": counters[EVERY_TASK]}
 
 
 def _shown(
     connection: Connection,
-    held: LoadedTask,
+    loaded: LoadedTask,
     counters: dict[int, dict[str, int]],
     closed: set[int],
 ) -> dict[str, Any]:
-    task = held.bundle.task
-    totals = totals_of(connection, held)
+    task = loaded.bundle.task
+    totals = totals_of(connection, loaded)
     return {
-        "task_id": held.id,
+        "task_id": loaded.id,
         "purpose": task.purpose,
         "mechanism": task.mechanism,
         "epsilon": str(task.epsilon),
@@ -41,10 +41,10 @@ def _shown(
         "end": task.end,
         "time_precision": task.time_precision,
         "min_batch_size": task.min_batch_size,
-        "closed": held.number in closed,
+        "closed": loaded.number in closed,
         "reports": sum(totals.values()),
         "by_epoch": {str(epoch): n for epoch, n in totals.items()},
-        "counters": counters.get(held.number, {}),
+        "counters": counters.get(loaded.number, {}),
     }
 
 
@@ -52,9 +52,9 @@ def would_delete(connection: Connection, now_s: float) -> int:
     """How many reports have outlived their retention at a time and still have values."""
     count = 0
     for row in task_rows(connection):
-        held = read_task(connection, row.id)
-        if held is not None:
-            last, swept = last_epoch(held, now_s), swept_through(connection, held)
-            totals = totals_of(connection, held)
+        loaded = read_task(connection, row.id)
+        if loaded is not None:
+            last, swept = last_epoch(loaded, now_s), swept_through(connection, loaded)
+            totals = totals_of(connection, loaded)
             count += sum(n for epoch, n in totals.items() if swept < epoch <= last)
     return count

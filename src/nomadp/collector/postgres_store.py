@@ -12,9 +12,9 @@ from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
-    Kept,
     Store,
     StoreCorrupt,
+    StoredReport,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -101,8 +101,8 @@ class PostgresConnection(Connection):
     def prepare(self) -> None:
         if self.rows("SHOW fsync") != [("on",)]:
             raise StoreRefused(
-                "PostgreSQL must have fsync on, or a crash loses what was acknowledged, and "
-                "has it off; set fsync = on",
+                "PostgreSQL must have fsync on, or a crash loses acknowledged reports, and "
+                "it is off; set fsync = on",
                 code="fsync_off",
             )
         with self.transaction():
@@ -156,7 +156,7 @@ class PostgresConnection(Connection):
             self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         with _explained():
             columns = [list(each) for each in (arrivals.ids, arrivals.epochs, arrivals.values)]
             new = self.raw.execute(_ADD, (arrivals.task, *columns), binary=True).fetchall()
@@ -165,11 +165,11 @@ class PostgresConnection(Connection):
         inserted = {bytes(name) for (name,) in new}
         return self.known(arrivals.task, [i for i in arrivals.ids if i not in inserted])
 
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         with _explained():
             rows = self.raw.execute(_KNOWN, (task, list(ids)), binary=True).fetchall()
         return {
-            bytes(name): Kept(epoch, None if value is None else bytes(value))
+            bytes(name): StoredReport(epoch, None if value is None else bytes(value))
             for name, epoch, value in rows
         }
 
@@ -207,7 +207,9 @@ def _damage(connection: PostgresConnection) -> tuple[list[str], list[str]]:
         indexes = [row[0] for row in connection.rows(_INDEXES)]
         asked += [(name, checked.format(name)) for name in indexes]
     else:
-        notes.append("indexes were not compared with their tables: CREATE EXTENSION amcheck")
+        notes.append(
+            "indexes were not compared with their tables; run CREATE EXTENSION amcheck first"
+        )
     for name, sql in asked:
         try:
             connection.rows(sql)
@@ -226,7 +228,7 @@ def _shown(url: str) -> str:
         said = conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         raise StoreRefused(
-            "a store must be a file or postgresql://USER@HOST/DATABASE, and is neither",
+            "a store must be a file or postgresql://USER@HOST/DATABASE, and this is neither",
             code="store_address_malformed",
         ) from None
     return f"postgresql://{said.get('host') or 'localhost'}/{said.get('dbname') or ''}"
@@ -244,15 +246,16 @@ def _refuse(error: psycopg.Error) -> NoReturn:
     # Without the original's text: it may quote the address and the user.
     if isinstance(error, errors.DiskFull):
         raise StoreFull(
-            "the disk of the store must have room, and is full", code="storage_full"
+            "the disk of the store must have free space, and is full", code="storage_full"
         ) from None
     if isinstance(error, _DAMAGE):
-        raise StoreCorrupt(f"PostgreSQL says {error.sqlstate}", code="store_corrupt") from None
+        raise StoreCorrupt(
+            f"PostgreSQL reported {error.sqlstate}", code="store_corrupt"
+        ) from None
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"
         raise StoreUnavailable(
-            f"PostgreSQL must be reachable, and is not ({state}); psql with the same address "
-            "says why",
+            f"PostgreSQL must be reachable, and is not ({state}); check the address with psql",
             code="store_unavailable",
             state=state,
         ) from None

@@ -10,7 +10,7 @@ from nomadp.collector.loaded_task import LoadedTask, read_task, task_rows
 from nomadp.collector.store import Connection, StoreRefused, StoreUnavailable
 from nomadp.protocol.task import is_task_id
 
-__all__ = ["Reading", "Registry"]
+__all__ = ["StoreReader", "Registry"]
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ LOOK_AGAIN_S = 1.0
 """Ids that are not known are looked for at most so often: anybody can make them up."""
 
 
-class Reading:
+class StoreReader:
     """Questions to the store that do not wait for the writer, one after the other."""
 
     def __init__(
@@ -39,7 +39,9 @@ class Reading:
         with self._in_use:
             try:
                 if self._is_closed:
-                    raise StoreUnavailable("the collector ends", code="collector_stopping")
+                    raise StoreUnavailable(
+                        "the collector is stopping", code="collector_stopping"
+                    )
                 if self._connection is None:
                     self._connection = self._connect()
                 return ask(self._connection, *arguments)
@@ -62,8 +64,8 @@ class Reading:
 class Registry:
     """By id. What is not there may have been added by another process a moment ago."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, read: StoreReader) -> None:
+        self._read = read
         self._ready: dict[str, LoadedTask] = {}
         self._ids: frozenset[str] = frozenset()
         self._looked_s = -LOOK_AGAIN_S
@@ -73,15 +75,15 @@ class Registry:
 
     async def find(self, task_id: str) -> LoadedTask | None:
         """The same, looking for it in the store."""
-        if (held := self._ready.get(task_id)) is not None or not is_task_id(task_id):
-            return held
+        if (loaded := self._ready.get(task_id)) is not None or not is_task_id(task_id):
+            return loaded
         if task_id not in self._ids:
             await self._look()
         if task_id not in self._ids:
             return None
         async with self._making:
             if task_id not in self._ready:
-                made = await self._reading(read_task, task_id)
+                made = await self._read(read_task, task_id)
                 if made is not None:
                     self._ready[task_id] = made
         return self._ready.get(task_id)
@@ -89,14 +91,14 @@ class Registry:
     async def _look(self, *, now: bool = False) -> None:
         if now or time.monotonic() - self._looked_s >= LOOK_AGAIN_S:
             self._looked_s = time.monotonic()
-            self._ids = frozenset(row.id for row in await self._reading(task_rows))
+            self._ids = frozenset(row.id for row in await self._read(task_rows))
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """At once: a task was added here."""
         await self._look(now=True)
 
-    async def every(self) -> list[LoadedTask]:
+    async def all_tasks(self) -> list[LoadedTask]:
         """All of them, made ready."""
-        await self.look()
+        await self.refresh()
         found = [await self.find(task_id) for task_id in sorted(self._ids)]
         return sorted((each for each in found if each), key=lambda each: each.number)

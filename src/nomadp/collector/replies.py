@@ -33,10 +33,10 @@ def problem_reply(problem: Problem) -> Response:
 
 
 async def task_of(service: "Service", request: Request) -> LoadedTask:
-    held = await service.registry.find(request.path_params["task"])
-    if held is None:
+    loaded = await service.registry.find(request.path_params["task"])
+    if loaded is None:
         raise Problem("unrecognized_task")
-    return held
+    return loaded
 
 
 def guarded(
@@ -49,7 +49,7 @@ def guarded(
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             if scheme.lower() != "bearer":
                 raise Problem("unauthorized")
-            if not await service.reading(is_token, role, token.strip()):
+            if not await service.read(is_token, role, token.strip()):
                 await service.wrong_tokens.refuse(role)
                 raise Problem("unauthorized")
             return await handle(service, request)

@@ -30,19 +30,19 @@ class Retention:
         self.deleted = 0
         """Values that this process deleted."""
 
-    def sweep(self, held: LoadedTask) -> None:
+    def sweep(self, loaded: LoadedTask) -> None:
         """One task's, until all is done or somebody says that it must not go on."""
         now_s = self._clock()  # before it is judged: it may jump in between
         if not self._may_go_on():
             return
-        with closing(deletions(self._store, held, now_s)) as steps:
+        with closing(deletions(self._store, loaded, now_s)) as steps:
             for count in steps:
                 if count:
                     self.deleted += count
                     log(
                         "values_deleted",
-                        "values deleted after their retention",
-                        task=held.id,
+                        "report values deleted after their retention period",
+                        task=loaded.id,
                         reports=count,
                         clock=utc(now_s),
                     )
@@ -57,38 +57,38 @@ class Retention:
         self._is_over.set()
 
 
-def last_epoch(held: LoadedTask, now_s: float) -> int:
+def last_epoch(loaded: LoadedTask, now_s: float) -> int:
     """The last epoch whose retention has passed; before the task's first if none has."""
-    start, end, retention, precision = held.span
+    start, end, retention, precision = loaded.span
     passed = int((now_s - GRACE_S) // precision) - retention
     return max(start - 1, min(passed, end - 1))
 
 
-def deletions(store: Store, held: LoadedTask, now_s: float) -> Generator[int, None, None]:
+def deletions(store: Store, loaded: LoadedTask, now_s: float) -> Generator[int, None, None]:
     """Delete the values of all epochs whose retention has passed; yields how many at each step.
 
     Counts go last, and only if the task wants it.
     """
-    last = last_epoch(held, now_s)
-    if last < held.span[0]:
+    last = last_epoch(loaded, now_s)
+    if last < loaded.span[0]:
         return
     connection = store.connect()
     try:
-        if swept_through(connection, held) < last:
-            yield from _without_values(connection, held, last)
-            _end(connection, held, last)
+        if swept_through(connection, loaded) < last:
+            yield from _without_values(connection, loaded, last)
+            _end(connection, loaded, last)
     finally:
         connection.close()
 
 
 def _without_values(
-    connection: Connection, held: LoadedTask, last: int
+    connection: Connection, loaded: LoadedTask, last: int
 ) -> Generator[int, None, None]:
     after = b""
     while True:
         rows = connection.rows(
             "SELECT id FROM report WHERE task = ? AND id > ? ORDER BY id LIMIT ?",
-            held.number,
+            loaded.number,
             after,
             AT_ONCE,
         )
@@ -99,7 +99,7 @@ def _without_values(
             count = connection.run(
                 "UPDATE report SET value = NULL WHERE task = ? AND id > ? AND id <= ? "
                 "AND epoch <= ? AND value IS NOT NULL",
-                held.number,
+                loaded.number,
                 first,
                 after,
                 last,
@@ -107,10 +107,15 @@ def _without_values(
         yield count
 
 
-def _end(connection: Connection, held: LoadedTask, last: int) -> None:
+def _end(connection: Connection, loaded: LoadedTask, last: int) -> None:
     with connection.transaction():
-        if held.bundle.task.delete_counts:
-            connection.run("DELETE FROM cell WHERE task = ? AND epoch <= ?", held.number, last)
+        if loaded.bundle.task.delete_counts:
+            connection.run(
+                "DELETE FROM cell WHERE task = ? AND epoch <= ?", loaded.number, last
+            )
         connection.run(
-            "UPDATE task SET swept = ? WHERE number = ? AND swept < ?", last, held.number, last
+            "UPDATE task SET swept = ? WHERE number = ? AND swept < ?",
+            last,
+            loaded.number,
+            last,
         )

@@ -12,13 +12,13 @@ import uvicorn
 
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.basemap import Basemap
-from nomadp.collector.connections import opened
+from nomadp.collector.connections import open_store
 from nomadp.collector.limits import NOSNIFF, GuardedProtocol
 from nomadp.collector.logs import log
 from nomadp.collector.service import Service
 from nomadp.collector.store import Store, StoreRefused
 
-__all__ = ["Listeners", "Server", "bound", "run_process", "serve"]
+__all__ = ["Listeners", "Server", "listen_on", "run_process", "serve"]
 
 BACKLOG = 2048
 KEEP_ALIVE_S = 75
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listen_on(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -53,7 +53,7 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise StoreRefused(
-            f"the address {host}:{port} must be free and ours, and is not "
+            f"the address {host}:{port} must be a free address of this machine, and is not "
             f"({error.strerror}); choose another with --host and --port",
             code="address_unavailable",
             host=host,
@@ -132,15 +132,15 @@ def run_process(
         for number in _SIGNALS:
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, told, number)
-        held = opened(store) if isinstance(store, str) else store
-        service = Service(held, basemap=basemap, worker=worker)
+        loaded = open_store(store) if isinstance(store, str) else store
+        service = Service(loaded, basemap=basemap, worker=worker)
         await serve(
             service,
             listeners,
             stop,
             ready=lambda: log("ready", "ready", addresses=list(said)),
         )
-        log("stopped", "stopped; what was acknowledged is on disk")
+        log("stopped", "stopped; every acknowledged report is on disk")
 
     _raise_file_limit()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:

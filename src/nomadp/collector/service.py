@@ -8,11 +8,11 @@ from contextlib import closing, suppress
 from nomadp.collector.basemap import Basemap
 from nomadp.collector.clock import Clock
 from nomadp.collector.condition import Condition
-from nomadp.collector.disk_space import Space
+from nomadp.collector.disk_space import DiskSpace
 from nomadp.collector.jobs import Jobs
 from nomadp.collector.logs import log, log_failure
 from nomadp.collector.metrics import Metrics
-from nomadp.collector.registry import Reading, Registry
+from nomadp.collector.registry import Registry, StoreReader
 from nomadp.collector.retention import Retention
 from nomadp.collector.store import Connection, Store, StoreCorrupt, StoreRefused
 from nomadp.collector.tokens import WrongTokens
@@ -35,18 +35,18 @@ class Service:
         store: Store,
         *,
         clock: Clock | None = None,
-        space: Space | None = None,
+        space: DiskSpace | None = None,
         basemap: Basemap | None = None,
         worker: str = "",
     ) -> None:
         self.store, self.basemap = store, basemap
         self.clock = clock or Clock()
-        self.condition = Condition(self.clock, space or Space(store.free_bytes))
+        self.condition = Condition(self.clock, space or DiskSpace(store.free_bytes))
         self.writer = Writer(store, asyncio.get_running_loop(), self.condition)
-        self.reading = Reading(store.connect, self.condition.saw)
+        self.read = StoreReader(store.connect, self.condition.record)
         self.retention = Retention(store, self.clock)
-        self.registry = Registry(self.reading)
-        self.jobs = Jobs(self.reading)
+        self.registry = Registry(self.read)
+        self.jobs = Jobs(self.read)
         self.metrics = Metrics(worker)
         self.wrong_tokens = WrongTokens(self.metrics)
         self._work: list[asyncio.Task[None]] = []
@@ -58,7 +58,7 @@ class Service:
         await asyncio.to_thread(self.writer.start)
         try:
             await self._look_at_clock()
-            await self.registry.every()
+            await self.registry.all_tasks()
         except BaseException:  # a thread that is left alone with a connection ends in a crash
             await self.stop()
             raise
@@ -77,7 +77,7 @@ class Service:
         self.wrong_tokens.stop()
         await self.jobs.stop()
         await asyncio.to_thread(self.writer.stop)
-        await asyncio.to_thread(self.reading.close)
+        await asyncio.to_thread(self.read.close)
 
     async def refusal(self) -> str | None:
         """Why no report could be taken now, as the kind of a problem; None if one could."""
@@ -86,7 +86,7 @@ class Service:
         if not self.writer.is_well:
             return "unavailable"
         try:
-            await self.reading(lambda connection: connection.rows("SELECT 1"))
+            await self.read(lambda connection: connection.rows("SELECT 1"))
         except StoreRefused:
             return self.condition.refusal or "unavailable"
         return None
@@ -99,39 +99,45 @@ class Service:
                 await work()
                 reason = ""
             except StoreRefused as error:
-                self.condition.saw(error)
+                self.condition.record(error)
                 if str(error) != reason and not self._is_over.is_set():
                     reason = str(error)
-                    log("store_work_waits", "work on the store waits", reason=reason)
+                    log(
+                        "store_work_waits",
+                        "background work on the store is waiting",
+                        reason=reason,
+                    )
             except Exception as error:
-                log_failure("store_work_failed", "work on the store failed", error)
+                log_failure("store_work_failed", "background work on the store failed", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_over.wait(), pause_s)
 
     async def _look_around(self) -> None:
         """What one collector on a store knows of it concerns the others, too."""
         if self.condition.is_corrupt:
-            await self.reading(lambda connection: connection.warn_others())
-        elif await self.reading(lambda connection: connection.is_warned()):
-            raise StoreCorrupt("as another collector on it has seen", code="store_corrupt")
+            await self.read(lambda connection: connection.warn_others())
+        elif await self.read(lambda connection: connection.is_warned()):
+            raise StoreCorrupt(
+                "another collector that uses it found damage", code="store_corrupt"
+            )
         await self._look_at_clock()
 
     async def _look_at_clock(self) -> None:
         """Learn what others know of the time, and let them know."""
         clock = self.clock
-        clock.learn(await self.reading(Connection.newest_time))
-        seconds = clock.to_keep()
+        clock.set_newest(await self.read(Connection.newest_time))
+        seconds = clock.time_to_store()
         if seconds is not None and not self.condition.is_corrupt:
-            await self.reading(Connection.keep_time, seconds)
-            clock.kept(seconds)
+            await self.read(Connection.keep_time, seconds)
+            clock.mark_stored(seconds)
 
     async def _sweep(self) -> None:
         if time.monotonic() - self._checked_s >= CHECK_S:
             await asyncio.to_thread(self._check)
             self._checked_s = time.monotonic()
-        for held in await self.registry.every():
+        for loaded in await self.registry.all_tasks():
             if not self.condition.is_corrupt:
-                await asyncio.to_thread(self.retention.sweep, held)
+                await asyncio.to_thread(self.retention.sweep, loaded)
         if not self.condition.is_corrupt:
             await asyncio.to_thread(self.store.tidy)
 

@@ -19,9 +19,9 @@ from nomadp.collector.store import (
     Arrivals,
     Cell,
     Connection,
-    Kept,
     Store,
     StoreCorrupt,
+    StoredReport,
     StoreFull,
     StoreRefused,
     StoreUnavailable,
@@ -81,7 +81,7 @@ class SqliteStore(Store):
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise StoreRefused(
-                f"{path} cannot be made: {error.strerror or error}", code="store_unwritable"
+                f"{path} cannot be created: {error.strerror or error}", code="store_unwritable"
             ) from error
         connection = SqliteConnection(path)
         try:
@@ -187,7 +187,7 @@ class SqliteConnection(Connection):
             with suppress(sqlite3.Error):
                 self.raw.execute("ROLLBACK")
 
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         known = self.known(arrivals.task, arrivals.ids)
         packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
         values = b"".join(arrivals.values)
@@ -197,19 +197,19 @@ class SqliteConnection(Connection):
         # What is ignored must be known: anything else would be acknowledged and lost.
         if added + len(known) != len(arrivals.ids):
             raise StoreRefused(
-                f"a commit must store all of its {len(arrivals.ids)} reports that are not "
-                f"known, got {added} of {len(arrivals.ids) - len(known)}; none is acknowledged",
+                f"a commit must store all of its {len(arrivals.ids) - len(known)} new reports, "
+                f"got {added}; none is acknowledged",
                 code="commit_incomplete",
                 new=len(arrivals.ids) - len(known),
                 stored=added,
             )
         return known
 
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         packed = self._packed(task, ids, [0] * len(ids))
         with _explained():
             rows = self.raw.execute(_KNOWN, packed).fetchall()
-        return {bytes(name): Kept(epoch, value) for name, epoch, value in rows}
+        return {bytes(name): StoredReport(epoch, value) for name, epoch, value in rows}
 
     @staticmethod
     def _packed(task: int, ids: Sequence[bytes], epochs: Sequence[int]) -> dict[str, Any]:
@@ -243,19 +243,19 @@ def _refuse(error: sqlite3.Error) -> NoReturn:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_FULL") or name == "SQLITE_IOERR_WRITE":
         raise StoreFull(
-            "the disk of the store must have room, and is full", code="storage_full"
+            "the disk of the store must have free space, and is full", code="storage_full"
         ) from error
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_INTERRUPT")):
         raise StoreUnavailable(
-            f"the store must be free and readable, and is not ({name})",
+            f"the store must be readable and not locked, and it is not ({name})",
             code="store_unavailable",
             state=name,
         ) from error
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        raise StoreCorrupt(f"no SQLite file in order, {name}", code="store_corrupt") from error
+        raise StoreCorrupt(f"SQLite reported {name}", code="store_corrupt") from error
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         raise StoreRefused(
-            f"a store must be an SQLite file that can be written, and is not ({name})",
+            f"a store must be a writable SQLite file, and this one is not ({name})",
             code="store_unwritable",
             state=name,
         ) from error

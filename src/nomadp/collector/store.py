@@ -17,7 +17,7 @@ __all__ = [
     "EVERY_TASK",
     "Arrivals",
     "Connection",
-    "Kept",
+    "StoredReport",
     "Store",
     "StoreCorrupt",
     "StoreFull",
@@ -52,8 +52,8 @@ class StoreCorrupt(StoreRefused):
 
     def __init__(self, reason: str, *, code: str | None = None) -> None:
         super().__init__(
-            f"a store must be as it was written, and is damaged ({reason}); stop the "
-            'collector, keep a copy of the store as it is, and run "nomadp collector check"',
+            f"a store must be intact, and this one is damaged ({reason}); stop the collector, "
+            'keep a copy of the store as it is, and run "nomadp collector check"',
             code=code,
             reason=reason,
         )
@@ -63,7 +63,7 @@ class StoreFull(StoreRefused):
     """The disk has no room for more."""
 
 
-class Kept(NamedTuple):
+class StoredReport(NamedTuple):
     """What is stored under an id; no value once its retention has passed."""
 
     epoch: int
@@ -85,7 +85,7 @@ class Arrivals:
 class Written(NamedTuple):
     """What a commit found, before it wrote the rest."""
 
-    known: dict[tuple[int, bytes], Kept]
+    known: dict[tuple[int, bytes], StoredReport]
     """Those of the arrivals that were there already, by task and id."""
     closed: frozenset[int]
     """Tasks that take nothing new: of them nothing was written."""
@@ -113,11 +113,11 @@ class Connection(ABC):
         """Inside, the store is seen as it is now, whatever others write meanwhile."""
 
     @abstractmethod
-    def add(self, arrivals: Arrivals) -> dict[bytes, Kept]:
+    def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
         """Insert what is new; returns what was there under the others' ids."""
 
     @abstractmethod
-    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, Kept]:
+    def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         """What is stored under these ids."""
 
     @abstractmethod
@@ -162,8 +162,8 @@ class Connection(ABC):
             raise StoreRefused(
                 f"a store must be of layout 1 to {LAYOUT}, got {text[:20]}; "
                 + (
-                    "it was written by a newer nomadp: install that version again, or restore "
-                    "a backup that was made before"
+                    "a newer nomadp wrote it: install that version again, or restore a backup "
+                    "made before the upgrade"
                     if is_newer
                     else "restore a backup"
                 ),
@@ -177,9 +177,9 @@ class Connection(ABC):
         """Refuse to change tables that a collector of an older version still uses."""
         if self.has_others():
             raise StoreRefused(
-                f"a store of layout {layout} must be at rest to be brought to layout {LAYOUT}, "
-                "and a collector or another program has it open; stop it, make a backup and "
-                "run the same again",
+                f"a store of layout {layout} must not be in use while it is migrated to layout "
+                f"{LAYOUT}, and a collector or another program has it open; stop that program, "
+                "make a backup and run the same command again",
                 code="store_in_use",
                 layout=layout,
             )
@@ -192,7 +192,7 @@ class Connection(ABC):
         if found:
             log(
                 "store_migrated",
-                "the store is brought to a newer layout",
+                "migrated the store to a newer layout",
                 before=found,
                 after=LAYOUT,
             )
@@ -241,7 +241,7 @@ class Connection(ABC):
             tasks = self.rows("SELECT number, closed, swept FROM task")
             closed = frozenset(number for number, is_closed, _ in tasks if is_closed)
             swept = {number: last for number, _, last in tasks}
-            known: dict[tuple[int, bytes], Kept] = {}
+            known: dict[tuple[int, bytes], StoredReport] = {}
             cells: list[Cell] = []
             for each in sorted(arrivals, key=lambda a: a.task):
                 is_closed = each.task in closed

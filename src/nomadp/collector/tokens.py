@@ -23,7 +23,7 @@ __all__ = [
     "WrongTokens",
     "first_tokens",
     "is_token",
-    "renew",
+    "renew_token",
 ]
 
 ANALYST, OPERATOR = "analyst", "operator"
@@ -94,7 +94,7 @@ class WrongTokens:
         """One line for all that came since the last, if any did."""
         if not self._unlogged:
             return False
-        log("wrong_tokens", "wrong tokens were refused", **self._unlogged)
+        log("wrong_tokens", "requests with wrong tokens were refused", **self._unlogged)
         self._unlogged.clear()
         return True
 
@@ -109,7 +109,7 @@ def first_tokens(
     }
     if chosen[ANALYST] and chosen[ANALYST] == chosen[OPERATOR]:
         raise TokenRefused(
-            "analyst and operator must have tokens of their own, got one for both",
+            "the analyst and the operator must have different tokens, got one token for both",
             code="token_of_both_roles",
         )
     with connection.transaction():
@@ -121,7 +121,7 @@ def first_tokens(
     return made
 
 
-def renew(connection: Connection, role: str) -> str:
+def renew_token(connection: Connection, role: str) -> str:
     """A new token; the old one is worth nothing from now on."""
     with connection.transaction():
         return _keep(connection, role, secrets.token_urlsafe(32))
@@ -149,8 +149,8 @@ def _check_strength(role: str, token: str) -> None:
     bits = len(token) * math.log2(alphabet) if alphabet else 0
     if bits < BITS_MIN or len(set(token)) < DISTINCT_MIN:
         raise TokenRefused(
-            f"the {role}'s token must have {BITS_MIN} random bits, such as 32 hex digits or 22 "
-            f"characters of base64, and has fewer or other characters; draw one: python3 -c "
+            f"the {role}'s token must have {BITS_MIN} random bits or more, such as 32 hex "
+            "digits or 22 characters of base64, got a weaker one; generate one with python3 -c "
             '"import secrets; print(secrets.token_urlsafe(32))"',
             code="token_too_weak",
             role=role,

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from nomadp.collector.basemap import Basemap, checked_basemap
+from nomadp.collector.basemap import Basemap, load_basemap
 from nomadp.collector.logs import log
 from nomadp.collector.server import Listeners
 
@@ -37,7 +37,7 @@ def run_workers(
                 if worker.poll() is not None and not ended_by:
                     log(
                         "worker_restarted",
-                        "a worker ended and is started again",
+                        "a worker ended and is being restarted",
                         exit_code=worker.returncode,
                     )
                     time.sleep(PAUSE_S)
@@ -86,7 +86,7 @@ def _main() -> None:
 
     public, operator = (socket.socket(fileno=int(each)) for each in sys.argv[1:3])
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-    basemap = checked_basemap(Path(sys.argv[4])) if len(sys.argv) > 4 else None
+    basemap = load_basemap(Path(sys.argv[4])) if len(sys.argv) > 4 else None
     listeners, worker = Listeners(public, operator), sys.argv[3]
     code = run_process(os.environ[STORE_VARIABLE], listeners, basemap=basemap, worker=worker)
     sys.exit(128 + code if code else 0)

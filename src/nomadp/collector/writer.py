@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 
-from nomadp.collector.commits import Group, Pending, grouped
+from nomadp.collector.commits import Group, Pending, group_by_task
 from nomadp.collector.condition import Condition
 from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.logs import log, log_failure
@@ -63,13 +63,13 @@ class Writer:
         return self._thread.is_alive() and self._connection is not None
 
     def submit(
-        self, held: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
+        self, loaded: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
     ) -> "asyncio.Future[list[str]]":
         """What becomes of each report, once it is on disk; `Overloaded` if there is no room."""
         if self._is_stopping or self.waiting + len(ids) > QUEUE_REPORTS:
             raise Overloaded
         self.waiting += len(ids)
-        pending = Pending(held, ids, epochs, values, self._loop.create_future())
+        pending = Pending(loaded, ids, epochs, values, self._loop.create_future())
         self._queue.put(pending)
         return pending.done
 
@@ -120,10 +120,10 @@ class Writer:
             return
         try:
             if self._condition.is_corrupt:
-                raise StoreCorrupt("as was seen before", code="store_corrupt")
-            self._write(grouped(batch), refusals)
+                raise StoreCorrupt("damage was found earlier", code="store_corrupt")
+            self._write(group_by_task(batch), refusals)
         except StoreCorrupt as error:  # and counters cannot be kept either
-            self._condition.saw(error)
+            self._condition.record(error)
             for each in batch:
                 each.error = error
         except Exception as error:
@@ -140,10 +140,10 @@ class Writer:
             return sum((group.settle(written) for group in groups), refusals)
 
         clock = self._condition.clock
-        seconds = clock.to_keep()
+        seconds = clock.time_to_store()
         self._connection.write([group.arrivals for group in groups], told, seconds)
         if seconds is not None:
-            clock.kept(seconds)
+            clock.mark_stored(seconds)
 
     def _failed(
         self, batch: list[Pending], refusals: Counter[tuple[int, str]], error: Exception
@@ -154,9 +154,9 @@ class Writer:
         with self._lock:
             self._refusals.update(refusals)
         if not isinstance(error, StoreRefused):
-            log_failure("commit_failed", "a commit failed", error)
+            log_failure("commit_failed", "commit failed", error)
         elif self.is_well:
-            log("commit_failed", "a commit failed", reason=str(error))
+            log("commit_failed", "commit failed", reason=str(error))
         if isinstance(error, StoreUnavailable) or not isinstance(error, StoreRefused):
             if self._connection is not None:
                 with suppress(Exception):
@@ -172,6 +172,6 @@ class Writer:
             if each.done.done():  # the sender is gone
                 continue
             if each.error is None:
-                each.done.set_result(each.fates)
+                each.done.set_result(each.outcomes)
             else:
                 each.done.set_exception(each.error)

@@ -1,4 +1,4 @@
-"""Questions to a running collector, over HTTP, as an analyst's own program would ask them."""
+"""Send queries to a running collector over HTTP, as an analyst's own program would."""
 
 import http.client
 import json
@@ -12,88 +12,89 @@ from nomadp.protocol.address import Address
 from nomadp.protocol.fetch import fetch_counts
 from nomadp.reports.counts import Counts
 
-__all__ = ["Analyst", "AnswerMissing", "Asked"]
+__all__ = ["Analyst", "AnswerMissing", "Job"]
 
 PATIENCE_S = 600.0
-"""A machine that does much else takes its time."""
+"""A busy machine may need long for one query."""
 PAUSE_S = 0.25
 
 
 class AnswerMissing(NomadpError):
-    """The collector refused a question, or took too long."""
+    """The collector refused a query, or took too long."""
 
     kind = "answer"
 
 
-class Asked(NamedTuple):
-    """A question that a collector works on."""
+class Job(NamedTuple):
+    """A query that a collector works on."""
 
     task_id: str
-    question: Mapping[str, Any]
-    job: str
+    query: Mapping[str, Any]
+    job_id: str
 
 
 class Analyst(NamedTuple):
-    """Who holds the analyst's token of a collector."""
+    """A client of one collector that has the analyst's token."""
 
     address: str
     token: str
 
-    def ask(self, task_id: str, questions: Sequence[Mapping[str, Any]]) -> list[Asked]:
-        """All at once: what the reports tell is learned once for all of them."""
-        found = []
-        for question in questions:
-            status, said = self._request(
-                "POST", f"/tasks/{task_id}/collection_jobs", {"query": question}
+    def start(self, task_id: str, queries: Sequence[Mapping[str, Any]]) -> list[Job]:
+        """Create all jobs before the first result is fetched, so that they share one fit."""
+        jobs = []
+        for query in queries:
+            status, reply = self._request(
+                "POST", f"/tasks/{task_id}/collection_jobs", {"query": query}
             )
             if status != 201:
                 raise AnswerMissing(
-                    f"a question must be taken, and was answered by {status}",
+                    f"the collector must accept the query, and replied with status {status}",
                     code="query_refused",
                     status=status,
                 )
-            found.append(Asked(task_id, question, said["job"]))
-        return found
+            jobs.append(Job(task_id, query, reply["job"]))
+        return jobs
 
-    def answer(self, asked: Asked) -> dict[str, Any]:
-        """Waits for it."""
-        path = f"/tasks/{asked.task_id}/collection_jobs/{asked.job}"
+    def result(self, job: Job) -> dict[str, Any]:
+        """Wait for a job and return its result."""
+        path = f"/tasks/{job.task_id}/collection_jobs/{job.job_id}"
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s:
-            status, said = self._request("GET", path)
-            if status == 200 and said["status"] == "done":
-                answer: dict[str, Any] = said["answer"]
-                return answer
+            status, reply = self._request("GET", path)
+            if status == 200 and reply["status"] == "done":
+                result: dict[str, Any] = reply["answer"]
+                return result
             if status != 202:
                 raise AnswerMissing(
-                    f"{asked.question['ask']} must be answered, and the collector said "
-                    f"{said.get('status', status)}",
+                    f"the collector must answer {job.query['kind']}, and replied "
+                    f"{reply.get('status', status)}",
                     code="query_unanswered",
                     status=status,
                 )
             time.sleep(PAUSE_S)
         raise AnswerMissing(
-            f"{asked.question['ask']} must be answered in {PATIENCE_S:g} s",
+            f"the collector must answer {job.query['kind']} within {PATIENCE_S:g} s",
             code="answer_overdue",
         )
 
     def counts(self, task_id: str) -> Counts:
-        """Of all reports: whoever has them works out answers on a machine of their own."""
-        told = fetch_counts(Address.parse(self.address), task_id, self.token)
-        if "cells" not in told:
+        """The counts of all reports, from which estimates can be computed locally."""
+        reply = fetch_counts(Address.parse(self.address), task_id, self.token)
+        if "cells" not in reply:
             raise AnswerMissing(
-                "counts must be told, and there are too few reports", code="counts_withheld"
+                "the collector must return the counts, and has too few reports",
+                code="counts_withheld",
             )
-        return Counts({(told["law"], length, value): n for length, value, n in told["cells"]})
+        return Counts({(reply["law"], length, value): n for length, value, n in reply["cells"]})
 
     def has_pages(self) -> bool:
-        """Whether it serves the dashboard: a wheel does, a clone does once it is built."""
+        """Whether the collector serves the dashboard; in a clone it has to be built first."""
         status, _ = self._request("GET", "/")
         return status == 200
 
     def _request(self, method: str, path: str, content: Any = None) -> tuple[int, Any]:
-        there = urlsplit(self.address)
-        connection = http.client.HTTPConnection(str(there.hostname), there.port, timeout=30)
+        parts = urlsplit(self.address)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
         headers = {"authorization": f"Bearer {self.token}"}
         body = None
         if content is not None:

@@ -1,9 +1,9 @@
-"""The whole system at work: tasks, a collector, devices, and an analyst's questions.
+"""The whole system in one run: tasks, a collector, devices, and an analyst's queries.
 
-Reports that are marked as simulated never get this far: no device writes one down to be sent,
-and the wire has no place for the mark. Those sent here are reports: the laws and the randomness
-are real, only the journeys are invented. What says so is the task, in its purpose, which every
-device reads and which its id is the hash of.
+The reports are real: laws and randomness are those of a phone, and only the trajectories
+are invented. (Reports marked as simulated are something else: a device refuses to send them.)
+The tasks say that the data are simulated, in their purpose, which every device reads and which
+is part of the hash in the task's id.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,39 +29,39 @@ from nomadp.protocol.create import create_task
 from nomadp.protocol.folder import write_task_folder
 from nomadp.zones import Zones
 
-__all__ = ["FULL", "QUICK", "CollectionPlan", "Finding", "Held", "held_collection"]
+__all__ = ["FULL", "QUICK", "CollectionPlan", "Collection", "Finding", "run_collection"]
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Begins a stage of so many pieces; what it yields is told how many more were finished."""
+"""Starts a stage with this many steps; yields a function that counts finished steps."""
 
-FrequencyOracle = Mapping[str, Any]
+Query = Mapping[str, Any]
 MARK = ": a demonstration in a simulated city, no person's data"
-"""Ends every purpose: what a list of tasks has room for is how they begin."""
-DIRECTLY: tuple[tuple[str, FrequencyOracle], ...] = (
-    ("where trips end", {"kind": "hotspots", "at": "ends"}),
-    ("from where to where", {"kind": "flows"}),
-    ("where trips begin", {"kind": "hotspots", "at": "starts"}),
+"""Ends every purpose. A list of tasks shows only how the purposes begin."""
+ORACLE_QUERIES: tuple[tuple[str, Query], ...] = (
+    ("destinations", {"kind": "hotspots", "at": "ends"}),
+    ("origin-destination flows", {"kind": "flows"}),
+    ("origins", {"kind": "hotspots", "at": "starts"}),
 )
-"""What the dashboard asks of trips, so that it opens on answers."""
-BY_JOURNEYS: tuple[tuple[str, FrequencyOracle], ...] = (
-    ("from where to where", {"kind": "flows"}),
+"""The dashboard's first queries to the trips task, so that it opens with results."""
+ATLAS_QUERIES: tuple[tuple[str, Query], ...] = (
+    ("origin-destination flows", {"kind": "flows"}),
 )
-"""What ATLAS can tell of so few reports, in areas that the dashboard has no rule for."""
+"""Queries to the ATLAS task in areas that the dashboard cannot name."""
 DAYS = 30
 
 
 @dataclass(frozen=True)
 class CollectionPlan:
-    """Who takes part in what."""
+    """The size of the city and of the collection."""
 
     seed: int = 1
     places: int = 1000
     devices: int = 8000
-    """So many that districts and flows between them are told apart, in nearly every repeat."""
+    """Enough that some districts and flows are significant in nearly every repeat."""
     epsilon: str = "4"
     length: int = 3
     journeys: int = 256
-    """In the book of the ATLAS task."""
+    """Codewords in the codebook of the ATLAS task."""
 
     @property
     def reports(self) -> int:
@@ -73,17 +73,17 @@ QUICK = CollectionPlan(places=150, devices=300, journeys=64)
 
 
 class Finding(NamedTuple):
-    """What one question found."""
+    """The result of one query."""
 
     task: str
-    """By what it was asked."""
+    """The kind of mechanism that collected the reports."""
     title: str
     summary: str
 
 
 @dataclass(frozen=True)
-class Held:
-    """A collection that was held, at a collector that still runs."""
+class Collection:
+    """A finished collection whose collector still runs."""
 
     running: Running
     reports: int
@@ -92,80 +92,85 @@ class Held:
 
 
 @contextmanager
-def held_collection(
+def run_collection(
     plan: CollectionPlan, jobs: int, stage: Stage, *, port: int = 0
-) -> Iterator[Held]:
-    """Hold it from beginning to end; the collector runs, and its store is there, inside."""
+) -> Iterator[Collection]:
+    """Run a whole collection. The collector and its store exist until the context ends."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="nomadp-demo-")))
-        with stage("making two tasks in a simulated city", 3) as advance:
+        with stage("creating two tasks in a simulated city", 3) as advance:
             city = synthetic_city(plan.seed, places=plan.places, trips=plan.devices)
             advance(1)
             districts = city_districts(city.locations, plan.seed)
-            bundles = _bundle(plan, districts, advance)
+            bundles = _bundles(plan, districts, advance)
             folders = [folder / bundle.task.mechanism for bundle in bundles]
-            for bundle, where in zip(bundles, folders, strict=True):
-                write_task_folder(where, bundle)
+            for bundle, target in zip(bundles, folders, strict=True):
+                write_task_folder(target, bundle)
         with stage("starting a collector", 1) as advance:
             running = stack.enter_context(running_collector(folders, folder, port=port))
             advance(1)
         devices = len(city.trajectories)
         with stage(f"{devices:,} devices report", devices) as advance:
             ids = tuple(bundle.task.id for bundle in bundles)
-            crowd = Population(running.address, ids, city.trajectories)
-            reports = report_all(crowd, jobs, advance)
+            population = Population(running.address, ids, city.trajectories)
+            reports = report_all(population, jobs, advance)
         running.check()
-        with stage("asking the collector", len(DIRECTLY) + len(BY_JOURNEYS)) as advance:
+        with stage(
+            "querying the collector", len(ORACLE_QUERIES) + len(ATLAS_QUERIES)
+        ) as advance:
             analyst = Analyst(running.address, running.token)
-            findings = *_asked(analyst, bundles[0], advance), *_told(analyst, bundles, advance)
-        yield Held(running, reports, findings, analyst.has_pages())
+            findings = (
+                *_answered(analyst, bundles[0], advance),
+                *_estimated(analyst, bundles, advance),
+            )
+        yield Collection(running, reports, findings, analyst.has_pages())
 
 
-def _asked(
+def _answered(
     analyst: Analyst, bundle: TaskBundle, advance: Callable[[int], None]
 ) -> Iterator[Finding]:
-    """Worked out by the collector."""
-    asked = analyst.ask(bundle.task.id, [question for _, question in DIRECTLY])
-    # Together: what waits for the same counts is worked out at once.
-    threads = ThreadPoolExecutor(len(asked))
+    """Results that the collector computes."""
+    jobs = analyst.start(bundle.task.id, [query for _, query in ORACLE_QUERIES])
+    # Fetched at the same time, because the collector answers waiting jobs of one task together.
+    threads = ThreadPoolExecutor(len(jobs))
     try:
-        answers = threads.map(analyst.answer, asked)
-        for (title, _), answer in zip(DIRECTLY, answers, strict=True):
-            yield Finding("asked directly", title, answer["drawn"]["summary"])
+        results = threads.map(analyst.result, jobs)
+        for (title, _), result in zip(ORACLE_QUERIES, results, strict=True):
+            yield Finding("frequency oracle", title, result["drawn"]["summary"])
             advance(1)
     finally:
-        threads.shutdown(wait=False, cancel_futures=True)  # told to stop, nobody waits
+        threads.shutdown(wait=False, cancel_futures=True)  # do not wait after Ctrl-C
 
 
-def _told(
+def _estimated(
     analyst: Analyst, bundles: Sequence[TaskBundle], advance: Callable[[int], None]
 ) -> Iterator[Finding]:
-    """Worked out here of the collector's counts, as whoever has areas of their own does."""
+    """Results computed here from the collector's counts, as for areas of one's own."""
     trips, atlas = bundles
     counts = analyst.counts(atlas.task.id)
-    learned = fit(atlas.mechanism, counts)
+    model = fit(atlas.mechanism, counts)
     terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
-    for title, question in BY_JOURNEYS:
-        asked = {**question, "areas": trips.domain}
-        found = ask(atlas.mechanism, counts, asked, learned=learned, **terms)
-        said = summary(found, scene_of(found, atlas.locations))
-        yield Finding("from whole journeys, by ATLAS", title, said)
+    for title, query in ATLAS_QUERIES:
+        in_districts = {**query, "areas": trips.domain}
+        table = ask(atlas.mechanism, counts, in_districts, learned=model, **terms)
+        sentence = summary(table, scene_of(table, atlas.locations))
+        yield Finding("ATLAS, from whole trajectories", title, sentence)
         advance(1)
 
 
-def _bundle(
+def _bundles(
     plan: CollectionPlan, districts: Zones, advance: Callable[[int], None]
 ) -> list[TaskBundle]:
-    """Trips asked directly, on which the dashboard opens; and where people go, by journeys."""
+    """Create both tasks; the dashboard opens on the first, a frequency oracle for trips."""
     ends = datetime.now(UTC).date() + timedelta(days=DAYS)
-    # No delay: people who wait for a demonstration do not want to wait for an hour.
-    said: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
+    # No random delay: nobody wants to wait for an hour in a demonstration.
+    options: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
     places = districts.locations
     purpose = f"Between which districts people travel{MARK}"
-    trips = create_task(places, "trips", purpose=purpose, zones=districts, **said)
+    trips = create_task(places, "trips", purpose=purpose, zones=districts, **options)
     advance(1)
     purpose = f"Where people go{MARK}"
-    book = {"length": plan.length, "size": plan.journeys}
-    atlas = create_task(places, "atlas", purpose=purpose, **said, **book)
+    codebook = {"length": plan.length, "size": plan.journeys}
+    atlas = create_task(places, "atlas", purpose=purpose, **options, **codebook)
     advance(1)
     return [trips, atlas]

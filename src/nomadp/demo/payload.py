@@ -21,10 +21,10 @@ __all__ = ["LABELS", "TITLES", "payload"]
 
 LABELS = {"exp": "EXP", "tp": "TP", "atp": "ATP", "atlas": "ATLAS"}
 TITLES = {
-    "exp": "every point on its own",
-    "tp": "pivots, then directions seen from them",
-    "atp": "pivots and directions inside a noisy disc",
-    "atlas": "the whole journey at once, from a public book of journeys",
+    "exp": "each point on its own",
+    "tp": "some points as pivots, then directions from them",
+    "atp": "like TP, inside a noisy disc around the journey",
+    "atlas": "the whole journey at once, from a public codebook",
 }
 
 

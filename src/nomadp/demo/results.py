@@ -119,7 +119,7 @@ def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Tabl
     leave = np.array(
         [a != b for a, b in zip(answer["origin"], answer["destination"], strict=True)]
     )
-    words = _nearness(answer["flow"][leave], share[leave], "ways between districts")
+    words = _nearness(answer["flow"][leave], share[leave], "flows between districts")
     return _known(answer, "flow", share), words
 
 
@@ -135,7 +135,7 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
         "lng": city.locations.lng[place],
     }
     middle_km = float(np.median(answer["radius_km"]))
-    words = f"Half of all decoded points are known to within {middle_km:.2g} km or better."
+    words = f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
     return Table("journeys", column), words
 
 
@@ -150,6 +150,6 @@ def _nearness(learned: Floats, true: Floats, of: str) -> str:
     found = {*np.argsort(-learned)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
     apart = float(np.abs(learned - true).sum()) / 2
     return (
-        f"Of the {top} {of} that are truly the busiest, {len(found)} are among the {top} found "
-        f"here; {100 * apart:.1f}\u00a0% of all are in a wrong one."
+        f"{len(found)} of the {top} busiest {of} are among the {top} with the highest "
+        f"estimates. {100 * apart:.1f}\u00a0% of the total is in the wrong place."
     )

@@ -1,4 +1,4 @@
-"""Tables of the page: readable without scripts."""
+"""The page's tables, which need no JavaScript."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ AS_PRINTED = "the published algorithm as printed, on a"
 LOSSES = [number("Transcript loss"), number("Final loss")]
 AUDIT_COLUMNS = [
     *(Cell("Mechanism"), number("ε claimed"), *LOSSES),
-    *(Cell("Losses against ε"), number("ε spent"), Cell("Verdict")),
+    *(Cell("Losses compared with ε"), number("ε used"), Cell("Verdict")),
 ]
 GALLERY_COLUMNS = [
     *(Cell("Broken variant"), Cell("What is wrong with it"), *LOSSES),
@@ -28,12 +28,12 @@ GALLERY_COLUMNS = [
 
 
 def curve_tables(findings: Findings) -> str:
-    """The numbers behind the charts, floors included."""
+    """The numbers in the charts, including the baselines."""
     floors = findings.floors
     error = _scores_table(
         findings,
-        f"Normalised error over {floors.trajectories} journeys, with 95 % intervals: the mean "
-        f"error as a share of the city's largest distance, {floors.diameter_km:.1f} km.",
+        f"Normalised error over {floors.trajectories} journeys, with 95 % confidence "
+        f"intervals: the mean error divided by the city diameter, {floors.diameter_km:.1f} km.",
         lambda scores: f"{scores.normalised_error:.4f}",
         lambda run: f" ± {run.error_half_width:.4f}",
     )
@@ -46,7 +46,8 @@ def curve_tables(findings: Findings) -> str:
 def _range_table(findings: Findings, k: int, radius_km: float) -> str:
     return _scores_table(
         findings,
-        f"Percent of points within {radius_km:g} km of the truth, with 95 % intervals.",
+        f"Percentage of points within {radius_km:g} km of the truth, with 95 % confidence "
+        "intervals.",
         lambda scores: f"{scores.range_query[k]:.2f}",
         lambda run: f" ± {run.range_half_width[k]:.2f}",
     )
@@ -64,30 +65,33 @@ def _scores_table(
         row = [runs[name, epsilon] for epsilon in plan.epsilons]
         cells = [number(show(run.evaluation.measured) + interval(run)) for run in row]
         rows.append([Cell(LABELS[name]), *cells])
-    for label, scores in ("best constant", floors.constant), ("uniform", floors.uniform):
+    for label, scores in (
+        ("constant baseline", floors.constant),
+        ("uniform baseline", floors.uniform),
+    ):
         rows.append([Cell(label), *[number(show(scores))] * len(plan.epsilons)])
     columns = [Cell("Answer"), *(number(f"ε = {epsilon}") for epsilon in plan.epsilons)]
     return table(caption, columns, rows)
 
 
 def audit_table(report: AuditReport) -> str:
-    """The worst that each mechanism was found to lose at each epsilon, over all lengths."""
+    """The largest privacy loss of each mechanism at each epsilon, over all lengths."""
     claims = [row for row in report.rows if row.private]
     alike = groupby(claims, key=lambda row: (row.mechanism, row.epsilon))
     lengths = listed([str(length) for length in sorted({row.length for row in claims})])
-    caption = f"The worst over journeys of {lengths} points, rounded up."
-    caption += " In the bars, pale is the transcript loss, dark the final loss, the mark ε."
+    caption = f"The largest loss over journeys of {lengths} points, rounded up."
+    caption += " Pale bars show the transcript loss, dark bars the final loss, and the mark ε."
     return table(caption, AUDIT_COLUMNS, [_audited(list(rows)) for _, rows in alike])
 
 
 def audit_details(report: AuditReport) -> str:
-    """The same, each length on its own."""
+    """The privacy losses for each length separately."""
     rows = [_detailed(_audited([row]), str(row.length)) for row in report.rows if row.private]
-    return table("Each length on its own.", _detailed(AUDIT_COLUMNS, "Points"), rows)
+    return table("Losses for each length.", _detailed(AUDIT_COLUMNS, "Points"), rows)
 
 
 def _audited(rows: Sequence[AuditRow]) -> list[Cell]:
-    """A row of the table: the worst of some, alike but for their lengths."""
+    """One row of the table: the largest losses of rows that differ only in length."""
     first = rows[0]
     transcript = max(row.transcript_loss for row in rows)
     final = max(row.final_loss for row in rows)
@@ -104,12 +108,12 @@ def _audited(rows: Sequence[AuditRow]) -> list[Cell]:
 
 
 def _detailed(cells: Sequence[Cell], length: str) -> list[Cell]:
-    """Of the same columns, the length instead of a drawing."""
+    """The same columns with the length instead of the bars."""
     return [cells[0], number(length), *cells[1:4], *cells[5:]]
 
 
 def gallery_table(report: AuditReport) -> str:
-    """Mechanisms broken on purpose, and what gave each of them away."""
+    """Mechanisms that are broken on purpose, and the check that caught each."""
     published = [
         (row.mechanism, f"{AS_PRINTED} {row.worst_map}", _losses(row), row.flags)
         for row in report.rows
@@ -125,7 +129,7 @@ def gallery_table(report: AuditReport) -> str:
         ]
         for name, explanation, losses, flags in published + broken
     ]
-    caption = "Every one of these has to be flagged, or the audit itself fails."
+    caption = "The audit fails unless it flags every one of these."
     return table(caption, GALLERY_COLUMNS, rows)
 
 
@@ -135,7 +139,7 @@ def _verdict(word: str) -> Cell:
 
 
 def _slack(final: float, transcript: float, epsilon: float) -> str:
-    """Both losses on a scale that ends at epsilon; a loss beyond it reaches past the mark."""
+    """Bars of both losses; a loss above epsilon extends beyond the mark."""
     widths = [min(1.2, loss / epsilon) * SLACK_WIDTH for loss in (transcript, final)]
     return (
         f'<svg class="slack" width="{1.2 * SLACK_WIDTH:.0f}" height="12" aria-hidden="true">'

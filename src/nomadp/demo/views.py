@@ -1,4 +1,4 @@
-"""The collector's view as markup: for every question the truth and what is learned, on maps."""
+"""The collector's estimates as markup: for each query, maps of truth and estimate."""
 
 from dataclasses import dataclass
 from html import escape
@@ -47,7 +47,7 @@ def seen(how: Gathering, seed: int, places: int) -> tuple[View, ...]:
 
 
 def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
-    by = "ATLAS" if pair.asked == "ATLAS" else f"the direct question “{pair.asked}”"
+    by = "ATLAS" if pair.asked == "ATLAS" else f"the frequency oracle “{pair.asked}”"
     scene = scene_of(pair.learned, locations)
     told = "" if pair.name == "journeys" else summary(pair.learned, scene)
     words = filter_words(pair.learned, scene)
@@ -56,16 +56,16 @@ def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
         f'<p class="summary">{escape(f"{pair.nearness} {told}".strip())}</p>'
         '<div class="maps">'
         f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
-        f"{_figure(pair.learned, locations, pair.name, 'Model', _source(by, how))}"
+        f"{_figure(pair.learned, locations, pair.name, 'Estimated', _source(by, how))}"
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
         f'<div class="filter"><p>{escape(words)}</p></div>'
-        "<details><summary>The rows behind the map</summary>"
+        "<details><summary>The numbers on the map</summary>"
         f'<div class="rows">{listing(pair.learned, scene)}</div></details></div>'
     )
 
 
 def _source(by: str, how: Gathering) -> str:
-    return f"from {how.people:,} reports by {by} at ε = {how.epsilon}"
+    return f"from {how.people:,} reports of {by} at ε = {how.epsilon}"
 
 
 def _figure(table: Table, locations: LocationSet, key: str, name: str, said: str) -> str:

@@ -1,16 +1,16 @@
 "use strict";
-// One bar per mechanism: every draw of both copies, as wide as its share of epsilon.
+// One bar per mechanism. Each segment is a draw, and its width is the draw's share of epsilon.
 
 const budget = (() => {
   const stepsOf = (mechanism, length) => data.budget[mechanism][length];
   const epsilonOf = ([top, bottom]) => (Number(store.state.epsilon) * top) / bottom;
   const small = (value) => Number(value.toPrecision(3)).toString();
-  const copyWords = (copy) => (copy ? `copy ${copy}` : "whole journey");
+  const copyLabel = (copy) => (copy ? `copy ${copy}` : "whole journey");
 
   function explain(label, { name, copy, count, share }) {
     const each = epsilonOf(share);
-    return `${label}, ${copyWords(copy)}: ${plural(count, `${name} draw`)} of ${fraction(...share)} ε `
-      + `= ${small(each)} each. One such draw changes the odds between any two secrets by at most `
+    return `${label}, ${copyLabel(copy)}: ${plural(count, `${name} draw`)} of ${fraction(...share)} ε `
+      + `= ${small(each)} each. One such draw changes the odds between any two journeys by at most `
       + `a factor of ${times(Math.exp(each))}.`;
   }
 
@@ -59,29 +59,29 @@ const budget = (() => {
 
   function rows(mechanism, length) {
     return stepsOf(mechanism.name, length).map(({ name, copy, count, share }) => html("tr", {},
-      html("th", { scope: "row" }, mechanism.label), html("td", {}, copyWords(copy)), html("td", {}, name),
+      html("th", { scope: "row" }, mechanism.label), html("td", {}, copyLabel(copy)), html("td", {}, name),
       html("td", { class: "number" }, String(count)),
       html("td", { class: "number" }, fraction(...share)),
       html("td", { class: "number" }, small(epsilonOf(share))),
       html("td", { class: "number" }, small(count * epsilonOf(share)))));
   }
 
-  function smallestWords({ epsilon, length }) {
+  function smallestShares({ epsilon, length }) {
     const smallest = data.mechanisms.map(({ name, label }) => {
       const each = Math.min(...stepsOf(name, length).map(({ share }) => epsilonOf(share)));
       return `${label} ${small(each)} (odds × ${times(Math.exp(each))})`;
     });
-    return `At ε = ${epsilon} and ${plural(length, "point")}, the thinnest single draw gets: `
-      + `${smallest.join(", ")}. Point at a segment for its exact share.`;
+    return `At ε = ${epsilon} and ${plural(length, "point")}, the smallest share of one draw is `
+      + `${smallest.join(", ")}. Point at a segment to see its exact share.`;
   }
 
   function legend() {
     const kinds = new Set(data.mechanisms.flatMap(({ name }) =>
       Object.values(data.budget[name]).flatMap((steps) => steps.map((step) => step.name))));
     const meaning = {
-      anchor: "the journey's middle, for a region", radius: "how far the region reaches",
-      pivot: "a place, over the whole region", direction: "the sector of a point, seen from a pivot",
-      point: "a place, inside the reported sectors (EXP: anywhere)",
+      anchor: "the middle of the journey's region", radius: "the size of the region",
+      pivot: "a place anywhere in the region", direction: "the direction from a pivot to a point",
+      point: "a place inside the reported sectors (EXP: anywhere)",
       journey: "all places of a journey at once",
     };
     for (const kind of Object.keys(meaning).filter((name) => kinds.has(name))) {
@@ -101,7 +101,7 @@ const budget = (() => {
       byId("length").value = state.length;
       byId("length-value").textContent = state.length;
       byId("budget").replaceChildren(...data.mechanisms.map((mechanism) => bar(mechanism, state.length)));
-      byId("budget-detail").textContent = smallestWords(state);
+      byId("budget-detail").textContent = smallestShares(state);
       byId("shares-caption").textContent =
         `Exact shares at ε = ${state.epsilon} for ${plural(state.length, "point")}.`;
       byId("shares").replaceChildren(...data.mechanisms.flatMap((mechanism) => rows(mechanism, state.length)));

@@ -1,12 +1,12 @@
 "use strict";
-// Utility against epsilon, always beside what knowing nothing would give.
+// Utility by epsilon, always beside the no-information baselines.
 
 const charts = (() => {
   const HEIGHT = 340;
   const MARGIN = { top: 22, bottom: 42, left: 50 };
   const NARROW = 460;
 
-  /** A round step that cuts [0, top] into four to seven. */
+  /** A round step that divides [0, top] into four to seven intervals. */
   function stepFor(top) {
     const rough = top / 5;
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -24,7 +24,7 @@ const charts = (() => {
     return (shapes[name] || triangle)();
   }
 
-  /** Moves labels apart so that none covers another, keeping their order. */
+  /** Moves labels apart, in the same order, so that none covers another. */
   function spread(labels, gap, bottom) {
     labels.sort((one, other) => one.y - other.y);
     labels.forEach((label, k) => {
@@ -69,7 +69,7 @@ const charts = (() => {
     return group;
   }
 
-  /** The side of the better floor on which a report is worth less than no report. */
+  /** Shades where a report is less accurate than the better no-information baseline. */
   function worseThanNothing(at, floors) {
     const values = floors.map(({ value }) => value);
     const [from, to] = at.spec.better === "lower"
@@ -78,7 +78,7 @@ const charts = (() => {
     const ground = svg("rect",
       { class: "worse", x: at.left, y: from, width: at.right - at.left, height: Math.max(0, to - from) });
     const words = svg("text", { class: "worse", x: at.left + 8, y, "aria-hidden": "true" },
-      to - from > 24 ? "worse than knowing nothing" : "");
+      to - from > 24 ? "worse than no report" : "");
     return [ground, words];
   }
 
@@ -117,8 +117,7 @@ const charts = (() => {
   function labels(at, lines, floors) {
     const all = [
       ...lines.map(({ name, label, values }) => ({ text: label, value: values.at(-1), name })),
-      ...floors.map(({ label, value }) =>
-        ({ text: at.width < NARROW ? label.replace("best ", "") : label, value })),
+      ...floors.map(({ label, value }) => ({ text: label, value })),
     ].map((one) => ({ ...one, y: at.y(one.value), start: at.y(one.value) }));
     const group = svg("g", { class: "labels", "aria-hidden": "true" });
     for (const { text, name, y, start } of spread(all, 17, at.bottom)) {
@@ -155,16 +154,16 @@ const charts = (() => {
 
   function floorsOf(values, format) {
     return [
-      { key: "constant", label: `best constant ${format(values.constant)}`, value: values.constant },
+      { key: "constant", label: `constant ${format(values.constant)}`, value: values.constant },
       { key: "uniform", label: `uniform ${format(values.uniform)}`, value: values.uniform },
     ];
   }
 
   function describe(what, format) {
-    return (lines, floors) => `${what} against epsilon. ${lines.map(({ label, values }) =>
+    return (lines, floors) => `${what} by epsilon. ${lines.map(({ label, values }) =>
       `${label} from ${format(values[0])} at epsilon ${data.epsilons[0]} to ${format(values.at(-1))} `
-      + `at epsilon ${data.epsilons.at(-1)}`).join("; ")}. Without any information: ${
-      floors.map(({ label }) => label).join(", ")}. The numbers are in the table below.`;
+      + `at epsilon ${data.epsilons.at(-1)}`).join("; ")}. Baselines without any information: ${
+      floors.map(({ label }) => label).join(", ")}. The table below has the numbers.`;
   }
 
   const decimals = (step) => Math.max(0, -Math.floor(Math.log10(step) + 1e-9));

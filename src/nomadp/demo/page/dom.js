@@ -1,5 +1,5 @@
 "use strict";
-// Making elements and printing numbers. Text always enters the page as text, never as markup.
+// Creates elements and formats numbers. Text is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,7 +22,7 @@ const colour = (name) =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const km = (value) => `${value.toFixed(value < 9.95 ? 2 : 1)} km`;
-/** A bound, so rounded up: to three digits, or to a whole number from 100 on. */
+/** Rounds up, because it is an upper bound: to three digits, or to an integer from 100 on. */
 function times(value) {
   const unit = value < 100 ? 10 ** (Math.floor(Math.log10(value)) - 2) : 1;
   return Number((Math.ceil(value / unit - 1e-9) * unit).toFixed(6)).toLocaleString("en");
@@ -33,14 +33,14 @@ function divisor(a, b) {
   return b === 0 ? a : divisor(b, a % b);
 }
 
-/** numerator/denominator in lowest terms, as people write it. */
+/** numerator/denominator in lowest terms, as text. */
 function fraction(numerator, denominator) {
   const shared = divisor(numerator, denominator);
   const [top, bottom] = [numerator / shared, denominator / shared];
   return bottom === 1 ? String(top) : `${top}/${bottom}`;
 }
 
-/** Radio buttons drawn as labels: arrow keys and focus come from the browser. */
+/** Radio buttons that look like labels. The browser handles arrow keys and focus. */
 function radios(host, name, options, onchange) {
   for (const { value, label, hint } of options) {
     const input = html("input", { type: "radio", name, value, onchange: () => onchange(value) });

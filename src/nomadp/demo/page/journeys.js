@@ -1,8 +1,8 @@
 "use strict";
-// The comparison: one journey as it was and as it would have been reported.
+// The comparison: one true journey and its report.
 
 const journeys = (() => {
-  // A change of report is a short glide from where its points stood to where they stand now.
+  // When the report changes, its points glide from their old places to the new ones.
   let from = null;
   let target = null;
   let started = -Infinity;
@@ -22,7 +22,7 @@ const journeys = (() => {
     const { state } = store;
     const ink = colour(state.mechanism);
     const truth = spotsOf(map, chosen().places);
-    const spots = standing().map(([x, y]) => map.at(x, y));
+    const spots = currentSpots().map(([x, y]) => map.at(x, y));
     if (state.cloud) {
       for (let draw = 0; draw < data.draws; draw += 1) {
         if (draw !== state.draw) {
@@ -42,8 +42,8 @@ const journeys = (() => {
   const chosen = () => data.journeys[store.state.journey];
   const spotsOf = (map, places) => places.map((place) => map.place(place));
 
-  /** Where the reported points stand right now, in kilometres. */
-  function standing() {
+  /** The current positions of the reported points during a glide, in kilometres. */
+  function currentSpots() {
     const done = Math.min(1, (performance.now() - started) / GLIDE_MS);
     const eased = 1 - (1 - done) ** 3;
     return target.map((place, step) => {
@@ -55,7 +55,7 @@ const journeys = (() => {
   }
 
   function glideTo(places, redraw) {
-    from = target && standing();
+    from = target && currentSpots();
     target = places;
     started = from && !reducedMotion.matches ? performance.now() : -Infinity;
     const frame = () => {
@@ -72,7 +72,7 @@ const journeys = (() => {
     byId("point-errors").replaceChildren(...places.map((place, step) => {
       const bar = html("span", { class: "bar" });
       bar.style.width = `${(100 * error_km[step]) / widest}%`;
-      const tick = html("span", { class: "tick", title: `most central place: ${km(central_km[step])}` });
+      const tick = html("span", { class: "tick", title: `baseline: ${km(central_km[step])}` });
       tick.style.left = `${(100 * central_km[step]) / widest}%`;
       return html("tr", {
         onpointerenter: () => store.set({ point: step }),
@@ -95,11 +95,11 @@ const journeys = (() => {
       html("b", {}, `Journey ${state.journey + 1}`), ` of ${data.journeys.length}`,
       html("span", {}, ` · ${plural(places.length, "point")}, ${km(journey.km)} from end to end`));
     byId("reported-caption").textContent =
-      `${label} at ε = ${state.epsilon}, draw ${state.draw + 1} of ${data.draws}`;
+      `${label} at ε = ${state.epsilon}, report ${state.draw + 1} of ${data.draws}`;
     byId("mean-error").replaceChildren(sent.toFixed(1), html("small", {}, " km off, on average"));
-    byId("error-sentence").textContent = `Always answering with the most central place would have `
-      + `missed this journey by ${km(central)}. This report is `
-      + (sent < central ? "closer than that." : "no better than that.");
+    byId("error-sentence").textContent = `The constant baseline, which always answers with the most `
+      + `central place, is ${km(central)} off. This report is `
+      + (sent < central ? "closer to the truth." : "no closer to the truth.");
     byId("mechanism-title").textContent = mechanismOf(state).title;
     byId("map-true").setAttribute("aria-label",
       `Map of the true journey ${state.journey + 1}: ${plural(places.length, "point")}, `
@@ -113,7 +113,7 @@ const journeys = (() => {
   function thumbnail({ places }) {
     const [x, y] = [places.map((p) => data.places.x[p]), places.map((p) => data.places.y[p])];
     const [west, east, south, north] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
-    // Small journeys stay smaller than large ones, but large enough to be told apart.
+    // Small journeys stay smaller than large ones, but large enough to recognise.
     const scale = Math.min(
       46 / Math.max(east - west, city.width / 4), 34 / Math.max(north - south, city.height / 4));
     const spots = places.map((p, k) =>
@@ -195,7 +195,7 @@ const journeys = (() => {
       }
       if (changed("journey", "mechanism", "epsilon", "draw")) {
         if (changed("journey")) view.moved = false;
-        // Whoever moved the maps is left where they are, until they choose another journey.
+        // Keep the view of somebody who moved the maps, until they choose another journey.
         if (!view.moved && (changed("journey") || !around(state).every((spot) => inSight(left, spot)))) {
           closeUp(left, around(state));
         }

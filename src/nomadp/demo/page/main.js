@@ -16,8 +16,8 @@
     const odds = Math.exp(Number(state.epsilon));
     byId("odds").textContent = times(odds);
     byId("odds-note").textContent = `That is e to the power of ε = ${state.epsilon}. `
-      + (odds > 1000 ? "A weak promise: it rules out little." : odds > 20
-        ? "A moderate promise." : "A strong promise: one report settles almost nothing.");
+      + (odds > 1000 ? "This is weak protection: a report can reveal much." : odds > 20
+        ? "This is moderate protection." : "This is strong protection: one report reveals little.");
   });
   journeys.start();
   views.start();

@@ -1,5 +1,5 @@
 "use strict";
-// Two maps of the same city that move together. Coordinates come in kilometres east and north.
+// Two maps of one city that move together. Coordinates are kilometres east and north.
 
 const view = { x: 0, y: 0, zoom: 1, moved: false };
 const CLOSEST_KM = 3;
@@ -54,7 +54,7 @@ class CityMap {
     this.scaleBar(height);
   }
 
-  /** Streets once there is room between them, the river, and avenues over it. */
+  /** Draws the river, the avenues over it, and the streets if the zoom leaves room for them. */
   ground() {
     const { pen } = this;
     const { streets, avenues, river, block_km } = data.ground;
@@ -65,11 +65,11 @@ class CityMap {
         else pen.moveTo(x, y);
       }
     };
-    const lines = (some, width) => {
+    const lines = (paths, width) => {
       pen.lineWidth = width;
       pen.strokeStyle = colour("street");
       pen.beginPath();
-      some.forEach(trace);
+      paths.forEach(trace);
       pen.stroke();
     };
     pen.setLineDash([]);
@@ -127,7 +127,7 @@ class CityMap {
     pen.restore();
   }
 
-  /** The chosen journey: a line with a pale edge, arrows on its way, numbered points. */
+  /** Draws the chosen journey: a line with a pale edge, arrows and numbered points. */
   journey(spots, ink, highlighted) {
     this.line(spots, { ink: colour("map"), width: 7, alpha: 0.85 });
     this.line(spots, { ink, width: 2.5 });
@@ -147,7 +147,7 @@ class CityMap {
     if (length < 54) return;
     const { pen } = this;
     pen.save();
-    pen.translate(x1 + (x2 - x1) * 0.58, y1 + (y2 - y1) * 0.58); // past the middle: a way back stays legible
+    pen.translate(x1 + (x2 - x1) * 0.58, y1 + (y2 - y1) * 0.58); // past the middle, so that the arrows of a return trip do not overlap
     pen.rotate(Math.atan2(y2 - y1, x2 - x1));
     pen.fillStyle = ink;
     pen.beginPath();
@@ -195,9 +195,9 @@ class CityMap {
 
 function zoomBy(factor, about = [view.x, view.y]) {
   const zoom = Math.min(40, Math.max(0.8, view.zoom * factor));
-  const kept = view.zoom / zoom;
-  view.x = about[0] + (view.x - about[0]) * kept;
-  view.y = about[1] + (view.y - about[1]) * kept;
+  const ratio = view.zoom / zoom;
+  view.x = about[0] + (view.x - about[0]) * ratio;
+  view.y = about[1] + (view.y - about[1]) * ratio;
   view.zoom = zoom;
 }
 
@@ -205,7 +205,7 @@ function wholeCity() {
   Object.assign(view, { x: city.x, y: city.y, zoom: 1 });
 }
 
-/** All of these points, with room around them; a short walk is not shown larger than life. */
+/** Zooms to these points with a margin, but never closer than CLOSEST_KM. */
 function closeUp(map, points) {
   const [x, y] = [points.map(([east]) => east), points.map(([, north]) => north)];
   const [west, east, south, north] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
@@ -216,14 +216,14 @@ function closeUp(map, points) {
   Object.assign(view, { x: (west + east) / 2, y: (south + north) / 2, zoom: Math.min(40, Math.max(1, zoom)) });
 }
 
-/** Whether a point of the city, in kilometres, can be seen. */
+/** Whether a point, in kilometres, is inside the visible part of the map. */
 function inSight(map, [x, y]) {
   const [left, top] = map.at(x, y);
   const { clientWidth, clientHeight } = map.canvas;
   return left > 8 && top > 8 && left < clientWidth - 8 && top < clientHeight - 8;
 }
 
-/** The kilometres east and north of a pointer on a map. */
+/** The position of a pointer on a map, in kilometres east and north. */
 function under(map, event) {
   const box = map.canvas.getBoundingClientRect();
   return [
@@ -232,7 +232,7 @@ function under(map, event) {
   ];
 }
 
-/** One finger or the mouse drags, two fingers pinch; a page still scrolls up and down. */
+/** One finger or the mouse drags, and two fingers pinch. The page still scrolls vertically. */
 function dragWith(map, redraw) {
   const fingers = new Map();
   map.canvas.addEventListener("pointerdown", (event) => {
@@ -244,8 +244,8 @@ function dragWith(map, redraw) {
     if (!before) return;
     const other = [...fingers.values()].find(({ pointerId }) => pointerId !== event.pointerId);
     if (other) {
-      const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-      zoomBy(apart(event) / Math.max(1, apart(before)), under(map, event));
+      const distance = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+      zoomBy(distance(event) / Math.max(1, distance(before)), under(map, event));
     } else {
       view.x -= (event.clientX - before.clientX) / map.scale;
       view.y += (event.clientY - before.clientY) / map.scale;
@@ -282,13 +282,13 @@ function steerWith(map, journey, redraw) {
   });
 }
 
-/** Drag, pinch, ctrl + wheel, keys and buttons move both maps; returns how to redraw them. */
+/** Lets drag, pinch, ctrl + wheel, keys and buttons move both maps; returns a redraw function. */
 function moveTogether(maps, journey) {
   const redraw = () => maps.forEach((map) => map.draw());
   for (const map of maps) {
     dragWith(map, redraw);
     steerWith(map, journey, redraw);
-    // A plain wheel scrolls the page: a map must not be a trap.
+    // A plain wheel scrolls the page, so that nobody gets stuck on a map.
     map.canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();

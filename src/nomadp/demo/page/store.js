@@ -1,5 +1,5 @@
 "use strict";
-// What is chosen, in one place. Everything that draws listens here; nothing else is shared.
+// The state that all parts of the page share. Every part that draws listens for changes.
 
 const data = JSON.parse(byId("payload").textContent);
 
@@ -48,11 +48,11 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 
 /** "#journey=3&mechanism=tp&epsilon=4" in the address opens the page on that choice. */
 function choiceInAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1));
+  const parameters = new URLSearchParams(location.hash.slice(1));
   const choice = {};
-  const journey = Number(asked.get("journey")) - 1;
+  const journey = Number(parameters.get("journey")) - 1;
   if (data.journeys[journey]) choice.journey = journey;
-  if (data.reports[asked.get("mechanism")]) choice.mechanism = asked.get("mechanism");
-  if (data.epsilons.includes(asked.get("epsilon"))) choice.epsilon = asked.get("epsilon");
+  if (data.reports[parameters.get("mechanism")]) choice.mechanism = parameters.get("mechanism");
+  if (data.epsilons.includes(parameters.get("epsilon"))) choice.epsilon = parameters.get("epsilon");
   return choice;
 }

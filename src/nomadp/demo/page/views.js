@@ -1,5 +1,5 @@
 "use strict";
-// What the collector learns: one question at a time, over the ground that all maps share.
+// What the collector learns: one query at a time, over the streets that all maps share.
 
 const views = (() => {
   const path = (lines) => lines.map((line) => {
@@ -8,7 +8,7 @@ const views = (() => {
     return `M${steps.join("L")}`;
   }).join("");
 
-  /** Drawn once, in kilometres; every map places it by the transform it was given. */
+  /** Draws the ground once, in kilometres. Each map refers to it with its own transform. */
   function ground() {
     const { streets, avenues, river } = data.ground;
     const defs = svg("defs", {}, svg("g", { id: "ground" },
