@@ -86,10 +86,12 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
             "ci_low",
             "ci_high",
             "baseline",
+            "p_value",
             "significant",
         } <= table.columns.keys()
         assert said["significance"]["false_discovery_rate"] == 0.1
         assert said["significance"]["significant"] == table["significant"].sum()
+        assert ((table["p_value"] <= 1 - 0.9) == table["significant"]).all()
 
 
 @pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])

@@ -62,6 +62,7 @@ def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) ->
     assert np.isnan(table["ci_low"]).all()
     assert np.isnan(table["ci_high"]).all()
     assert set(table["significant"].tolist()) == {None}
+    assert np.isnan(table["p_value"]).all()
     value = table["flow" if kind == "flows" else "share"]
     assert value.sum() == pytest.approx(1)
     assert "no_intervals" not in many[kind].about
@@ -124,9 +125,11 @@ def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> Non
     assert np.isnan(back["ci_high"]).all()
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text().splitlines()))
-        assert {row[name] for row in rows for name in ("ci_low", "ci_high", "significant")} == {
-            ""
-        }
+        assert {
+            row[name]
+            for row in rows
+            for name in ("ci_low", "ci_high", "p_value", "significant")
+        } == {""}
     if suffix == ".geojson":
         features = json.loads(path.read_text())["features"]
         assert {each["properties"]["significant"] for each in features} == {None}

@@ -21,6 +21,7 @@ PLACE = [
     "ci_high",
     "baseline",
     "rank",
+    "p_value",
     "significant",
 ]
 FLOW = [
@@ -31,6 +32,7 @@ FLOW = [
     "ci_low",
     "ci_high",
     "baseline",
+    "p_value",
     "significant",
 ]
 
@@ -166,7 +168,9 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
     told = as_json(ask("flows", "--zones", "grid:2", "--json"))
     assert told["no_intervals"]
     assert {
-        row[name] for row in told["top"] for name in ("ci_low", "ci_high", "significant")
+        row[name]
+        for row in told["top"]
+        for name in ("ci_low", "ci_high", "p_value", "significant")
     } == {None}
     wording("cli", "ask, without intervals", ask("flows", "--zones", "grid:2").stdout)
 

@@ -30,6 +30,7 @@ COLUMNS = (
     "ci_low",
     "ci_high",
     "baseline",
+    "p_value",
     "significant",
 )
 GRID = "grid:4"
@@ -102,7 +103,7 @@ def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[s
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **estimates.numbers(estimates.timed, "flow")}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "significant": estimates.significant}
+    return {**columns, **estimates.tests}
 
 
 def flow_poisoning(

@@ -1,14 +1,19 @@
 """Single journeys, as near to the truth as reports allow, and of how many points they are."""
 
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from nomadp.answers.estimates import is_apart, significant
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import part_poisoning
+from nomadp.answers.significance import (
+    adjusted,
+    significance_counts,
+    significant_rows,
+    wilson_interval,
+    wilson_p_values,
+)
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
@@ -26,7 +31,16 @@ EACH = (
     "exact, of any share of these journeys, with what was learned held fixed; learning again "
     "may move it further"
 )
-LENGTHS = ("length", "share", "std_error", "ci_low", "ci_high", "baseline", "significant")
+LENGTHS = (
+    "length",
+    "share",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "p_value",
+    "significant",
+)
 
 
 def journeys(
@@ -146,7 +160,7 @@ def lengths(
     columns = _length_columns(learned, level)
     said = {
         "level": level,
-        "significance": significant(columns["significant"], level),
+        "significance": significance_counts(columns["significant"], level),
         "fakes": part_poisoning("exact: a fake has one length"),
     }
     return Table("lengths", columns, about("lengths", learned, terms, **said))
@@ -162,25 +176,17 @@ def _length_columns(learned: Model, level: float) -> dict[str, Any]:
         )
     count = np.array(list(found.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()
-    low, high = _wilson(share, total, level)
-    flat = np.full(len(share), 1 / len(share))
+    low, high = wilson_interval(share, total, level)
+    baseline = np.full(len(share), 1 / len(share))
+    interval = partial(wilson_interval, share, total)
+    significant = significant_rows(baseline, interval, level)
     return {
         "length": np.array(list(found), dtype=np.int64),
         "share": share,
         "std_error": np.sqrt(share * (1 - share) / total),
         "ci_low": low,
         "ci_high": high,
-        "baseline": flat,
-        "significant": is_apart(flat, partial(_wilson, share, total), level),
+        "baseline": baseline,
+        "p_value": adjusted(wilson_p_values(share, total, baseline), significant, level),
+        "significant": significant,
     }
-
-
-def _wilson(share: Any, total: float, level: float) -> tuple[Any, Any]:
-    """Wilson's interval for a share of so many (1927)."""
-    if level == 1:
-        return np.zeros(len(share)), np.ones(len(share))
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = share + z**2 / (2 * total)
-    half = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
-    scale = 1 + z**2 / total
-    return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)

@@ -43,6 +43,7 @@ COLUMNS = (
     "ci_high",
     "baseline",
     "rank",
+    "p_value",
     "significant",
 )
 GRID = "grid:16"
@@ -148,7 +149,7 @@ def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[s
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **_ranked(estimates, estimates.timed)}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "significant": estimates.significant}
+    return {**columns, **estimates.tests}
 
 
 def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
