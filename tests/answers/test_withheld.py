@@ -10,7 +10,7 @@ import pytest
 from worlds import scattered
 
 import nomadp
-from nomadp.answers import Table, ask
+from nomadp.answers import Table, run_query
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimates import CODEWORDS_LEAST
 from nomadp.answers.notebook import notebook_html
@@ -41,7 +41,9 @@ def answers(size: int, people: int = 1000) -> dict[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
         learned = fit(mechanism, reports)
-    return {kind: ask(mechanism, reports, {"kind": kind}, learned=learned) for kind in KINDS}
+    return {
+        kind: run_query(mechanism, reports, {"kind": kind}, model=learned) for kind in KINDS
+    }
 
 
 @pytest.fixture(scope="module")

@@ -45,10 +45,10 @@ def job_id(held: LoadedTask, asked: Mapping[str, Any]) -> str:
 
     Raises `SchemaError` for what is no question.
     """
-    from nomadp.answers.query import check_sent, shortest_question  # slow to import
+    from nomadp.answers.query import check_sent, shortest_query  # slow to import
 
     check_sent(held.bundle.mechanism, asked["query"])
-    question = shortest_question(held.bundle.mechanism, asked["query"])
+    question = shortest_query(held.bundle.mechanism, asked["query"])
     span = zip(("start", "end"), held.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
     content = json.dumps(

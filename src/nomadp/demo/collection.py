@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from nomadp.answers import ask
+from nomadp.answers import run_query
 from nomadp.answers.scene import scene_of
 from nomadp.answers.summary import summary
 from nomadp.datasets.city import synthetic_city
@@ -147,7 +147,7 @@ def _told(
     terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, question in BY_JOURNEYS:
         asked = {**question, "areas": trips.book}
-        found = ask(atlas.mechanism, counts, asked, learned=learned, **terms)
+        found = run_query(atlas.mechanism, counts, asked, model=learned, **terms)
         said = summary(found, scene_of(found, atlas.locations))
         yield Finding("from whole journeys, by ATLAS", title, said)
         advance(1)
