@@ -31,7 +31,7 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
     {"kind": "density"},
     {"kind": "flows"},
     {"kind": "hotspots", "at": "ends"},
-    {"kind": "synthesize", "journeys": 1000},
+    {"kind": "synthesize", "count": 1000},
 )
 
 
@@ -99,7 +99,7 @@ def peak_mb() -> float:
 
 def asked(path: Path, epsilon: str) -> dict[str, Any]:
     """Count, learn, ask; in the process this runs in."""
-    from nomadp.answers import ask
+    from nomadp.answers import run_query
     from nomadp.inference.model import fit
     from nomadp.reports.counting import count_files
 
@@ -111,12 +111,12 @@ def asked(path: Path, epsilon: str) -> dict[str, Any]:
     learn_cpu_s, seconds = time.process_time() - begun_s, []
     for question in QUESTIONS:
         start = time.perf_counter()
-        ask(mechanism, counts, question, learned=learned)
+        run_query(mechanism, counts, question, model=learned)
         seconds.append(time.perf_counter() - start)
     kept = path.with_suffix(".npz")
     _, write_s = timed(lambda: learned.write(kept))
     again, read_s = timed(lambda: type(learned).read(kept, mechanism, counts))
-    _, reread_s = timed(lambda: ask(mechanism, counts, QUESTIONS[0], learned=again))
+    _, reread_s = timed(lambda: run_query(mechanism, counts, QUESTIONS[0], model=again))
     return {
         "reports": counts.reports(mechanism),
         "refused": counts.refused,
@@ -164,7 +164,7 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
 
 
 def mapped(mechanism: Any, reports: Any) -> float:
-    """How large a page "nomadp query journeys --map" draws: it reads and decodes anew."""
+    """How large a page "nomadp query trajectories --map" draws: it reads and decodes anew."""
     import nomadp
     from nomadp.cli import main as nomadp_command
 
@@ -172,8 +172,18 @@ def mapped(mechanism: Any, reports: Any) -> float:
         places, made = Path(folder) / "places.csv", Path(folder) / "reports.parquet"
         nomadp.write_locations(places, mechanism.locations)
         nomadp.write_simulated(made, reports)
-        out, page = Path(folder) / "journeys.parquet", Path(folder) / "journeys.html"
-        said = ["query", "journeys", made, "--locations", places, "--out", out, "--map", page]
+        out, page = Path(folder) / "drawn.parquet", Path(folder) / "drawn.html"
+        said = [
+            "query",
+            "trajectories",
+            made,
+            "--locations",
+            places,
+            "--out",
+            out,
+            "--map",
+            page,
+        ]
         with contextlib.redirect_stdout(sys.stderr):
             nomadp_command.main(list(map(str, said)), standalone_mode=False)
         return page.stat().st_size / 1024

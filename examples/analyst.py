@@ -51,8 +51,8 @@ print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} r
 print(
     f"{about['significance']['significant']} of {len(hotspots)} areas are told apart from flat"
 )
-fakes = about["fakes"]
-print(f"1 % of fakes could add {fakes['up']:.1%} of all to an area ({fakes['bound']})")
+poisoning = about["poisoning_1pct"]
+print(f"1 % of invalid reports could add {poisoning['increase']:.1%} to an area")
 
 # %% [markdown]
 # The same answers in polars and GeoPandas, as files that other tools open, and as one page

@@ -23,7 +23,7 @@ MEMBERS = {
     "at": "`visits`, `starts` or `ends`",
     "level": "above 0 and at most 1: a number, or a string of at most 20 characters with its "
     "decimal notation (ASCII digits, no exponent)",
-    "journeys": f"an integer from 1 to {MOST:,}",
+    "count": f"an integer from 1 to {MOST:,}",
     "seed": "an integer from 0 to 2^63 - 1",
     "start": "a time in ISO 8601 of the years 1970 to 2199, as a string of 1 to 200 characters",
 }
@@ -64,9 +64,9 @@ def question() -> str:
             f"`{ask}`",
             ", ".join(f"`{name}`{default(name, value)}" for name, value in rule.items()),
         ]
-        for ask, rule in ((ask, each.takes) for ask, each in query._QUESTIONS.items())
+        for ask, rule in ((ask, each.options) for ask, each in query._QUERIES.items())
     ]
-    used = {name for each in query._QUESTIONS.values() for name in each.takes}
+    used = {name for each in query._QUERIES.values() for name in each.options}
     if used != MEMBERS.keys():
         raise SystemExit(
             f"docs/writers/protocol.py must explain {sorted(used ^ MEMBERS.keys())}"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.answers import density as density
     from nomadp.answers import flows as flows
     from nomadp.answers import hotspots as hotspots
-    from nomadp.answers import journeys as journeys
     from nomadp.answers import lengths as lengths
     from nomadp.answers import synthesize as synthesize
+    from nomadp.answers import trajectories as trajectories
     from nomadp.audit import measure_loss as measure_loss
     from nomadp.budget import as_epsilon as as_epsilon
     from nomadp.client import Client as Client
@@ -89,7 +89,7 @@ else:
         "hotspots": "nomadp.answers",
         "density": "nomadp.answers",
         "flows": "nomadp.answers",
-        "journeys": "nomadp.answers",
+        "trajectories": "nomadp.answers",
         "lengths": "nomadp.answers",
         "synthesize": "nomadp.answers",
         "DecodedPoints": "nomadp.inference",

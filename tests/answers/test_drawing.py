@@ -95,7 +95,7 @@ def journeys(places: LocationSet) -> Table:
         "radius_km": [0.5, 1.5, 2.0, 2.01],
         "reports": [3, 3, 40, 40],
     }
-    return Table("journeys", columns, {"level": 0.9})
+    return Table("trajectories", columns, {"level": 0.9})
 
 
 def test_journeys_are_told_once_each_the_most_frequent_first(

@@ -60,8 +60,8 @@ def test_the_worst_of_all_fakes_moves_a_direct_answer_as_far_as_is_said(epsilon,
         told = np.bincount(asked, (support - other) / (true - other))
         moves.append(FAKE_PART * (told - values))
     found = oracle_poisoning_of(question, asked, values)
-    assert found["up"] == pytest.approx(min(max(np.max(moves), 0), 1))
-    assert found["down"] == pytest.approx(min(max(-np.min(moves), 0), 1))
+    assert found["increase"] == pytest.approx(min(max(np.max(moves), 0), 1))
+    assert found["decrease"] == pytest.approx(min(max(-np.min(moves), 0), 1))
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr"])
@@ -92,8 +92,8 @@ def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said
         moves.append(shares.shrinkage_weight * (told - was) / was.sum())
     assert shares.shrinkage_weight > 0
     found = fit_poisoning(learned, (bootstrap, tally), len(zones), shares.shrinkage_weight)
-    assert found["up"] == pytest.approx(np.max(moves))
-    assert found["down"] == pytest.approx(-np.min(moves))
+    assert found["increase"] == pytest.approx(np.max(moves))
+    assert found["decrease"] == pytest.approx(-np.min(moves))
 
 
 def test_a_fake_of_the_longest_length_weighs_most():
@@ -105,7 +105,9 @@ def test_a_fake_of_the_longest_length_weighs_most():
     up = []
     for learned in (one, both):
         asked = visit_tally(learned, zones_of(LOCATIONS, "grid:3"))
-        up.append(fit_poisoning(learned, asked, len(zones_of(LOCATIONS, "grid:3")), 1.0)["up"])
+        up.append(
+            fit_poisoning(learned, asked, len(zones_of(LOCATIONS, "grid:3")), 1.0)["increase"]
+        )
     assert up[1] > 5 * up[0]
 
 
@@ -120,7 +122,9 @@ def test_fakes_of_one_time_move_it_farther_than_all_times_together():
     span = float(law.true_chance - law.other_chance)
     least = FAKE_PART * (1 - float(law.other_chance)) / span
     answer = flows(learned)
-    assert answer.about["fakes"]["up"] >= least - FAKE_PART * np.min(answer["flow"])
+    assert answer.about["poisoning_1pct"]["increase"] >= least - FAKE_PART * np.min(
+        answer["flow"]
+    )
 
 
 @pytest.mark.parametrize("name", ["atlas", "brr", "exp", "trips", "visits"])

@@ -136,7 +136,11 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
         **density.about,
         "refused": {"late": 3},
         "significance": {"significant": 9, "false_discovery_rate": 0.1},
-        "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": "exact"},
+        "poisoning_1pct": {
+            "increase": 0.021,
+            "decrease": 0.004,
+            "bound": "exact",
+        },
         "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
         "task": "commute <b>",
     }
@@ -203,7 +207,7 @@ def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> Non
         "lng": places.lng[way],
         "radius_km": np.ones(2 * length),
     }
-    table = Table("journeys", column, {})
+    table = Table("trajectories", column, {})
     scene = scene_of(table, places)
     long, short = scene.tracks
     assert (len(long.line), len(short.line)) == (most, 50)  # which has so few stops
@@ -227,7 +231,7 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
         "lng": places.lng[at],
         "radius_km": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
     }
-    table = Table("journeys", column, {"level": 0.9})
+    table = Table("trajectories", column, {"level": 0.9})
     scene = scene_of(table, places)
     assert scene is not None
     assert (scene.counts["lines"], scene.counts["median_radius_km"]) == (2, 4.0)
@@ -235,7 +239,7 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
     assert all(each in words for each in ("2", "90\u00a0%", "4 km"))
 
 
-@pytest.mark.parametrize("kind", ["journeys", "synthetic"])
+@pytest.mark.parametrize("kind", ["trajectories", "synthetic"])
 def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> None:
     at = np.arange(6)
     column = {
@@ -251,7 +255,7 @@ def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> 
     assert [len(track.line) for track in scene.tracks] == [2, 3, 1]
     assert (scene.counts["drawn"], scene.counts["journeys"]) == (3, 3)
     assert finding(table, scene) == Finding("trajectories", None, 3)
-    other = Table("journeys" if kind == "synthetic" else "synthetic", column, {})
+    other = Table("trajectories" if kind == "synthetic" else "synthetic", column, {})
     assert summary(table, scene) != summary(other, scene)  # nobody takes one for the other
 
 

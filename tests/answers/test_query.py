@@ -10,8 +10,8 @@ from shapely.geometry import box
 from worlds import scattered
 
 import nomadp
-from nomadp.answers import ask
-from nomadp.answers.query import checked_question, shortest_question
+from nomadp.answers import run_query
+from nomadp.answers.query import checked_query, shortest_query
 from nomadp.engine import perturb_set
 from nomadp.errors import DomainError, SchemaError
 from nomadp.inference import decode, fit_prior
@@ -26,7 +26,7 @@ from nomadp.trajectory import TrajectorySet
 from nomadp.zones import polygon_zones, zones_of
 
 LOCATIONS = scattered(40)
-EVERY = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
+EVERY = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
 FACTS = {"epsilon", "mechanism", "mechanism_version", "reports", "task", "suppression"}
 FACTS |= {"invalid_reports_at_least", "refused", "counts_sha256", "location_set_sha256"}
 
@@ -71,25 +71,26 @@ def learned(journeys):
 def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
     mechanism, reports = journeys
     counts = Counts.of(mechanism, reports)
-    told = {"task": "a-task", "min_batch_size": 300, "learned": learned}
-    table = ask(mechanism, counts, {"kind": kind}, **told)
+    told = {"task": "a-task", "min_batch_size": 300, "model": learned}
+    table = run_query(mechanism, counts, {"kind": kind}, **told)
     assert table.about.keys() >= FACTS
     said = json.loads(json.dumps(dict(table.about)))
     assert (said["reports"], said["task"], said["epsilon"]) == (300, "a-task", "6")
     assert said["suppression"]["min_batch_size"] == 300
     assert len(table) > 0
-    assert 0 <= said["fakes"]["up"] <= 1
-    assert said["fakes"]["part"] == 0.01
+    assert 0 <= said["poisoning_1pct"]["increase"] <= 1
     if kind in ("hotspots", "density", "flows", "lengths"):
         assert {
             "std_error",
             "ci_low",
             "ci_high",
             "baseline",
+            "p_value",
             "significant",
         } <= table.columns.keys()
         assert said["significance"]["false_discovery_rate"] == 0.1
         assert said["significance"]["significant"] == table["significant"].sum()
+        assert ((table["p_value"] <= 1 - 0.9) == table["significant"]).all()
 
 
 @pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])
@@ -98,7 +99,7 @@ def test_no_estimate_lies_beyond_its_interval(kind, value):
     counts = Counts.of(mechanism, reports_of(mechanism, 40))
     beyond = visit_shares(fit(mechanism, counts), mechanism.partition, None)
     assert (beyond.values > beyond.interval(0.5)[1]).any()  # so that there is something to see
-    table = ask(mechanism, counts, {"kind": kind, "level": 0.5})
+    table = run_query(mechanism, counts, {"kind": kind, "level": 0.5})
     assert (table["ci_low"] <= table[value]).all()
     assert (table[value] <= table["ci_high"]).all()
     if kind == "hotspots":
@@ -112,14 +113,20 @@ def test_no_estimate_lies_beyond_its_interval(kind, value):
 def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journeys):
     mechanism, reports = journeys
     counts = Counts.of(mechanism, reports)
-    table = ask(mechanism, counts, {"kind": kind}, min_batch_size=301, task="t")
+    table = run_query(mechanism, counts, {"kind": kind}, min_batch_size=301, task="t")
     assert (len(table), table.about["missing"], table.about["task"]) == (0, 1, "t")
-    assert {"reports", "refused", "counts_sha256", "fakes", "kept"}.isdisjoint(table.about)
+    assert {
+        "reports",
+        "refused",
+        "counts_sha256",
+        "poisoning_1pct",
+        "shrinkage_weight",
+    }.isdisjoint(table.about)
 
 
 def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
     mechanism, reports = journeys
-    table = ask(mechanism, reports, {"kind": "hotspots"}, learned=learned)
+    table = run_query(mechanism, reports, {"kind": "hotspots"}, model=learned)
     wanted = visit_shares(learned)
     assert (
         table["location_id"] == list(LOCATIONS.ids)
@@ -136,7 +143,7 @@ def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
 
 
 def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
-    table = ask(*journeys, {"kind": "density", "areas": "grid:2"}, learned=learned)
+    table = run_query(*journeys, {"kind": "density", "areas": "grid:2"}, model=learned)
     zones = zones_of(LOCATIONS, "grid:2")
     assert tuple(table["zone"]) == zones.names
     for k in range(len(zones)):
@@ -146,7 +153,7 @@ def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
 
 def test_flows_go_from_every_area_to_every_area(journeys, learned):
     mechanism, reports = journeys
-    table = ask(mechanism, reports, {"kind": "flows", "areas": "grid:2"}, learned=learned)
+    table = run_query(mechanism, reports, {"kind": "flows", "areas": "grid:2"}, model=learned)
     names = zones_of(LOCATIONS, "grid:2").names
     pairs = list(zip(table["origin"], table["destination"], strict=True))
     assert pairs == [(one, two) for one in names for two in names]
@@ -157,10 +164,10 @@ def test_flows_go_from_every_area_to_every_area(journeys, learned):
 def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
     mechanism, reports = journeys
     wanted = decode(mechanism, reports, fit_prior(mechanism, reports))
-    table = ask(mechanism, reports, {"kind": "journeys"})
+    table = run_query(mechanism, reports, {"kind": "trajectories"})
     assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in wanted.locations]
     assert np.array_equal(table["radius_km"], wanted.radius_km)
-    distinct = ask(mechanism, Counts.of(mechanism, reports), {"kind": "journeys"})
+    distinct = run_query(mechanism, Counts.of(mechanism, reports), {"kind": "trajectories"})
     told = {}
     for tid, place in zip(distinct["tid"], distinct["location_id"], strict=True):
         told.setdefault(tid, []).append(place)
@@ -178,11 +185,11 @@ def test_counts_of_points_tell_of_no_journeys():
     mechanism = made("brr")
     counts = Counts.of(mechanism, reports_of(mechanism))
     with refused(DomainError, "counts_of_points", mechanism="brr"):
-        ask(mechanism, counts, {"kind": "journeys"})
+        run_query(mechanism, counts, {"kind": "trajectories"})
 
 
 def test_lengths_are_told_as_they_are(journeys):
-    table = ask(*journeys, {"kind": "lengths"})
+    table = run_query(*journeys, {"kind": "lengths"})
     assert list(table["length"]) == [2, 3]
     assert list(table["share"]) == [0.5, 0.5]
     assert (np.asarray(table["ci_low"]) < 0.5).all()
@@ -192,9 +199,9 @@ def test_lengths_are_told_as_they_are(journeys):
 def test_lengths_are_refused_where_nobody_tells_them():
     question, one = made("trips"), made("atlas")
     with refused(DomainError, "frequency_oracle_unsupported", mechanism="trips"):
-        ask(question, reports_of(question), {"kind": "lengths"})
+        run_query(question, reports_of(question), {"kind": "lengths"})
     with refused(DomainError, "single_length"):
-        ask(one, reports_of(one, lengths=(2,)), {"kind": "lengths"})
+        run_query(one, reports_of(one, lengths=(2,)), {"kind": "lengths"})
 
 
 @pytest.mark.parametrize("name", ["atlas", "trips"])
@@ -202,8 +209,8 @@ def test_synthetic_journeys_have_the_shares_that_are_told(name):
     mechanism = made(name, 8)
     reports = reports_of(mechanism, 600)
     learned = fit(mechanism, reports)
-    question = {"kind": "synthesize", "journeys": 5000, "start": "2026-01-01T00:00:00Z"}
-    table = ask(mechanism, reports, question, learned=learned)
+    question = {"kind": "synthesize", "count": 5000, "start": "2026-01-01T00:00:00Z"}
+    table = run_query(mechanism, reports, question, model=learned)
     assert table.about["synthetic"] is True
     assert list(table["uid"])[:1] == ["synthetic-0"]
     assert len(set(table["tid"])) == 5000
@@ -223,12 +230,12 @@ def test_single_points_and_single_zones_make_no_journeys():
     for name, code in (("brr", "reports_of_points"), ("starts", "pairs_not_queried")):
         mechanism = made(name)
         with refused(DomainError, code, mechanism=name):
-            ask(mechanism, reports_of(mechanism), {"kind": "synthesize"})
+            run_query(mechanism, reports_of(mechanism), {"kind": "synthesize"})
 
 
 def test_times_are_told_together_and_each():
     mechanism = made("starts", when="day-part")
-    table = ask(mechanism, reports_of(mechanism, hours=7), {"kind": "hotspots"})
+    table = run_query(mechanism, reports_of(mechanism, hours=7), {"kind": "hotspots"})
     zones = len(mechanism.partition)
     assert len(table) == zones * 5
     when, share = np.array(table["when"]), np.asarray(table["share"])
@@ -257,33 +264,33 @@ def test_times_are_told_together_and_each():
         ({"kind": "hotspots", "level": True}, "invalid_query_option"),
         ({"kind": "hotspots", "level": 0}, "invalid_query_option"),
         ({"kind": "hotspots", "level": 10**400}, "invalid_query_option"),
-        ({"kind": "synthesize", "journeys": 0}, "invalid_query_option"),
-        ({"kind": "synthesize", "journeys": 10**9}, "invalid_query_option"),
+        ({"kind": "synthesize", "count": 0}, "invalid_query_option"),
+        ({"kind": "synthesize", "count": 10**9}, "invalid_query_option"),
         ({"kind": "synthesize", "seed": -1}, "invalid_query_option"),
         ({"kind": "synthesize", "seed": 1.0}, "invalid_query_option"),
     ],
 )
 def test_a_question_that_is_none_is_refused(question, code, journeys):
     with refused(SchemaError, code):
-        checked_question(question)
+        checked_query(question)
     with refused(SchemaError, code):
-        ask(*journeys, question)
+        run_query(*journeys, question)
 
 
 def test_the_same_question_is_the_same_however_it_is_written():
-    one = checked_question({"kind": "hotspots", "areas": "grid:16", "level": "0.90"})
-    two = checked_question({"level": 0.9, "areas": "grid:16", "kind": "hotspots", "at": None})
+    one = checked_query({"kind": "hotspots", "areas": "grid:16", "level": "0.90"})
+    two = checked_query({"level": 0.9, "areas": "grid:16", "kind": "hotspots", "at": None})
     assert one == two == {"kind": "hotspots", "areas": "grid:16", "level": 0.9}
-    assert checked_question({"kind": "hotspots"}) == {"kind": "hotspots", "level": 0.9}
+    assert checked_query({"kind": "hotspots"}) == {"kind": "hotspots", "level": 0.9}
 
 
 PLAIN = [
     ("atlas", "hotspots", {"areas": "locations", "at": "visits", "level": "0.9"}),
     ("atlas", "density", {"areas": "grid:16", "at": "visits", "level": 0.9}),
     ("atlas", "flows", {"areas": "grid:4", "level": 0.9}),
-    ("atlas", "journeys", {"level": 0.9}),
+    ("atlas", "trajectories", {"level": 0.9}),
     ("atlas", "lengths", {"level": 0.9}),
-    ("atlas", "synthesize", {"journeys": 1000, "seed": 0}),
+    ("atlas", "synthesize", {"count": 1000, "seed": 0}),
     ("starts", "density", {"areas": "grid:3", "at": "starts", "level": 0.9}),
     ("trips", "flows", {"areas": "grid:3"}),
     ("trips", "hotspots", {"at": "starts"}),
@@ -293,21 +300,21 @@ PLAIN = [
 @pytest.mark.parametrize(("name", "kind", "said"), PLAIN)
 def test_what_goes_without_saying_is_the_same_question_and_answer(name, kind, said):
     mechanism, plain = made(name), {"kind": kind}
-    assert shortest_question(mechanism, plain) == plain
-    assert shortest_question(mechanism, {**plain, **said}) == plain
+    assert shortest_query(mechanism, plain) == plain
+    assert shortest_query(mechanism, {**plain, **said}) == plain
     reports = reports_of(mechanism, 100)
-    one, two = (ask(mechanism, reports, each) for each in (plain, {**plain, **said}))
+    one, two = (run_query(mechanism, reports, each) for each in (plain, {**plain, **said}))
     for column in one.columns.keys() | two.columns.keys():
         assert list(one[column]) == list(two[column])
 
 
 def test_what_changes_an_answer_is_another_question():
     starts, atlas = made("starts"), made("atlas")
-    assert shortest_question(starts, {"kind": "density", "areas": "grid:16"})["areas"]
-    assert shortest_question(atlas, {"kind": "density", "areas": "grid:3"})["areas"]
-    assert shortest_question(atlas, {"kind": "hotspots", "level": "0.5"})["level"] == 0.5
+    assert shortest_query(starts, {"kind": "density", "areas": "grid:16"})["areas"]
+    assert shortest_query(atlas, {"kind": "density", "areas": "grid:3"})["areas"]
+    assert shortest_query(atlas, {"kind": "hotspots", "level": "0.5"})["level"] == 0.5
     for none in ({"kind": "who", "level": 0.9}, {"kind": "hotspots", "level": 10**400}):
-        assert shortest_question(atlas, none) == none
+        assert shortest_query(atlas, none) == none
 
 
 @pytest.mark.parametrize(
@@ -326,7 +333,7 @@ def test_what_changes_an_answer_is_another_question():
 def test_what_reports_do_not_tell_is_refused(name, question, code):
     mechanism = made(name)
     with refused(DomainError, code):
-        ask(mechanism, reports_of(mechanism), question)
+        run_query(mechanism, reports_of(mechanism), question)
 
 
 @pytest.mark.parametrize("question", [nomadp.hotspots, nomadp.density, nomadp.flows])
@@ -353,22 +360,22 @@ def test_what_was_learned_of_other_reports_is_refused(journeys):
     mechanism, reports = journeys
     learned = fit(mechanism, reports.between(0, 100))
     with refused(DomainError, "model_of_other_reports", reports=100):
-        ask(mechanism, reports, {"kind": "hotspots"}, learned=learned)
+        run_query(mechanism, reports, {"kind": "hotspots"}, model=learned)
 
 
 def test_a_batch_has_at_least_one_report(journeys):
     with refused(DomainError, "min_batch_size_out_of_range", min_batch_size=0):
-        ask(*journeys, {"kind": "hotspots"}, min_batch_size=0)
+        run_query(*journeys, {"kind": "hotspots"}, min_batch_size=0)
 
 
 def test_a_level_written_at_length_is_refused():
     with refused(SchemaError, "invalid_query_option", option="level"):
-        checked_question({"kind": "hotspots", "level": "0." + "9" * 30})
+        checked_query({"kind": "hotspots", "level": "0." + "9" * 30})
 
 
 def test_what_a_question_does_not_take_is_named_if_it_is_ours():
-    with refused(SchemaError, "unknown_query_options", query="journeys", known=("areas",)):
-        checked_question({"kind": "journeys", "areas": "grid:4"})
+    with refused(SchemaError, "unknown_query_options", query="trajectories", known=("areas",)):
+        checked_query({"kind": "trajectories", "areas": "grid:4"})
     with refused(SchemaError, "unknown_query_options", known=(), unknown=1) as caught:
-        checked_question({"kind": "journeys", "secret": 1})
+        checked_query({"kind": "trajectories", "secret": 1})
     assert "secret" not in repr(vars(caught.value)) + str(caught.value)

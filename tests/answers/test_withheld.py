@@ -10,7 +10,7 @@ import pytest
 from worlds import scattered
 
 import nomadp
-from nomadp.answers import Table, ask
+from nomadp.answers import Table, run_query
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimates import CODEWORDS_LEAST
 from nomadp.answers.notebook import notebook_html
@@ -41,7 +41,9 @@ def answers(size: int, people: int = 1000) -> dict[str, Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
         learned = fit(mechanism, reports)
-    return {kind: ask(mechanism, reports, {"kind": kind}, learned=learned) for kind in KINDS}
+    return {
+        kind: run_query(mechanism, reports, {"kind": kind}, model=learned) for kind in KINDS
+    }
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,7 @@ def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) ->
     assert np.isnan(table["ci_low"]).all()
     assert np.isnan(table["ci_high"]).all()
     assert set(table["significant"].tolist()) == {None}
+    assert np.isnan(table["p_value"]).all()
     value = table["flow" if kind == "flows" else "share"]
     assert value.sum() == pytest.approx(1)
     assert "no_intervals" not in many[kind].about
@@ -124,9 +127,11 @@ def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> Non
     assert np.isnan(back["ci_high"]).all()
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text().splitlines()))
-        assert {row[name] for row in rows for name in ("ci_low", "ci_high", "significant")} == {
-            ""
-        }
+        assert {
+            row[name]
+            for row in rows
+            for name in ("ci_low", "ci_high", "p_value", "significant")
+        } == {""}
     if suffix == ".geojson":
         features = json.loads(path.read_text())["features"]
         assert {each["properties"]["significant"] for each in features} == {None}

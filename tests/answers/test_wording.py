@@ -39,7 +39,7 @@ ABOUT = {
     "refused": {},
     "level": 0.9,
     "significance": {"significant": 2, "false_discovery_rate": 0.1},
-    "fakes": {"part": 0.01, "up": 0.021, "down": 0.004, "bound": HELD},
+    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": HELD},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
     "nomadp_version": "VERSION",
@@ -90,7 +90,7 @@ def flows(*apart: int, least: bool = False) -> Table:
     return Table("flows", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
 
 
-def trajectories(kind: str = "journeys", **more: Any) -> Table:
+def trajectories(kind: str = "trajectories", **more: Any) -> Table:
     at = [0, 1, 0, 1, 2, 3]
     column = {
         "tid": ["a", "a", "b", "b", "c", "c"],
@@ -153,9 +153,9 @@ CASES = {
     "flows: all stay": flows(0, 5, 10).rows([0, 5, 10, 15]),
     "flows: nothing is significant": flows(),
     "flows: no intervals": withheld(flows()),
-    "journeys": trajectories(),
-    "journeys: with radii": trajectories(radius_km=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
-    "journeys: distinct": trajectories(
+    "trajectories": trajectories(),
+    "trajectories: with radii": trajectories(radius_km=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+    "trajectories: distinct": trajectories(
         radius_km=[1.0, 2.0, 3.0, 3.0, 5.0, 6.0], reports=[3, 3, 1, 1, 2, 2]
     ),
     "synthetic": trajectories("synthetic"),
@@ -184,7 +184,7 @@ def test_how_rows_are_listed(wording: Wording) -> None:
         "hotspots without intervals": withheld(places()),
         "density, too uncertain": replace(areas(), columns=places(level=0.2).columns),
         "flows": flows(0, 1, 2).rows(range(4)),
-        "journeys": CASES["journeys: with radii"],
+        "trajectories": CASES["trajectories: with radii"],
         "lengths": lengths(),
     }
     said = []
@@ -199,7 +199,10 @@ def test_how_rows_are_listed(wording: Wording) -> None:
 def test_what_is_known_about_an_answer(wording: Wording) -> None:
     cases: dict[str, dict[str, Any]] = {
         "as usual": {},
-        "fakes and refused reports": {"refused": {"late": 3}, "invalid_reports_at_least": 1200},
+        "invalid and refused reports": {
+            "refused": {"late": 3},
+            "invalid_reports_at_least": 1200,
+        },
         "no significant row": {"significance": {"significant": 0, "false_discovery_rate": 0.1}},
         "one significant row": {
             "significance": {"significant": 1, "false_discovery_rate": 0.1}
@@ -218,7 +221,7 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
 PAGES: dict[str, Callable[[], str]] = {
     "a page of one answer": lambda: render(places(), SQUARE),
     "a page of several answers": lambda: render([flows(0, 1, 2), withheld(areas())], SQUARE),
-    "a page of synthetic journeys": lambda: render(CASES["synthetic"], SQUARE),
+    "a page of synthetic trajectories": lambda: render(CASES["synthetic"], SQUARE),
     "a page of too few reports": lambda: render(CASES["hotspots: too few reports"]),
     "an answer in a notebook": lambda: notebook_html(areas()),
 }
@@ -230,8 +233,8 @@ def test_what_a_page_says(name: str, wording: Wording) -> None:
 
 
 def test_how_distinct_reports_are_drawn(wording: Wording) -> None:
-    drawn = drawing_of(CASES["journeys: distinct"], SQUARE)
+    drawn = drawing_of(CASES["trajectories: distinct"], SQUARE)
     said = [drawn[name] for name in ("title", "summary", "filter", "caption")]
     said.append(" | ".join(each["name"] for each in drawn["head"]))
     said += [" | ".join(each["cells"]) for each in drawn["rows"]]
-    wording("answers", "journeys of distinct reports", "\n".join(said))
+    wording("answers", "trajectories of distinct reports", "\n".join(said))

@@ -21,6 +21,7 @@ PLACE = [
     "ci_high",
     "baseline",
     "rank",
+    "p_value",
     "significant",
 ]
 FLOW = [
@@ -31,6 +32,7 @@ FLOW = [
     "ci_low",
     "ci_high",
     "baseline",
+    "p_value",
     "significant",
 ]
 
@@ -166,7 +168,9 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
     told = as_json(ask("flows", "--zones", "grid:2", "--json"))
     assert told["no_intervals"]
     assert {
-        row[name] for row in told["top"] for name in ("ci_low", "ci_high", "significant")
+        row[name]
+        for row in told["top"]
+        for name in ("ci_low", "ci_high", "p_value", "significant")
     } == {None}
     wording("cli", "ask, without intervals", ask("flows", "--zones", "grid:2").stdout)
 
@@ -329,21 +333,21 @@ def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run
     assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
     wanted = {
         "density": ["zone", *PLACE],
-        "journeys": ["tid", "seq", "location_id", "lat", "lng", "radius_km"],
+        "trajectories": ["tid", "seq", "location_id", "lat", "lng", "radius_km"],
         "synthesize": ["uid", "tid", "seq", "location_id", "lat", "lng", "datetime"],
     }
     for question, columns in wanted.items():
-        more = ("--start", "2026-01-01", "--journeys", "5") if "syn" in question else ()
+        more = ("--start", "2026-01-01", "--count", "5") if "syn" in question else ()
         told = as_json(ask(question, *more, "--json"))
         with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
             found = list(csv.DictReader(file))
         assert list(found[0]) == columns
         assert told["rows"] == len(found)
         is_private = (folder / "shares.csv").stat().st_mode & 0o777 == 0o600
-        assert is_private is (question == "journeys")
+        assert is_private is (question == "trajectories")
     assert told["synthetic"] is True
     assert_refused(ask("lengths"), "single_length")
-    assert_refused(ask("hotspots", "--journeys", "5"), "unknown_query_options", "journeys")
+    assert_refused(ask("hotspots", "--count", "5"), "unknown_query_options", "count")
 
 
 def test_lengths_are_told_where_they_differ(folder: Path, perturb: Run, ask: Run) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from collecting import Address, Reply, bundle_of, collector, report, today, value_of
 
-from nomadp.answers.query import _RULES, QUESTIONS
+from nomadp.answers.query import _RULES, QUERIES
 from nomadp.collector.answers import FittedTask
 from nomadp.collector.app import operator_app, public_app
 from nomadp.collector.connections import open_store
@@ -355,7 +355,7 @@ def test_the_document_has_every_problem_and_its_status() -> None:
 
 def test_the_document_has_every_question_and_what_it_takes() -> None:
     question = DOCUMENT["components"]["schemas"]["JobRequest"]["properties"]["query"]
-    assert question["properties"]["kind"]["enum"] == list(QUESTIONS)
+    assert question["properties"]["kind"]["enum"] == list(QUERIES)
     assert set(question["properties"]) == {"kind", *_RULES}
 
 

@@ -17,7 +17,7 @@ from processes import wait_until
 from refusals import refused
 
 import nomadp
-from nomadp.answers import ask
+from nomadp.answers import run_query
 from nomadp.collector import copying, service
 from nomadp.collector.connections import open_store
 from nomadp.collector.copying import back_up, check_whole, copy_store
@@ -346,7 +346,9 @@ def test_answers_to_a_question_are_exported_as_values(
     counts = counts_of(connection, loaded)
     connection.close()
     assert Counts.of(question.mechanism, reports) == counts
-    told = [ask(question.mechanism, each, {"kind": "hotspots"}) for each in (counts, reports)]
+    told = [
+        run_query(question.mechanism, each, {"kind": "hotspots"}) for each in (counts, reports)
+    ]
     assert told[0].columns["share"].tolist() == told[1].columns["share"].tolist()
 
 

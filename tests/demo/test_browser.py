@@ -204,7 +204,7 @@ def test_the_river_and_streets_are_drawn_beneath(
 
 
 def test_the_collectors_view_shows_one_question_at_a_time(visit: Visit) -> None:
-    names = ["density", "flows", "hotspots", "journeys"]
+    names = ["density", "flows", "hotspots", "trajectories"]
     for name in names:
         visit.choose("view", name)
         for each in names:

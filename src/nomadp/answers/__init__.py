@@ -3,11 +3,11 @@
 All of it is post-processing of released values, and costs nothing more.
 """
 
+from nomadp.answers.decoded import lengths, trajectories
 from nomadp.answers.facts import Terms
 from nomadp.answers.flow import flows
-from nomadp.answers.journey import journeys, lengths
 from nomadp.answers.place import density, hotspots
-from nomadp.answers.query import ask
+from nomadp.answers.query import run_query
 from nomadp.answers.shapes import Shapes
 from nomadp.answers.synthetic import synthesize
 from nomadp.answers.table import Table
@@ -16,11 +16,11 @@ __all__ = [
     "Shapes",
     "Table",
     "Terms",
-    "ask",
     "density",
     "flows",
     "hotspots",
-    "journeys",
     "lengths",
+    "run_query",
     "synthesize",
+    "trajectories",
 ]

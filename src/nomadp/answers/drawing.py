@@ -42,7 +42,7 @@ def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
     }
     if scene is None:
         return said
-    if table.kind == "journeys":
+    if table.kind == "trajectories":
         return said | _journeys(shaped, scene.frame)
     return said | _marks(shaped, scene)
 

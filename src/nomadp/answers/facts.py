@@ -45,17 +45,17 @@ def missing(
     return Table(kind, {name: [] for name in columns}, said)
 
 
-def about(kind: str, learned: Model, terms: Terms, **more: Any) -> dict[str, Any]:
+def about(kind: str, model: Model, terms: Terms, **more: Any) -> dict[str, Any]:
     """The facts of an answer."""
     return {
         "kind": kind,
-        **_made(learned.mechanism),
+        **_made(model.mechanism),
         **_terms(terms),
         "missing": 0,
-        "reports": learned.reports,
-        "refused": learned.counts.refused,
-        "counts_sha256": learned.counts.sha256,
-        "invalid_reports_at_least": invalid_reports_at_least(learned),
+        "reports": model.reports,
+        "refused": model.counts.refused,
+        "counts_sha256": model.counts.sha256,
+        "invalid_reports_at_least": invalid_reports_at_least(model),
         **more,
     }
 

@@ -30,13 +30,14 @@ COLUMNS = (
     "ci_low",
     "ci_high",
     "baseline",
+    "p_value",
     "significant",
 )
 GRID = "grid:4"
 
 
 def flows(
-    learned: Model,
+    model: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     level: float = LEVEL,
@@ -44,10 +45,10 @@ def flows(
 ) -> Table:
     """The share of trips from each area to each, with its uncertainty.
 
-    A trip goes from the first to the last point of a journey. ``learned`` is what `learn`
-    gives, ``areas`` are as in `hotspots`, grid:4 by default; a direct question has its own.
-    ``level`` and ``terms`` are as there. Raises `DomainError` for reports that do not tell of
-    whole journeys: those of ATLAS and of the question trips do.
+    A trip goes from the first to the last point of a trajectory. ``model`` is the result of
+    `fit`. ``areas``, ``level`` and ``terms`` are those of `hotspots`; the default areas are
+    grid:4, or the zones of the frequency oracle. Raises `DomainError` for reports that do not
+    contain whole trajectories or trips: those of ATLAS and of the oracle ``trips`` do.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
@@ -59,17 +60,21 @@ def flows(
     (16, 'r0_c0', 'r0_c1')
     """
     check_level(level)
-    mechanism = mechanism_of(learned)
+    mechanism = mechanism_of(model)
     zones = _required(areas_of(mechanism, areas, GRID).zones)
-    few = missing("flows", mechanism, learned.counts, terms, COLUMNS)
+    few = missing("flows", mechanism, model.counts, terms, COLUMNS)
     if few is not None:
         return few
-    estimates = _estimates(learned, zones, level)
+    estimates = _estimates(model, zones, level)
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
-    said = {"areas": zones.rule, "kept": shares.shrinkage_weight, **estimates.reliability}
-    said["fakes"] = flow_poisoning(learned, zones, shares, timed=timed)
-    facts = about("flows", learned, terms, **said)
+    said = {
+        "areas": zones.rule,
+        "shrinkage_weight": shares.shrinkage_weight,
+        **estimates.reliability,
+    }
+    said["poisoning_1pct"] = flow_poisoning(model, zones, shares, timed=timed)
+    facts = about("flows", model, terms, **said)
     return Table("flows", columns, facts, shapes_of(zones))
 
 
@@ -82,14 +87,14 @@ def _required(zones: Zones | None) -> Zones:
     return zones
 
 
-def _estimates(learned: Model, zones: Zones, level: float) -> Estimates:
-    mechanism, shares = learned.mechanism, flow_shares(learned, zones)
+def _estimates(model: Model, zones: Zones, level: float) -> Estimates:
+    mechanism, shares = model.mechanism, flow_shares(model, zones)
     if not isinstance(mechanism, FrequencyOracle):
-        withheld = withheld_for(flow_tally(learned, zones)[0])
+        withheld = withheld_for(flow_tally(model, zones)[0])
         return Estimates(shares, None, level, withheld)
     timed = None
     if mechanism.slots:
-        timed = oracle_trips(mechanism, learned.counts, zones, timed=True)
+        timed = oracle_trips(mechanism, model.counts, zones, timed=True)
     return Estimates(shares, timed, level, None)
 
 
@@ -102,16 +107,16 @@ def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[s
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **estimates.numbers(estimates.timed, "flow")}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "significant": estimates.significant}
+    return {**columns, **estimates.tests}
 
 
 def flow_poisoning(
-    learned: Model, zones: Zones, shares: Shares, *, timed: Shares | None = None
+    model: Model, zones: Zones, shares: Shares, *, timed: Shares | None = None
 ) -> dict[str, Any]:
     """How far fakes move any flow, of all times together and of each."""
-    mechanism = learned.mechanism
+    mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
     return fit_poisoning(
-        learned, flow_tally(learned, zones), len(shares.values), shares.shrinkage_weight
+        model, flow_tally(model, zones), len(shares.values), shares.shrinkage_weight
     )

@@ -43,13 +43,14 @@ COLUMNS = (
     "ci_high",
     "baseline",
     "rank",
+    "p_value",
     "significant",
 )
 GRID = "grid:16"
 
 
 def hotspots(
-    learned: Model,
+    model: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
@@ -58,7 +59,7 @@ def hotspots(
 ) -> Table:
     """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
 
-    ``learned`` is what `learn` gives, and asking costs nothing more. Areas are ``locations``, a
+    ``model`` is the result of `fit`, and asking costs nothing more. Areas are ``locations``, a
     rule such as grid:16 or h3:8, `Zones`, or a frame of GeoPandas with polygons; by default
     single locations, and for a direct question its own zones, which may also be asked for
     larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
@@ -77,12 +78,12 @@ def hotspots(
     >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
     (7, '1.000', 100)
     """
-    asked = _Asked(areas_of(mechanism_of(learned), areas, LOCATIONS), at, level)
-    return _answered("hotspots", learned, asked, terms)
+    asked = _Asked(areas_of(mechanism_of(model), areas, LOCATIONS), at, level)
+    return _answered("hotspots", model, asked, terms)
 
 
 def density(
-    learned: Model,
+    model: Model,
     areas: str | Zones | GeoObject | None = None,
     *,
     at: str | None = None,
@@ -91,7 +92,7 @@ def density(
 ) -> Table:
     """The same as `hotspots`, over a grid or cells of H3: grid:16 by default.
 
-    ``learned``, ``areas``, ``at``, ``level`` and ``terms`` are as there. Raises `DomainError`
+    ``model``, ``areas``, ``at``, ``level`` and ``terms`` are as there. Raises `DomainError`
     for single locations, which have no density, and for what reports do not tell of.
 
     >>> import nomadp
@@ -101,13 +102,13 @@ def density(
     >>> nomadp.density(nomadp.fit(brr, reports), "grid:2").about["areas"]
     'grid:2'
     """
-    asked = _Asked(areas_of(mechanism_of(learned), areas, GRID), at, level)
+    asked = _Asked(areas_of(mechanism_of(model), areas, GRID), at, level)
     if asked.areas.zones is None:
         raise DomainError(
             "a density is one of areas, got locations; use grid:N, h3:R or zones",
             code="zones_required",
         )
-    return _answered("density", learned, asked, terms)
+    return _answered("density", model, asked, terms)
 
 
 class _Asked(NamedTuple):
@@ -116,29 +117,29 @@ class _Asked(NamedTuple):
     level: float
 
 
-def _answered(kind: str, learned: Model, asked: _Asked, terms: Terms) -> Table:
+def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
     areas, at, level = asked
     check_level(level)
-    mechanism = learned.mechanism
-    few = missing(kind, mechanism, learned.counts, terms, (areas.named, *COLUMNS))
+    mechanism = model.mechanism
+    few = missing(kind, mechanism, model.counts, terms, (areas.named, *COLUMNS))
     if few is not None:
         return few
-    shares, timed, withheld = visit_shares(learned, areas.zones, at), None, None
+    shares, timed, withheld = visit_shares(model, areas.zones, at), None, None
     if not isinstance(mechanism, FrequencyOracle):
-        withheld = withheld_for(visit_tally(learned, areas.zones, at)[0])
+        withheld = withheld_for(visit_tally(model, areas.zones, at)[0])
     elif mechanism.slots and areas.zones is not None:
-        timed = oracle_hotspots(mechanism, learned.counts, areas.zones, at, timed=True)
+        timed = oracle_hotspots(mechanism, model.counts, areas.zones, at, timed=True)
     estimates = Estimates(shares, timed, level, withheld)
     said = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
-        "kept": shares.shrinkage_weight,
+        "shrinkage_weight": shares.shrinkage_weight,
         **estimates.reliability,
-        "fakes": place_poisoning(learned, areas, at, shares, timed=timed),
+        "poisoning_1pct": place_poisoning(model, areas, at, shares, timed=timed),
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
     columns = _columns(mechanism, areas, estimates)
-    return Table(kind, columns, about(kind, learned, terms, **said), shapes)
+    return Table(kind, columns, about(kind, model, terms, **said), shapes)
 
 
 def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[str, Any]:
@@ -148,7 +149,7 @@ def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[s
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
         timed = {**names, **_ranked(estimates, estimates.timed)}
         columns = with_times(mechanism, columns, timed)
-    return {**columns, "significant": estimates.significant}
+    return {**columns, **estimates.tests}
 
 
 def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
 
 
 def place_poisoning(
-    learned: Model,
+    model: Model,
     areas: Areas,
     at: str | None,
     shares: Shares,
@@ -166,12 +167,12 @@ def place_poisoning(
     timed: Shares | None = None,
 ) -> dict[str, Any]:
     """How far fakes move any share, of all times together and of each."""
-    mechanism = learned.mechanism
+    mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle) and areas.zones is not None:
         place = label_places(mechanism, areas.zones, at)
         return oracle_poisoning(mechanism, place, shares, timed)
-    asked = visit_tally(learned, areas.zones, at)
-    return fit_poisoning(learned, asked, len(shares.values), shares.shrinkage_weight)
+    asked = visit_tally(model, areas.zones, at)
+    return fit_poisoning(model, asked, len(shares.values), shares.shrinkage_weight)
 
 
 def oracle_poisoning(
@@ -182,7 +183,7 @@ def oracle_poisoning(
     if timed is None:
         return found
     each = oracle_poisoning_of(question, timed_labels(question, asked), timed.values)
-    return found | {side: max(found[side], each[side]) for side in ("up", "down")}
+    return found | {side: max(found[side], each[side]) for side in ("increase", "decrease")}
 
 
 def timed_labels(question: FrequencyOracle, asked: Ints) -> Ints:

@@ -59,7 +59,7 @@ def oracle_poisoning_of(
 
 
 def fit_poisoning(
-    learned: Model, asked: tuple[BootstrapFit, Tally], size: int, kept: float
+    model: Model, asked: tuple[BootstrapFit, Tally], size: int, kept: float
 ) -> dict[str, Any]:
     """The same for ``size`` shares that are estimated from journeys or points.
 
@@ -69,7 +69,7 @@ def fit_poisoning(
     bootstrap, tally = asked
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     total, visits, reports = np.zeros(size), [], []
-    for group, length in zip(bootstrap.groups, _lengths(learned, bootstrap), strict=True):
+    for group, length in zip(bootstrap.groups, _lengths(model, bootstrap), strict=True):
         evidence = _every_report(group)
         table = tally(evidence.support).T.tocsr()
         each = float(table.sum()) / table.shape[1]  # of visits or trips, to a journey or point
@@ -94,14 +94,14 @@ def fit_poisoning(
 
 def part_poisoning(how: str) -> dict[str, Any]:
     """The same for shares of the reports themselves, of which fakes are a part and no more."""
-    return {"part": FAKE_PART, "up": FAKE_PART, "down": FAKE_PART, "bound": how}
+    return {"increase": FAKE_PART, "decrease": FAKE_PART, "bound": how}
 
 
-def _lengths(learned: Model, bootstrap: BootstrapFit) -> list[int]:
+def _lengths(model: Model, bootstrap: BootstrapFit) -> list[int]:
     """How many values a report of each group has: points, or one for a whole journey."""
     if isinstance(bootstrap.groups[0].evidence, TrajectoryEvidence):
         return [1] * len(bootstrap.groups)
-    return list(learned.counts.lengths(learned.mechanism))
+    return list(model.counts.lengths(model.mechanism))
 
 
 def _every_report(group: Group) -> Any:
@@ -117,20 +117,19 @@ def _every_report(group: Group) -> Any:
 
 def _said(up: Floats, down: Floats, how: str) -> dict[str, Any]:
     return {
-        "part": FAKE_PART,
-        "up": float(min(np.max(up, initial=0.0), 1.0)),
-        "down": float(min(np.max(down, initial=0.0), 1.0)),
+        "increase": float(min(np.max(up, initial=0.0), 1.0)),
+        "decrease": float(min(np.max(down, initial=0.0), 1.0)),
         "bound": how,
     }
 
 
-def invalid_reports_at_least(learned: Model) -> int:
+def invalid_reports_at_least(model: Model) -> int:
     """How many reports are fakes for sure: more came in of a kind than honest people make.
 
     However people move, a report y is made by at most the part max_x P(y|x) of them. What is
     beyond that, and beyond chance, nobody honest made. 0 proves nothing.
     """
-    mechanism, counts = learned.mechanism, learned.counts
+    mechanism, counts = model.mechanism, model.counts
     if isinstance(mechanism, FrequencyOracle):
         support, total = support_in(mechanism, counts)
         found = _beyond(support, total, float(mechanism.channel.true_chance))

@@ -1,18 +1,18 @@
-"""One entry for services: a question as data in, a table out.
+"""Queries as data: a small JSON object in, an estimate out. Services call this.
 
-A question is a small object of JSON. Whoever sends it is untrusted: names it does not have are
-refused, and so are values that are not of its kinds.
+Whoever sends a query is untrusted. Options that a query does not have are refused, and so are
+values of the wrong type.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from nomadp.answers.areas import LOCATIONS
+from nomadp.answers.decoded import LENGTHS, TRAJECTORIES, lengths, trajectories
 from nomadp.answers.facts import LEVEL, Terms, missing
 from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
 from nomadp.answers.flow import GRID as FLOW_GRID
 from nomadp.answers.flow import flows
-from nomadp.answers.journey import JOURNEYS, LENGTHS, journeys, lengths
 from nomadp.answers.place import COLUMNS as PLACE_COLUMNS
 from nomadp.answers.place import GRID as PLACE_GRID
 from nomadp.answers.place import density, hotspots
@@ -28,110 +28,111 @@ from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones, is_rule
 
-__all__ = ["QUESTIONS", "ask", "check_sent", "checked_question", "shortest_question"]
+__all__ = ["QUERIES", "check_sent", "checked_query", "run_query", "shortest_query"]
 
 _TEXT_MAX = 200
 
 
-class _Question(NamedTuple):
-    answer: Callable[..., Table]
+class _Query(NamedTuple):
+    run: Callable[..., Table]
     columns: tuple[str, ...]
-    takes: Mapping[str, Any]
-    """What it may say, and what is meant where it does not."""
+    options: Mapping[str, Any]
+    """Each with its default."""
 
 
 _PLACES = {"areas": LOCATIONS, "at": None, "level": LEVEL}
-_DRAWN = {"journeys": 1000, "seed": 0, "start": None}
-_QUESTIONS = {
-    "hotspots": _Question(hotspots, PLACE_COLUMNS, _PLACES),
-    "density": _Question(density, PLACE_COLUMNS, {**_PLACES, "areas": PLACE_GRID}),
-    "flows": _Question(flows, FLOW_COLUMNS, {"areas": FLOW_GRID, "level": LEVEL}),
-    "journeys": _Question(journeys, JOURNEYS, {"level": LEVEL}),
-    "lengths": _Question(lengths, LENGTHS, {"level": LEVEL}),
-    "synthesize": _Question(synthesize, SYNTHETIC_COLUMNS, _DRAWN),
+_SYNTHETIC = {"count": 1000, "seed": 0, "start": None}
+_QUERIES = {
+    "hotspots": _Query(hotspots, PLACE_COLUMNS, _PLACES),
+    "density": _Query(density, PLACE_COLUMNS, {**_PLACES, "areas": PLACE_GRID}),
+    "flows": _Query(flows, FLOW_COLUMNS, {"areas": FLOW_GRID, "level": LEVEL}),
+    "trajectories": _Query(trajectories, TRAJECTORIES, {"level": LEVEL}),
+    "lengths": _Query(lengths, LENGTHS, {"level": LEVEL}),
+    "synthesize": _Query(synthesize, SYNTHETIC_COLUMNS, _SYNTHETIC),
 }
-QUESTIONS = tuple(_QUESTIONS)
+QUERIES = tuple(_QUERIES)
 _KINDS = {"synthesize": "synthetic"}
-"""What the answer is called, where that is not what the question is."""
+"""The kind of the estimate, where it differs from that of the query."""
 _POINTS = ("visits", "starts", "ends")
 
 
-def ask(
+def run_query(
     mechanism: Mechanism,
     counts: Counts | AnyReports,
-    question: Mapping[str, Any],
+    query: Mapping[str, Any],
     *,
-    learned: Model | None = None,
+    model: Model | None = None,
     **terms: Any,
 ) -> Table:
-    """The answer to a question such as {"kind": "hotspots", "areas": "grid:16"}.
+    """The estimate for a query such as {"kind": "hotspots", "areas": "grid:16"}.
 
-    ``ask`` is one of `QUESTIONS`; ``areas``, ``at`` and ``level``, or ``journeys``, ``seed``
-    and ``start``, may say more. What was ``learned`` of these counts need not be learned again.
-    ``terms`` are ``min_batch_size``, 1 by default, below which the answer has no rows and says
-    how many reports are missing, and ``task``, the id that the answer carries.
+    ``kind`` is one of `QUERIES`. The other options are optional: ``areas``, ``at`` and
+    ``level``, or ``count``, ``seed`` and ``start``. ``model`` is fitted to the counts unless it
+    is given. ``terms`` are those of `Terms`: ``min_batch_size``, 1 by default, below which the
+    estimate has no rows and says how many reports are missing, and ``task``, the id that the
+    estimate carries.
     """
-    asked = checked_question(question)
-    kind = asked.pop("kind")
-    on, found = Terms(**terms), counts_of(mechanism, counts)
-    few = missing(_KINDS.get(kind, kind), mechanism, found, on, _QUESTIONS[kind].columns)
-    if few is not None:
-        return few
-    if learned is None:
-        learned = fit(mechanism, found)
-    learned.check_of(mechanism, found)
-    if "journeys" in asked:
-        asked["count"] = asked.pop("journeys")
-    if kind == "journeys" and isinstance(counts, AnyReports):
-        asked["reports"] = counts
-    return _QUESTIONS[kind].answer(learned, **asked, terms=on)
+    options = checked_query(query)
+    kind = options.pop("kind")
+    all_terms, counted = Terms(**terms), counts_of(mechanism, counts)
+    columns = _QUERIES[kind].columns
+    too_few = missing(_KINDS.get(kind, kind), mechanism, counted, all_terms, columns)
+    if too_few is not None:
+        return too_few
+    if model is None:
+        model = fit(mechanism, counted)
+    model.check_of(mechanism, counted)
+    if kind == "trajectories" and isinstance(counts, AnyReports):
+        options["reports"] = counts
+    return _QUERIES[kind].run(model, **options, terms=all_terms)
 
 
-def checked_question(question: Mapping[str, Any]) -> dict[str, Any]:
-    """A question that has only what it may have, its level as a number."""
-    said: Any = question
-    kind = said.get("kind") if isinstance(said, Mapping) else None
-    if not isinstance(kind, str) or kind not in _QUESTIONS:
+def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The query without null options, its level as a number; refused if it is invalid."""
+    sent: Any = query  # of any type
+    kind = sent.get("kind") if isinstance(sent, Mapping) else None
+    if not isinstance(kind, str) or kind not in _QUERIES:
         raise SchemaError(
-            f"a question must ask for one of {', '.join(QUESTIONS)}", code="unknown_query"
+            f"the kind of a query must be one of {', '.join(QUERIES)}", code="unknown_query"
         )
-    takes = _QUESTIONS[kind].takes
-    strange = [name for name in question if name not in ("kind", *takes)]
-    if strange:
-        known = sorted(_RULES.keys() & set(strange))
+    allowed = _QUERIES[kind].options
+    unknown = [name for name in query if name not in ("kind", *allowed)]
+    if unknown:
+        # Names that nobody defined are not echoed: they may be anything.
+        known = sorted(_RULES.keys() & set(unknown))
         raise SchemaError(
-            f"a question for {kind} may have {', '.join(takes)}, got "
-            f"{', '.join(known) or f'{len(strange)} others'}; leave out what it has not",
+            f"the options of a {kind} query must be among {', '.join(allowed)}, got "
+            f"{', '.join(known) or f'{len(unknown)} others'}; remove them",
             code="unknown_query_options",
             query=kind,
             known=tuple(known),
-            unknown=len(strange),
+            unknown=len(unknown),
         )
-    asked = {name: value for name, value in question.items() if value is not None}
-    for name in takes:
-        what, is_one = _RULES[name]
-        if name in asked and not is_one(asked[name]):
+    options = {name: value for name, value in query.items() if value is not None}
+    for name in allowed:
+        requirement, is_valid = _RULES[name]
+        if name in options and not is_valid(options[name]):
             raise SchemaError(
-                f"{name} of a question must be {what}, and is not",
+                f"{name} of a query must be {requirement}",
                 code="invalid_query_option",
                 option=name,
             )
-    if "level" in takes:
-        asked["level"] = float(asked.get("level", LEVEL))
-    return asked
+    if "level" in allowed:
+        options["level"] = float(options.get("level", LEVEL))
+    return options
 
 
-def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
-    """Refuse (`SchemaError`) what is no question to any task, without an echo of what it is."""
-    asked = checked_question(question)
-    if "start" in asked:
+def check_sent(mechanism: Mechanism, query: Mapping[str, Any]) -> None:
+    """Refuse (`SchemaError`) what is no query of any task, without echoing its values."""
+    options = checked_query(query)
+    if "start" in options:
         try:
-            moment(asked["start"])
+            moment(options["start"])
         except DomainError as refusal:
             raise SchemaError(
-                f"of a question, {refusal}", code="invalid_query_option", option="start"
+                f"of a query, {refusal}", code="invalid_query_option", option="start"
             ) from None
-    kind, areas = asked["kind"], asked.get("areas")
+    kind, areas = options["kind"], options.get("areas")
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
         return
     # A task's own zones may be polygons, which are named by their hash.
@@ -139,24 +140,24 @@ def check_sent(mechanism: Mechanism, question: Mapping[str, Any]) -> None:
         return
     rules = _RULES["areas"][0] if kind == "hotspots" else "grid:N or h3:R"
     raise SchemaError(
-        f"areas of a question for {kind} must be {rules}, and is not",
+        f"areas of a {kind} query must be {rules}",
         code="invalid_query_option",
         option="areas",
     )
 
 
-def shortest_question(mechanism: Mechanism, question: Mapping[str, Any]) -> dict[str, Any]:
-    """The same question without what goes without saying; what is none stays as it is."""
+def shortest_query(mechanism: Mechanism, query: Mapping[str, Any]) -> dict[str, Any]:
+    """The same query without options that have their default; an invalid one is unchanged."""
     try:
-        asked = checked_question(question)
+        options = checked_query(query)
     except SchemaError:
-        return dict(question)
-    unsaid = dict(_QUESTIONS[asked["kind"]].takes)
-    if "at" in unsaid:
-        unsaid["at"] = asked_of(mechanism, None)
-    if "areas" in unsaid and isinstance(mechanism, FrequencyOracle):
-        unsaid["areas"] = mechanism.partition.rule
-    return {name: value for name, value in asked.items() if value != unsaid.get(name)}
+        return dict(query)
+    defaults = dict(_QUERIES[options["kind"]].options)
+    if "at" in defaults:
+        defaults["at"] = asked_of(mechanism, None)
+    if "areas" in defaults and isinstance(mechanism, FrequencyOracle):
+        defaults["areas"] = mechanism.partition.rule
+    return {name: value for name, value in options.items() if value != defaults.get(name)}
 
 
 def _is_whole(value: Any, most: int) -> bool:
@@ -171,7 +172,7 @@ def _is_level(value: Any) -> bool:
         if len(value) > 20 or not (digits.isascii() and digits.isdecimal()):
             return False
         value = float(value)
-    return bool(0 < value <= 1)  # as it is: a whole number may be too large for a float
+    return bool(0 < value <= 1)  # not converted: an integer may be too large for a float
 
 
 def _is_text(value: Any) -> bool:
@@ -185,11 +186,11 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "at": ("visits, starts or ends", lambda value: value in _POINTS),
     "level": ('a number above 0 and at most 1, such as "0.9"', _is_level),
-    "journeys": (
+    "count": (
         f"a whole number from 1 to {MOST}",
         lambda value: _is_whole(value, MOST) and value > 0,
     ),
     "seed": ("a whole number from 0", lambda value: _is_whole(value, 2**63 - 1)),
     "start": ("a time in ISO 8601", _is_text),
 }
-"""What a value must be, in words and as a check."""
+"""What the value of each option must be, in words and as a check."""

@@ -82,7 +82,7 @@ def scene_of(table: "Table", locations: LocationSet | None) -> Scene | None:
     if not len(table):
         return None
     rows = _all_times(table)
-    if table.kind in ("journeys", "synthetic"):
+    if table.kind in ("trajectories", "synthetic"):
         return _tracks(table, locations)
     if {"origin", "destination"} <= table.columns.keys():
         return _flows(table, rows, locations)

@@ -27,7 +27,7 @@ TITLES = {
     "hotspots": "Where people are",
     "density": "How people are spread",
     "flows": "From where to where",
-    "journeys": "Which ways people probably took",
+    "trajectories": "Which ways people probably took",
     "lengths": "How long journeys are",
     "synthetic": "Journeys as they might have been",
 }
@@ -151,7 +151,13 @@ def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
 def facts(table: "Table") -> list[tuple[str, str]]:
     """Names and plain words, in the order in which people ask."""
     about = table.about
-    found = [_reports(about), _promise(about), _interval(about), _flat(about), _fakes(about)]
+    found = [
+        _reports(about),
+        _promise(about),
+        _interval(about),
+        _flat(about),
+        _poisoning(about),
+    ]
     found += [_suppression(about), _task(about)]
     return [each for each in found if each is not None]
 
@@ -208,15 +214,15 @@ def _flat(about: Mapping[str, Any]) -> Fact:
     return "Told apart", said
 
 
-def _fakes(about: Mapping[str, Any]) -> Fact:
-    fakes = about.get("fakes")
-    if not isinstance(fakes, dict) or "up" not in fakes:
+def _poisoning(about: Mapping[str, Any]) -> Fact:
+    poisoning = about.get("poisoning_1pct")
+    if not isinstance(poisoning, dict) or "increase" not in poisoning:
         return None
-    part = percent(fakes.get("part", 0.01))
+    up, down = (percent(poisoning.get(side, 0.0)) for side in ("increase", "decrease"))
     return (
-        "Fake reports",
-        f"if {part} of all were fakes, they could raise a share by at most "
-        f"{percent(fakes['up'])} of all, and lower one by {percent(fakes.get('down', 0))}",
+        "Poisoning",
+        f"if {percent(0.01)} of all reports were invalid, they could increase a share by at "
+        f"most {up} and decrease one by at most {down}",
     )
 
 

@@ -40,7 +40,7 @@ _SENTENCES: dict[tuple[Outcome, str], str] = {
     ("too_few_reports", ""): (
         "There are too few reports to say anything: {count:,} are missing."
     ),
-    ("trajectories", "journeys"): (
+    ("trajectories", "trajectories"): (
         "{count:,} reports, each with the journey nearest to all that may be behind it."
     ),
     ("trajectories", "synthetic"): (
@@ -107,7 +107,7 @@ def finding(table: "Table", scene: "Scene | None") -> Finding:
     about, column = table.about, table.columns
     if about.get("missing"):
         return Finding("too_few_reports", number=about["missing"])
-    if table.kind in ("journeys", "synthetic") and "tid" in column:
+    if table.kind in ("trajectories", "synthetic") and "tid" in column:
         return Finding("trajectories", number=len(set(table["tid"])))
     if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
         return Finding("rows", number=len(table))

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.random import Generator
 
 from nomadp.answers.areas import LOCATIONS, areas_of
+from nomadp.answers.decoded import point_rows
 from nomadp.answers.facts import Terms, about, missing
 from nomadp.answers.flow import flow_poisoning
-from nomadp.answers.journey import point_rows
 from nomadp.answers.place import place_poisoning
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError, InvalidArgument
@@ -32,7 +32,7 @@ YEARS = range(1970, 2200)
 
 
 def synthesize(
-    learned: Model,
+    model: Model,
     count: int = 1000,
     *,
     seed: int = 0,
@@ -41,7 +41,7 @@ def synthesize(
 ) -> Table:
     """So many journeys as likely as those that were learned; none of them is anybody's.
 
-    ``learned`` is what `learn` gives. A journey of ``count`` is drawn with the shares that
+    ``model`` is the result of `fit`. A journey of ``count`` is drawn with the shares that
     `hotspots` says, held back towards flat as far as they are; of a direct question about
     trips, between its zones. The same ``seed`` draws the same. Tools that insist on times get
     made-up ones, a minute apart from ``start`` on (ISO 8601). ``terms`` are as in `hotspots`.
@@ -58,14 +58,14 @@ def synthesize(
     """
     _check_count(count)
     begin = None if start is None else moment(start)
-    mechanism = mechanism_of(learned)
-    few = missing("synthetic", mechanism, learned.counts, terms, COLUMNS)
+    mechanism = mechanism_of(model)
+    few = missing("synthetic", mechanism, model.counts, terms, COLUMNS)
     if few is not None:
         return few
-    columns = _columns(learned, count, np.random.default_rng(seed), begin)
-    said: dict[str, Any] = {"synthetic": True, "seed": seed, "journeys": count}
-    said["fakes"] = _fakes(learned)
-    return Table("synthetic", columns, about("synthesize", learned, terms, **said))
+    columns = _columns(model, count, np.random.default_rng(seed), begin)
+    said: dict[str, Any] = {"synthetic": True, "seed": seed, "count": count}
+    said["poisoning_1pct"] = _fakes(model)
+    return Table("synthetic", columns, about("synthesize", model, terms, **said))
 
 
 def _check_count(count: int) -> None:
@@ -79,13 +79,13 @@ def _check_count(count: int) -> None:
 
 
 def _columns(
-    learned: Model, count: int, rng: Generator, begin: datetime | None
+    model: Model, count: int, rng: Generator, begin: datetime | None
 ) -> dict[str, Any]:
     """Drawn from what is public: nobody's journey is read."""
-    draw = _trips if learned.mechanism.is_oracle else _journeys
+    draw = _trips if model.mechanism.is_oracle else _journeys
     names = tuple(f"synthetic-{k}" for k in range(count))
-    rows = Sequences(*joined(draw(learned, count, rng)), names)
-    points = point_rows(learned, rows)
+    rows = Sequences(*joined(draw(model, count, rng)), names)
+    points = point_rows(model, rows)
     columns = {"uid": list(points["tid"]), **points}
     if begin is not None:
         moments = [begin + seq * STEP for seq in rows.seq.tolist()]
@@ -93,19 +93,19 @@ def _columns(
     return columns
 
 
-def _fakes(learned: Model) -> dict[str, Any]:
+def _fakes(model: Model) -> dict[str, Any]:
     """Of the shares that journeys are drawn with: of trips, or of visits at locations."""
-    mechanism = learned.mechanism
+    mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
-        return flow_poisoning(learned, mechanism.partition, flow_shares(learned))
+        return flow_poisoning(model, mechanism.partition, flow_shares(model))
     areas = areas_of(mechanism, None, LOCATIONS)
-    return place_poisoning(learned, areas, None, visit_shares(learned, None, None))
+    return place_poisoning(model, areas, None, visit_shares(model, None, None))
 
 
-def _trips(learned: Model, count: int, rng: Generator) -> list[Ints]:
+def _trips(model: Model, count: int, rng: Generator) -> list[Ints]:
     """Between two locations of the zones of a trip, any of a zone as likely."""
-    question = learned.mechanism
-    shares = flow_shares(learned).values  # refuses questions about single zones
+    question = model.mechanism
+    shares = flow_shares(model).values  # refuses questions about single zones
     if not isinstance(question, FrequencyOracle):
         raise InvalidArgument("a direct question must have been asked", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
@@ -116,10 +116,10 @@ def _trips(learned: Model, count: int, rng: Generator) -> list[Ints]:
     return list(order[first[zones] + rng.integers(0, held[zones])])
 
 
-def _journeys(learned: Model, count: int, rng: Generator) -> list[Ints]:
+def _journeys(model: Model, count: int, rng: Generator) -> list[Ints]:
     """Of the lengths that were reported, by what all reports together say."""
-    mechanism, bootstrap = learned.mechanism, learned.bootstrap
-    found = learned.counts.lengths(mechanism)
+    mechanism, bootstrap = model.mechanism, model.bootstrap
+    found = model.counts.lengths(mechanism)
     law: Any = mechanism.report_law(next(iter(found)))
     if bootstrap is None or not law.whole:
         raise DomainError(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Table"]
 
-KINDS = ("hotspots", "density", "flows", "journeys", "lengths", "synthetic")
+KINDS = ("hotspots", "density", "flows", "trajectories", "lengths", "synthetic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Table:
     @property
     def is_per_report(self) -> bool:
         """Whether rows are of single reports; a file of them is for its owner alone."""
-        return self.kind == "journeys"
+        return self.kind == "trajectories"
 
     @classmethod
     def read(cls, path: AnyPath, like: "Table | None" = None) -> "Table":

@@ -93,7 +93,7 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
                 code="option_missing",
             )
         return None
-    if options["question"] == "journeys":
+    if options["question"] == "trajectories":
         raise BadUsage(
             'journeys are told report by report; ask of what "nomadp collector export" wrote',
             code="query_of_counts_only",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["query"]
 
 TOP = 10
-QUESTIONS = ("hotspots", "density", "flows", "journeys", "lengths", "synthesize")
+QUESTIONS = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
 ESTIMATES = ("share", "flow")
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 
@@ -93,7 +93,12 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     metavar="P",
     help="How probably the truth lies within each interval; 0.9 by default.",
 )
-@click.option("--journeys", type=Whole(1, 1_000_000), metavar="N", help="synthesize: so many.")
+@click.option(
+    "--count",
+    type=Whole(1, 1_000_000),
+    metavar="N",
+    help="synthesize: the number of trajectories; 1000 by default.",
+)
 @click.option(
     "--seed", type=Whole(0), metavar="S", help="synthesize: which ones; 0 by default."
 )
@@ -123,8 +128,8 @@ def query(**options: Any) -> Answer:
     """Ask REPORTS of journeys, or of a direct question, where people go.
 
     hotspots, density: the share of visits in each area; flows: that of trips from each area to
-    each; journeys: the best estimate of every reported point; lengths: how many points journeys
-    have; synthesize: journeys that nobody made, as likely as what was learned. It is
+    each; trajectories: the best estimate of every reported point; lengths: how many points
+    journeys have; synthesize: journeys that nobody made, as likely as what was learned. It is
     post-processing and costs nothing. A share comes with its standard deviation, an interval
     that holds the truth with probability P, and whether it is told apart from flat: what
     somebody without reports would say. Shares from an ATLAS codebook of fewer than 64
@@ -146,7 +151,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write; what can be refused is refused before the work."""
     from dataclasses import replace
 
-    from nomadp.answers import ask as answered
+    from nomadp.answers import run_query
     from nomadp.answers.areas import LOCATIONS
     from nomadp.formats.location_files import read_locations
 
@@ -159,13 +164,13 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
         found = evidence_from(world, options, None if zones == LOCATIONS else zones, bundle)
     else:
         found = collected_from(bundle, options)
-    whole = reports_from(world, options, found.mechanism) if kind == "journeys" else None
+    whole = reports_from(world, options, found.mechanism) if kind == "trajectories" else None
     learned = _learned(found, options)
-    table = answered(
+    table = run_query(
         found.mechanism,
         found.counts if whole is None else whole,
         question,
-        learned=learned,
+        model=learned,
         **vars(found.terms),
     ).ranked()
     facts = {**table.about, "refused": dict(found.refused), "rows": len(table)}
@@ -211,20 +216,20 @@ def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> Non
 def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     """What is asked, as data; refused if it is no question."""
     from nomadp.answers.areas import LOCATIONS
-    from nomadp.answers.query import checked_question
+    from nomadp.answers.query import checked_query
 
     kind = options["question"]
     zones = options["zones"]
     if zones != LOCATIONS:
         zones = chosen_options({"zones": zones}, world).get("zones")
-    names = ("at", "level", "journeys", "seed", "start")
+    names = ("at", "level", "count", "seed", "start")
     question = {"kind": kind, "areas": zones, **{name: options[name] for name in names}}
     if kind == "flows" and options["at"] is not None:
         raise BadUsage(
             "--at is for hotspots; flows go from starts to ends", code="option_unsuitable"
         )
     question = {name: value for name, value in question.items() if value is not None}
-    checked_question(question)
+    checked_query(question)
     return question
 
 
@@ -277,11 +282,11 @@ def _print(summary: dict[str, Any]) -> None:
         _print_flat(summary["significance"])
     if "no_intervals" in summary:
         say(f"no intervals and no significance: {summary['no_intervals']}")
-    if "fakes" in summary:
-        fakes = summary["fakes"]
+    if "poisoning_1pct" in summary:
+        fakes = summary["poisoning_1pct"]
         say(
-            f"{fakes['part']:.0%} of fake reports could move a share by {fakes['up']:.4f} up "
-            f"or {fakes['down']:.4f} down ({fakes['bound']})"
+            "1% of fake reports could move a share by "
+            f"{fakes['increase']:.4f} up or {fakes['decrease']:.4f} down ({fakes['bound']})"
         )
     if summary["invalid_reports_at_least"]:
         say(

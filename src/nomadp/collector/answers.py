@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nomadp.answers import ask
+from nomadp.answers import run_query
 from nomadp.answers.columns import plain
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.query import checked_question
+from nomadp.answers.query import checked_query
 from nomadp.inference.model import Model, fit
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.reports.counts import Counts
@@ -25,10 +25,11 @@ class FittedTask:
 
     def answered(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """A table of columns, what is to be known about it, and how it is drawn."""
-        checked_question(question)  # before anything is learned for it
+        checked_query(question)  # before anything is learned for it
         mechanism, task = self.bundle.mechanism, self.bundle.task
         terms = {"min_batch_size": task.min_batch_size, "task": task.id}
-        found = ask(mechanism, self.counts, question, learned=self.learned, **terms).ranked()
+        found = run_query(mechanism, self.counts, question, model=self.learned, **terms)
+        found = found.ranked()
         columns = {name: plain(column) for name, column in found.columns.items()}
         drawn = drawing_of(found, self.bundle.locations)
         about = dict(found.about)

@@ -45,10 +45,10 @@ def job_id(loaded: LoadedTask, asked: Mapping[str, Any]) -> str:
 
     Raises `SchemaError` for what is no question.
     """
-    from nomadp.answers.query import check_sent, shortest_question  # slow to import
+    from nomadp.answers.query import check_sent, shortest_query  # slow to import
 
     check_sent(loaded.bundle.mechanism, asked["query"])
-    question = shortest_question(loaded.bundle.mechanism, asked["query"])
+    question = shortest_query(loaded.bundle.mechanism, asked["query"])
     span = zip(("start", "end"), loaded.span[:2], strict=True)
     said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
     content = json.dumps(

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from nomadp.answers import ask
+from nomadp.answers import run_query
 from nomadp.answers.scene import scene_of
 from nomadp.answers.summary import summary
 from nomadp.datasets.city import synthetic_city
@@ -152,7 +152,7 @@ def _estimated(
     terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, query in ATLAS_QUERIES:
         in_districts = {**query, "areas": trips.domain}
-        table = ask(atlas.mechanism, counts, in_districts, learned=model, **terms)
+        table = run_query(atlas.mechanism, counts, in_districts, model=model, **terms)
         sentence = summary(table, scene_of(table, atlas.locations))
         yield Finding("ATLAS, from whole trajectories", title, sentence)
         advance(1)

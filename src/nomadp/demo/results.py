@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.answers import ask
+from nomadp.answers import run_query
 from nomadp.answers.picture import with_shapes
 from nomadp.answers.table import Table
 from nomadp.budget import as_epsilon
@@ -68,7 +68,7 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
     asked: tuple[dict[str, Any], ...] = (
         {"kind": "density", "areas": how.areas},
         {"kind": "flows", "areas": between},
-        {"kind": "journeys"},
+        {"kind": "trajectories"},
     )
     density, flows, journeys = _answers(atlas, moved, asked, seed)
     (hotspots,) = _answers(visits, city.trajectories, ({"kind": "hotspots"},), seed)
@@ -76,7 +76,7 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
         Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
         Pair("flows", "ATLAS", flows, *_between(flows, moved, between)),
         Pair("hotspots", "visits", hotspots, *_placed(hotspots, city.trajectories, areas)),
-        Pair("journeys", "ATLAS", journeys, *_sample(journeys, moved, city)),
+        Pair("trajectories", "ATLAS", journeys, *_sample(journeys, moved, city)),
     ]
 
 
@@ -97,7 +97,7 @@ def _answers(
     randomness = SeededRandom(seed).bound_to(mechanism.identity)
     counts = counts_of(mechanism, perturb_set(mechanism, journeys, randomness, keep_tids=True))
     learned = fit(mechanism, counts)
-    found = [ask(mechanism, counts, question, learned=learned) for question in asked]
+    found = [run_query(mechanism, counts, question, model=learned) for question in asked]
     return [with_shapes(each, mechanism.locations) for each in found]
 
 
@@ -135,8 +135,8 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
         "lng": city.locations.lng[place],
     }
     middle_km = float(np.median(answer["radius_km"]))
-    words = f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
-    return Table("journeys", column), words
+    words = f"Half of all decoded points are known to within {middle_km:.2g} km or better."
+    return Table("trajectories", column), words
 
 
 def _known(answer: Table, value: str, share: Floats) -> Table:

@@ -22,7 +22,7 @@ LABELS = {
     "density": "Density",
     "flows": "Flows",
     "hotspots": "Hotspots",
-    "journeys": "Decoded journeys",
+    "trajectories": "Decoded trajectories",
 }
 
 
@@ -49,7 +49,7 @@ def seen(how: Gathering, seed: int, places: int) -> tuple[View, ...]:
 def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
     by = "ATLAS" if pair.asked == "ATLAS" else f"the frequency oracle “{pair.asked}”"
     scene = scene_of(pair.learned, locations)
-    told = "" if pair.name == "journeys" else summary(pair.learned, scene)
+    told = "" if pair.name == "trajectories" else summary(pair.learned, scene)
     words = filter_words(pair.learned, scene)
     return (
         f'<div class="view" id="view-{pair.name}">'

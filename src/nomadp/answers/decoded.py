@@ -1,14 +1,19 @@
 """Single journeys, as near to the truth as reports allow, and of how many points they are."""
 
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from nomadp.answers.estimates import is_apart, significant
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import part_poisoning
+from nomadp.answers.significance import (
+    adjusted,
+    significance_counts,
+    significant_rows,
+    wilson_interval,
+    wilson_p_values,
+)
 from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
@@ -19,18 +24,27 @@ from nomadp.reports.counts import check_decodable
 from nomadp.reports.table import AnyReports
 from nomadp.sequences import Sequences
 
-__all__ = ["journeys", "lengths", "point_rows"]
+__all__ = ["trajectories", "lengths", "point_rows"]
 
-JOURNEYS = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
+TRAJECTORIES = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
 EACH = (
     "exact, of any share of these journeys, with what was learned held fixed; learning again "
     "may move it further"
 )
-LENGTHS = ("length", "share", "std_error", "ci_low", "ci_high", "baseline", "significant")
+LENGTHS = (
+    "length",
+    "share",
+    "std_error",
+    "ci_low",
+    "ci_high",
+    "baseline",
+    "p_value",
+    "significant",
+)
 
 
-def journeys(
-    learned: Model,
+def trajectories(
+    model: Model,
     reports: AnyReports | None = None,
     *,
     level: float = LEVEL,
@@ -38,7 +52,7 @@ def journeys(
 ) -> Table:
     """The location with the smallest expected error for every point of every report.
 
-    ``learned`` is what `learn` gives: all ``reports`` together say what is likely. Equal
+    ``model`` is the result of `fit`: all ``reports`` together say what is likely. Equal
     reports have equal answers; without reports there is one for each distinct one that was
     counted, named by its length and value, and ``reports`` says how many made it. The truth
     lies within ``radius_km`` with probability ``level``; ``terms`` are as in `hotspots`. Raises
@@ -48,48 +62,48 @@ def journeys(
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
     >>> reports = nomadp.perturb_set(brr, city.trajectories, nomadp.SeededRandom(1))
-    >>> table = nomadp.journeys(nomadp.fit(brr, reports), reports)
+    >>> table = nomadp.trajectories(nomadp.fit(brr, reports), reports)
     >>> len(table) == len(reports.locations)
     True
     """
     check_level(level)
-    mechanism = mechanism_of(learned)
+    mechanism = mechanism_of(model)
     check_decodable(mechanism)
-    few = missing("journeys", mechanism, learned.counts, terms, JOURNEYS)
+    few = missing("trajectories", mechanism, model.counts, terms, TRAJECTORIES)
     if few is not None:
         return few
-    prior = None if learned.bootstrap is None else learned.bootstrap.prior
+    prior = None if model.bootstrap is None else model.bootstrap.prior
     decoders = Decoders(mechanism, prior, level)
-    if reports is None:
-        columns = _distinct(learned, decoders)
-    else:
-        columns = _each(learned, decoders, reports)
+    if reports is not None:
+        columns = _each(model, decoders, reports)
+    else:  # named by their value: counts have no ids
+        columns = _distinct(model, decoders)
     said = {
         "level": level,
         "prior_effect_std": prior and prior.effect_std,
-        "fakes": part_poisoning(EACH),
+        "poisoning_1pct": part_poisoning(EACH),
     }
-    return Table("journeys", columns, about("journeys", learned, terms, **said))
+    return Table("trajectories", columns, about("trajectories", model, terms, **said))
 
 
-def _each(learned: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
+def _each(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
     found = decoders.decode(reports)
     rows = Sequences(reports.offsets, found.locations, reports.names)
-    return {**point_rows(learned, rows), "radius_km": found.radius_km}
+    return {**point_rows(model, rows), "radius_km": found.radius_km}
 
 
-def _distinct(learned: Model, decoders: Decoders) -> dict[str, Any]:
+def _distinct(model: Model, decoders: Decoders) -> dict[str, Any]:
     """The journey of every distinct report."""
     offsets, places, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
     radius_km, often = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-    for length, values, counts in learned.counts.by_length(learned.mechanism):
-        law = learned.mechanism.report_law(length)
+    for length, values, counts in model.counts.by_length(model.mechanism):
+        law = model.mechanism.report_law(length)
         if law is None or not law.whole:
             raise DomainError(
                 "counts of single points do not tell which belong to one journey, and those of "
-                f"{learned.mechanism.name} are; give the reports themselves",
+                f"{model.mechanism.name} are; give the reports themselves",
                 code="counts_of_points",
-                mechanism=learned.mechanism.name,
+                mechanism=model.mechanism.name,
             )
         found = decoders.of_values(length, values, law)
         places.append(found.locations.reshape(-1))
@@ -98,27 +112,27 @@ def _distinct(learned: Model, decoders: Decoders) -> dict[str, Any]:
         names += [f"{length}-{value}" for value in values.tolist()]
         offsets += (offsets[-1] + length * np.arange(1, len(values) + 1)).tolist()
     rows = Sequences(np.array(offsets), np.concatenate(places), tuple(names))
-    columns = point_rows(learned, rows)
+    columns = point_rows(model, rows)
     columns["radius_km"], columns["reports"] = np.concatenate(radius_km), np.concatenate(often)
     return columns
 
 
-def point_rows(learned: Model, rows: Sequences) -> dict[str, Any]:
+def point_rows(model: Model, rows: Sequences) -> dict[str, Any]:
     """One row to a point: whose, the how-maniest, and where."""
-    world = learned.mechanism.locations
+    world = model.mechanism.locations
     where = {"lat": world.lat[rows.locations], "lng": world.lng[rows.locations]}
     return point_columns(rows, world) | where
 
 
 def lengths(
-    learned: Model,
+    model: Model,
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Table:
     """The share of journeys of each number of points, which reports tell in the open.
 
-    ``learned`` is what `learn` gives. Among those who reported the shares are exact;
+    ``model`` is the result of `fit`. Among those who reported the shares are exact;
     ``std_error``, ``ci_low`` and ``ci_high`` hold for everybody, if those who reported are a
     random sample, with probability ``level``. Flat is every length that came in as likely
     as the others; ``terms`` are as in `hotspots`. Raises `DomainError` where a report tells of
@@ -132,7 +146,7 @@ def lengths(
     '1.000'
     """
     check_level(level)
-    mechanism = mechanism_of(learned)
+    mechanism = mechanism_of(model)
     if mechanism.is_oracle:
         raise DomainError(
             f"a direct question tells of no length, and these reports are of {mechanism.name}; "
@@ -140,20 +154,20 @@ def lengths(
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
-    few = missing("lengths", mechanism, learned.counts, terms, LENGTHS)
+    few = missing("lengths", mechanism, model.counts, terms, LENGTHS)
     if few is not None:
         return few
-    columns = _length_columns(learned, level)
+    columns = _length_columns(model, level)
     said = {
         "level": level,
-        "significance": significant(columns["significant"], level),
-        "fakes": part_poisoning("exact: a fake has one length"),
+        "significance": significance_counts(columns["significant"], level),
+        "poisoning_1pct": part_poisoning("exact: a fake has one length"),
     }
-    return Table("lengths", columns, about("lengths", learned, terms, **said))
+    return Table("lengths", columns, about("lengths", model, terms, **said))
 
 
-def _length_columns(learned: Model, level: float) -> dict[str, Any]:
-    found = learned.counts.lengths(learned.mechanism)
+def _length_columns(model: Model, level: float) -> dict[str, Any]:
+    found = model.counts.lengths(model.mechanism)
     if len(found) == 1:
         raise DomainError(
             "lengths are told by reports of several, and all of these have one: a task of one "
@@ -162,25 +176,17 @@ def _length_columns(learned: Model, level: float) -> dict[str, Any]:
         )
     count = np.array(list(found.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()
-    low, high = _wilson(share, total, level)
-    flat = np.full(len(share), 1 / len(share))
+    low, high = wilson_interval(share, total, level)
+    baseline = np.full(len(share), 1 / len(share))
+    interval = partial(wilson_interval, share, total)
+    significant = significant_rows(baseline, interval, level)
     return {
         "length": np.array(list(found), dtype=np.int64),
         "share": share,
         "std_error": np.sqrt(share * (1 - share) / total),
         "ci_low": low,
         "ci_high": high,
-        "baseline": flat,
-        "significant": is_apart(flat, partial(_wilson, share, total), level),
+        "baseline": baseline,
+        "p_value": adjusted(wilson_p_values(share, total, baseline), significant, level),
+        "significant": significant,
     }
-
-
-def _wilson(share: Any, total: float, level: float) -> tuple[Any, Any]:
-    """Wilson's interval for a share of so many (1927)."""
-    if level == 1:
-        return np.zeros(len(share)), np.ones(len(share))
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = share + z**2 / (2 * total)
-    half = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
-    scale = 1 + z**2 / total
-    return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)
