@@ -333,7 +333,7 @@ def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run
         "synthesize": ["uid", "tid", "seq", "location_id", "lat", "lng", "datetime"],
     }
     for question, columns in wanted.items():
-        more = ("--start", "2026-01-01", "--journeys", "5") if "syn" in question else ()
+        more = ("--start", "2026-01-01", "--count", "5") if "syn" in question else ()
         told = as_json(ask(question, *more, "--json"))
         with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
             found = list(csv.DictReader(file))
@@ -343,7 +343,7 @@ def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run
         assert is_private is (question == "journeys")
     assert told["synthetic"] is True
     assert_refused(ask("lengths"), "single_length")
-    assert_refused(ask("hotspots", "--journeys", "5"), "unknown_query_options", "journeys")
+    assert_refused(ask("hotspots", "--count", "5"), "unknown_query_options")
 
 
 def test_lengths_are_told_where_they_differ(folder: Path, perturb: Run, ask: Run) -> None:

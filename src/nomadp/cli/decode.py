@@ -38,11 +38,10 @@ __all__ = ["decode"]
 @click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
 @click.option(
     "--prior",
-    type=click.Choice(["flat", "learned"]),
-    default="flat",
+    type=click.Choice(["uniform", "fitted"]),
+    default="uniform",
     show_default=True,
-    help="What is taken for likely before a report is read: anything of the public walk, or "
-    "what all these reports together say.",
+    help="The prior: uniform, or fitted to all these reports.",
 )
 @click.option(
     "--level",
@@ -66,7 +65,7 @@ def decode(**options: Any) -> Answer:
 
     \b
     Example:
-      nomadp decode reports.parquet --locations places.csv --prior learned --out where.csv
+      nomadp decode reports.parquet --locations places.csv --prior fitted --out where.csv
       nomadp evaluate trips.csv where.csv --locations places.csv
     """
     summary = _decoded(options)
@@ -83,10 +82,10 @@ def _print(summary: dict[str, Any]) -> None:
         f"{summary['mean_radius_km']:.3f} km on average"
     )
     print_left_out(summary["refused"])
-    if summary["prior"] == "learned" and summary["prior_spread"] is None:
-        say("nomadp: the reports told nothing beyond chance; a public prior was used")
-    if summary["prior_settled"] is False:
-        say("nomadp: the prior was still changing when learning was stopped", err=True)
+    if summary["prior"] == "fitted" and summary["prior_effect_std"] is None:
+        say("nomadp: the reports show nothing beyond chance; the public prior was used")
+    if summary["prior_converged"] is False:
+        say("nomadp: fitting the prior stopped before it converged", err=True)
 
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +95,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
 
     world = read_locations(options["locations"])
     reports, mechanism = _read(world, options)
-    reports, estimate, learned = _estimated(mechanism, reports, options)
+    reports, estimate, about_prior = _estimated(mechanism, reports, options)
     estimated = Sequences(reports.offsets, estimate.locations, reports.names)
     facts = {
         "mechanism": mechanism.name,
@@ -105,7 +104,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
         "params": mechanism.get_params(),
         "location_set_sha256": world.sha256,
         "linked": reports.header.linked,
-        **learned,
+        **about_prior,
         "level": options["level"],
     }
     write_estimates(options["out"], world, estimated, estimate.radius_km, facts)
@@ -131,8 +130,8 @@ def _estimated(
     whole = inference.can_decode(mechanism) or reports.transcripts is None
     if whole:
         reports = _some_of(reports, possible(mechanism, reports))
-    if options["prior"] == "learned":
-        with progress_bar("learning where people go") as bar:
+    if options["prior"] == "fitted":
+        with progress_bar("fitting the prior") as bar:
             prior = inference.fit_prior(mechanism, reports, progress=bar.advance)
     with progress_bar("estimating", len(reports)) as bar:
         if whole:
@@ -140,8 +139,12 @@ def _estimated(
             estimate = inference.decode(mechanism, reports, prior, level=level, progress=told)
         else:
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
-    learned = {"prior_settled": prior and prior.settled, "prior_spread": prior and prior.spread}
-    return reports, estimate, {"prior": options["prior"], **learned}
+    about_prior = {
+        "prior": options["prior"],
+        "prior_converged": prior and prior.settled,
+        "prior_effect_std": prior and prior.spread,
+    }
+    return reports, estimate, about_prior
 
 
 def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":

@@ -93,11 +93,14 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     metavar="P",
     help="How probably the truth lies within each interval; 0.9 by default.",
 )
-@click.option("--journeys", type=Whole(1, 1_000_000), metavar="N", help="synthesize: so many.")
 @click.option(
-    "--seed", type=Whole(0), metavar="S", help="synthesize: which ones; 0 by default."
+    "--count",
+    type=Whole(1, 1_000_000),
+    metavar="N",
+    help="synthesize: number of trajectories to synthesize (default: 1000).",
 )
-@click.option("--start", metavar="TIME", help="synthesize: made-up times, from this one on.")
+@click.option("--seed", type=Whole(0), metavar="S", help="synthesize: seed (default: 0).")
+@click.option("--start", metavar="TIME", help="synthesize: add made-up times from TIME on.")
 @file_option(
     "--model",
     "What was learned from these reports is read from here, or kept here if there is none.",
@@ -217,8 +220,9 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     zones = options["zones"]
     if zones != LOCATIONS:
         zones = chosen_options({"zones": zones}, world).get("zones")
-    names = ("at", "level", "journeys", "seed", "start")
+    names = ("at", "level", "seed", "start")
     question = {"kind": kind, "areas": zones, **{name: options[name] for name in names}}
+    question["journeys"] = options["count"]
     if kind == "flows" and options["at"] is not None:
         raise BadUsage(
             "--at is for hotspots; flows go from starts to ends", code="option_unsuitable"
