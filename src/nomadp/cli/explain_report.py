@@ -23,7 +23,7 @@ def explained(options: dict[str, Any]) -> Answer:
         return _explained_on_map(options)
     if options["within_km"] or options["pinned"] is not None:
         raise BadUsage(
-            "distances and codebooks belong to a map; add --locations FILE",
+            "distances and codebooks need a map; add --locations FILE",
             code="option_missing",
         )
     if options["length"] is None:
