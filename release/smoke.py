@@ -45,7 +45,7 @@ JOBS = {
         f"decode reports.csv {CITY} --out where.csv",
         f"query flows asked.csv {CITY} --out flows.csv",
         f"perturb {SET} --mechanism brr --out ranked.csv",
-        f"decode ranked.csv {CITY} --prior learned --out learned.csv",
+        f"decode ranked.csv {CITY} --prior fitted --out learned.csv",
         f"explain {CITY} --length 2 --epsilon 4",
         "audit --mechanism atlas --epsilon 1 --length 2",
     ],

@@ -93,10 +93,10 @@ def test_the_base_install_does_what_a_device_needs(arguments: str, world: Path) 
         ),
         (
             "decode trips.csv --locations places.csv --epsilon 4 --mechanism brr "
-            "--prior learned --out d.csv",
+            "--prior fitted --out d.csv",
             "analysis",
         ),
-        later("explain --locations places.csv --length 2 --error-km 1", "analysis"),
+        later("plan --locations places.csv --length 2 --error-km 1", "analysis"),
         (
             "perturb trips.csv --locations places.csv --epsilon 4 --mechanism tracs-d "
             "--accept-not-private --out r.csv",

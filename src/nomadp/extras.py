@@ -1,4 +1,4 @@
-"""What only some people need: the optional packages, what each gives, and how to get it.
+"""The optional packages: what each provides, and how to install it.
 
 The names are those of the extras in pyproject.toml.
 """
@@ -27,8 +27,8 @@ class Extra:
 
     def refusal(self) -> ExtraMissing:
         return ExtraMissing(
-            f"this needs the package {self.package} ({self.gives}), which is not installed; "
-            f"run: {self.remedy}",
+            f"the package {self.package} ({self.gives}) must be installed for this; run: "
+            f"{self.remedy}",
             code="package_missing",
             package=self.package,
             extra=self.name,
@@ -38,13 +38,13 @@ class Extra:
 EXTRAS = {
     extra.name: extra
     for extra in (
-        Extra("tables", "pyarrow", "Parquet, streams, atlas files and check-in files"),
-        Extra("analysis", "scipy", "decoding, learning, scores of hotspots, cgm and tracs"),
-        Extra("fast", "numba", "the compiled loops of bulk perturbation"),
-        Extra("plot", "matplotlib", "figures of answers (--png) and of the paper"),
+        Extra("tables", "pyarrow", "Parquet, streams, codebook files and check-in files"),
+        Extra("analysis", "scipy", "decoding, fitting, hotspot scores, cgm and tracs"),
+        Extra("fast", "numba", "compiled loops for bulk perturbation"),
+        Extra("plot", "matplotlib", "figures of estimates (--png) and of the paper"),
         Extra("h3", "h3", "H3 cells"),
-        Extra("geo", "geopandas", "answers as frames with geometry"),
-        Extra("polars", "polars", "answers as frames of polars"),
+        Extra("geo", "geopandas", "estimates as GeoDataFrames"),
+        Extra("polars", "polars", "estimates as polars data frames"),
         Extra("collector", "starlette", "the collector that devices report to"),
         Extra("spark", "pyspark", "a cluster of Apache Spark"),
         Extra("sail", "pysail", "a cluster of Sail"),
@@ -53,19 +53,19 @@ EXTRAS = {
 
 
 def require(name: str) -> None:
-    """Refuse, with the one line that helps, if this extra is not installed."""
+    """Raise `ExtraMissing` with the install command if this extra is not installed."""
     if not EXTRAS[name].is_there:
         raise EXTRAS[name].refusal()
 
 
 def absence_of(module: str | None) -> ExtraMissing | None:
-    """What to say when this module could not be imported; None if it belongs to no extra."""
+    """The error for a module that cannot be imported; None if it belongs to no extra."""
     package = (module or "").partition(".")[0]
     return next((e.refusal() for e in EXTRAS.values() if e.package == package), None)
 
 
 def version_of(package: str) -> str | None:
-    """Of what can be imported here; None if it cannot."""
+    """The version of a package; None if it cannot be imported."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     if find_spec(package) is None:
@@ -73,4 +73,4 @@ def version_of(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "of unknown version"
+        return "unknown version"

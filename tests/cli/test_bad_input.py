@@ -286,7 +286,8 @@ def test_evaluate_refuses_the_same_files(
             ["explain", "--epsilon", "1", "--length", "2", "--mechanism", "TPP"],
             ["unknown_mechanism", "TPP", "tp?"],
         ),
-        (["explain", "--length", "3"], ["not_one_goal", "--error-km", "--percent"]),
+        (["explain", "--length", "3"], ["usage", "--epsilon"]),
+        (["plan", "--length", "3"], ["not_one_goal", "--error-km", "--percent"]),
         (["granularity", "--epsilon", "1", "nan"], ["epsilon_out_of_range", "epsilon=nan"]),
         (["granularity", "--epsilon", "1", "1e6"], ["epsilon_out_of_range", "epsilon=1e6"]),
         (["audit", "--epsilon", "-1"], ["epsilon_out_of_range", "epsilon=-1"]),
@@ -297,7 +298,7 @@ def test_evaluate_refuses_the_same_files(
             ["option_not_whole", "'--length'", "'1_0'"],
         ),
         (
-            ["explain", "--percent", "5_0", "--within-km", "1", "--length", "2"],
+            ["plan", "--percent", "5_0", "--within-km", "1", "--length", "2"],
             ["option_out_of_range", "'--percent'", "5_0"],
         ),
         (

@@ -34,14 +34,14 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["atlas", "exp", "brr", "l-srr"])
-@pytest.mark.parametrize("prior", ["flat", "learned"])
+@pytest.mark.parametrize("prior", ["uniform", "fitted"])
 def test_every_reported_point_gets_a_place_and_a_radius(
     name: str, prior: str, folder: Path, perturb: Run, decode: Run
 ) -> None:
     assert perturb("--mechanism", name).exit_code == 0
     told = as_json(decode("--prior", prior, "--json"))
     assert (told["reports"], told["points"], told["mechanism"]) == (3, 7, name)
-    assert told["prior_converged"] is (None if prior == "flat" else True)
+    assert told["prior_converged"] is (None if prior == "uniform" else True)
     assert told["prior_effect_std"] is None  # three reports tell nothing
     found = rows(folder / "where.csv")
     columns = ["tid", "seq", "location_id", "lat", "lng", "radius_km"]
@@ -60,15 +60,15 @@ def test_every_reported_point_gets_a_place_and_a_radius(
 
 def test_says_whether_reports_told_anything(folder: Path, perturb: Run, decode: Run) -> None:
     assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
-    assert as_json(decode("--prior", "learned", "--json"))["prior_effect_std"] is None
-    told_nothing, flat = decode("--prior", "learned").stdout, decode("--prior", "flat").stdout
+    assert as_json(decode("--prior", "fitted", "--json"))["prior_effect_std"] is None
+    told_nothing, flat = decode("--prior", "fitted").stdout, decode("--prior", "uniform").stdout
     assert told_nothing.startswith(flat)
     assert told_nothing.count("\n") == flat.count("\n") + 1
     lines = [f"t{k},{seq},{PLACES[0]}" for k in range(300) for seq in range(2)]
     write(folder / "trips.csv", "tid,seq,location_id", *lines)
     assert perturb("--epsilon", "20", "--mechanism", "brr").exit_code == 0
-    assert decode("--prior", "learned").stdout.count("\n") == flat.count("\n")
-    assert as_json(decode("--prior", "learned", "--json"))["prior_effect_std"] > 0
+    assert decode("--prior", "fitted").stdout.count("\n") == flat.count("\n")
+    assert as_json(decode("--prior", "fitted", "--json"))["prior_effect_std"] > 0
 
 
 def test_a_higher_level_has_a_wider_radius(perturb: Run, decode: Run) -> None:
@@ -106,11 +106,11 @@ def test_says_what_was_done_and_writes_it_into_the_file(
     folder: Path, perturb: Run, decode: Run, wording: Any
 ) -> None:
     perturb("--out", "reports.parquet", "--seed", "1")
-    more = ("--prior", "learned", "--out", "where.parquet")
+    more = ("--prior", "fitted", "--out", "where.parquet")
     wording("cli", "decode", decode(*more, reports="reports.parquet").stdout)
     assert decode("--out", "where.parquet", reports="reports.parquet").exit_code == 0
     said = json.loads(pq.read_schema(folder / "where.parquet").metadata[b"nomadp"])
-    assert (said["prior"], said["level"], said["epsilon"]) == ("flat", 0.9, "4")
+    assert (said["prior"], said["level"], said["epsilon"]) == ("uniform", 0.9, "4")
 
 
 def test_reports_that_say_nothing_need_to_be_told_about(

@@ -11,7 +11,7 @@ from limits import on_this_machine
 from refusals import printed_code
 
 import nomadp
-from nomadp.cli.group import COMMANDS
+from nomadp.cli.group import COMMANDS, ROLES
 from tests.cli.conftest import Run
 
 HEAVY = ("numpy", "scipy", "pyarrow", "rich", "cryptography", "importlib.metadata")
@@ -35,7 +35,7 @@ def test_help_answers_within_a_fifth_of_a_second() -> None:
     assert min(seconds() for _ in range(4)) < on_this_machine(0.2)
 
 
-LISTING = ("perturb", "decode", "explain")
+LISTING = ("perturb", "decode", "explain", "plan")
 """Name mechanisms, which only their registry knows."""
 
 HELPED = f"""
@@ -81,6 +81,16 @@ def test_help_lists_every_command(run: Run) -> None:
     for command, summary in COMMANDS.items():
         assert f"{command} " in text
         assert summary in text
+
+
+def test_help_groups_commands_by_role(run: Run) -> None:
+    lines = run("--help").stdout.splitlines()
+    headings = [lines.index(f"{role}:") for role in ROLES]
+    assert headings == sorted(headings)
+    for role, commands in ROLES.items():
+        first = lines.index(f"{role}:") + 1
+        shown = [line.split()[0] for line in lines[first : first + len(commands)]]
+        assert shown == list(commands)
 
 
 def test_tells_its_version(run: Run) -> None:

@@ -58,7 +58,7 @@ def test_only_what_was_asked_for_is_passed_on() -> None:
     assert chosen_options({"granularity": "table"}) == {"granularity": "table"}
 
 
-@pytest.mark.parametrize("command", ["perturb", "decode", "explain"])
+@pytest.mark.parametrize("command", ["perturb", "decode", "explain", "plan"])
 def test_the_help_lists_every_mechanism_that_is_registered(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

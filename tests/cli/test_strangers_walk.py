@@ -73,7 +73,7 @@ def test_a_mechanism_of_another_package_goes_the_whole_way(nomadp: Command) -> N
 
     told = json.loads(nomadp("explain", *its, *option, "--length", "2", *world))
     assert told["mechanism"] == "nearby"
-    assert told["calibration"]["answers"].keys() >= {"reported", "decoded"}
+    assert told["utility"]["answers"].keys() >= {"reported", "decoded"}
 
     read = json.loads(nomadp("decode", "reports.csv", *world, "--out", "where.csv"))
     assert (read["mechanism"], read["points"]) == ("nearby", 7)

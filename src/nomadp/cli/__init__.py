@@ -1,4 +1,4 @@
-"""The command line: translate and delegate. Nothing heavy is imported before it is needed."""
+"""The command line translates and delegates. It imports nothing heavy before it is needed."""
 
 from nomadp.cli.group import main
 

@@ -1,4 +1,4 @@
-"""Options that name a collector."""
+"""Options that name the address of a collector."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ __all__ = ["address_of", "insecure_option"]
 insecure_option = click.option(
     "--insecure",
     is_flag=True,
-    help="Allow http:// to another machine: whoever is in between reads the token, too.",
+    help="Allow http:// to another machine; anyone in between can read the token.",
 )
 
 
@@ -25,4 +25,4 @@ def address_of(url: str, *, insecure: bool) -> "Address":
     except TaskRefused as refusal:
         if insecure or not url.startswith("http://"):
             raise
-        raise TaskRefused(f"{refusal}; or say --insecure", code=refusal.code) from None
+        raise TaskRefused(f"{refusal}; or add --insecure", code=refusal.code) from None

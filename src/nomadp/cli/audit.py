@@ -1,4 +1,4 @@
-"""``nomadp audit``: the exact loss of every mechanism, and whether what runs has its law."""
+"""``nomadp audit``: the exact loss of every mechanism, and tests of its fast paths."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 FEW_ROWS = 9
-"""Up to so many, one mechanism by default, each row is followed into its steps."""
-MISSED = (
-    "A path that leaks or loses more than could be missed is found with a probability of 0.99."
-)
+"""Up to this many rows (one mechanism by default), the steps of each are shown."""
+MISSED = "A path that leaks or loses more than these limits is detected with probability 0.99."
 
 
 @click.command(cls=ManyNumbers)
@@ -26,13 +24,21 @@ MISSED = (
     "mechanisms",
     multiple=True,
     metavar="NAME",
-    help="Only this one; repeatable.",
+    help="Audit only this mechanism; repeatable.",
 )
 @click.option(
-    "--variant", "variants", multiple=True, metavar="NAME", help="Only this broken variant."
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME",
+    help="Audit only this broken variant.",
 )
 @click.option(
-    "--epsilon", "epsilons", multiple=True, metavar="E...", help="Claims; 0.1 1 4 by default."
+    "--epsilon",
+    "epsilons",
+    multiple=True,
+    metavar="E...",
+    help="Claimed budgets (default: 0.1 1 4).",
 )
 @click.option(
     "--length",
@@ -40,37 +46,42 @@ MISSED = (
     type=Whole(1, 6),
     multiple=True,
     metavar="N...",
-    help="Numbers of points; 1 2 3 by default.",
+    help="Numbers of points (default: 1 2 3).",
 )
 @click.option(
     "--gallery/--no-gallery",
     default=None,
-    help="With or without the broken variants that must be caught.",
+    help="With or without the broken variants, which must be detected.",
 )
-@file_option("--locations", "Also say what laws over these locations can lose, in words.")
+@file_option(
+    "--locations",
+    "Also bound the loss over these locations, in the 64-bit words that are drawn.",
+)
 @click.option(
     "--thorough",
     is_flag=True,
-    help="More maps and draws, finer directions, the index of large sets: minutes.",
+    help="More maps and draws, finer directions, the index of large sets (takes minutes).",
 )
 @click.option(
     "--seed",
     type=Whole(0, 2**64 - 1),
     metavar="N",
-    help="Draw again what an audit drew that named this seed; a fresh one by default.",
+    help="Repeat the draws of an audit that printed this seed (default: a fresh seed).",
 )
 @json_option
 def audit(**options: Any) -> Answer:
-    """Measure the exact loss of each mechanism on small maps; exit 1 if a claim does not hold.
+    """Compute the exact privacy loss of each mechanism on small maps.
 
-    Every choice of a mechanism's program is walked for every input. Rational arithmetic, in the
-    words that draw each output, decides; printed losses are rounded up. Paths that draw many
-    trajectories at once are sampled against the exact law at every length and, where they must
-    give the reference's own reports, compared with it over random sets and lengths. The verdict
-    says what share of leaked reports and which loss could have been missed, and which paths
-    were not seen.
-    Variants known to be broken are walked too, and each must be caught; finding one broken is
-    therefore a success.
+    Every choice of a mechanism's program is enumerated for every input. The comparison is in
+    exact fractions of the 64-bit words that are drawn; printed losses are rounded up.
+
+    Paths that draw many trajectories at once are sampled and tested against the exact law at
+    every length. Those that must return the same reports as the reference program are compared
+    with it over random sets and lengths. The verdict states the share of leaked reports and the
+    loss that could go undetected, and the paths that were not tested.
+
+    Variants that are known to be broken are audited too, and each must be detected. Exits with
+    1 if a claim does not hold.
 
     \b
     Example:
@@ -87,31 +98,31 @@ def audit(**options: Any) -> Answer:
 
 
 def _request(options: dict[str, Any]) -> "AuditRequest":
-    """Naming a mechanism or a variant leaves the rest out; defaults stay with the audit."""
+    """Naming a mechanism or a variant leaves out the others; the audit states the defaults."""
     from nomadp.audit import AuditRequest
     from nomadp.budget import as_epsilon
     from nomadp.mechanisms import PUBLISHED
 
-    asked: dict[str, Any] = {"thorough": options["thorough"]}
+    given: dict[str, Any] = {"thorough": options["thorough"]}
     if options["locations"] is not None:
         from nomadp.formats.location_files import read_locations
 
-        asked["locations"] = read_locations(options["locations"])
+        given["locations"] = read_locations(options["locations"])
     if options["epsilons"]:
-        asked["epsilons"] = tuple(map(as_epsilon, options["epsilons"]))
+        given["epsilons"] = tuple(map(as_epsilon, options["epsilons"]))
     if options["lengths"]:
-        asked["lengths"] = options["lengths"]
+        given["lengths"] = options["lengths"]
     if options["seed"] is not None:
-        asked["seed"] = options["seed"]
+        given["seed"] = options["seed"]
     named, variants = options["mechanisms"], options["variants"]
     if named or variants:
-        asked["mechanisms"] = tuple(name for name in named if name not in PUBLISHED)
-        asked["published"] = tuple(name for name in (*named, *variants) if name in PUBLISHED)
-        asked["gallery"] = tuple(name for name in variants if name not in PUBLISHED)
-        asked["draws"] = 0
+        given["mechanisms"] = tuple(name for name in named if name not in PUBLISHED)
+        given["published"] = tuple(name for name in (*named, *variants) if name in PUBLISHED)
+        given["gallery"] = tuple(name for name in variants if name not in PUBLISHED)
+        given["draws"] = 0
     if options["gallery"] is not None and not variants:
-        asked["gallery"] = None if options["gallery"] else ()
-    return AuditRequest(**asked)
+        given["gallery"] = None if options["gallery"] else ()
+    return AuditRequest(**given)
 
 
 def _print(report: "AuditReport") -> None:
@@ -133,19 +144,19 @@ def _print(report: "AuditReport") -> None:
 
 
 def _verdict(report: "AuditReport") -> str:
-    """With what it could have missed: no sampling finds every leak."""
-    said = ["every check passed" if report.ok else "A CHECK FAILED"]
+    """The verdict, with what sampling could have missed."""
+    lines = ["every check passed" if report.ok else "A CHECK FAILED"]
     if report.leak_missed is not None and report.loss_missed is not None:
         loss, epsilon = report.loss_missed
-        said.append(
+        lines.append(
             f"A path could leak {100 * report.leak_missed:.2g} % of its reports, or lose "
-            f"{loss:.3g} at epsilon {epsilon}, unseen."
+            f"{loss:.3g} at epsilon {epsilon}, without being detected."
         )
     if report.unseen_paths:
-        said.append(f"Not seen at all: {', '.join(report.unseen_paths)}.")
+        lines.append(f"Not tested: {', '.join(report.unseen_paths)}.")
     if report.seed is not None:
-        said.append(f"Repeat with --seed {report.seed}.")
-    return "\n".join(said)
+        lines.append(f"Repeat with --seed {report.seed}.")
+    return "\n".join(lines)
 
 
 def _cell(row: dict[str, Any], key: str) -> str:
@@ -155,9 +166,9 @@ def _cell(row: dict[str, Any], key: str) -> str:
 
 def _claim(row: dict[str, Any]) -> str:
     if not row["flags"]:
-        return "holds" if row["private"] else "NOT CAUGHT"
+        return "holds" if row["private"] else "NOT DETECTED"
     reasons = ", ".join(row["flags"])
-    return f"BROKEN ({reasons})" if row["private"] else f"not private, as it says ({reasons})"
+    return f"BROKEN ({reasons})" if row["private"] else f"not private, as stated ({reasons})"
 
 
 def _fit(row: dict[str, Any]) -> str:
@@ -170,7 +181,7 @@ def _fit(row: dict[str, Any]) -> str:
 
 def _words(row: dict[str, Any]) -> str:
     if row["refused"]:
-        return "refused, so never drawn"
+        return "refused before any draw"
     return "holds" if row["ok"] else "BROKEN (words)"
 
 
@@ -181,23 +192,23 @@ VERDICT = {"verdict": "verdict"}
 
 SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]] = {
     "mechanisms": (
-        "Exact loss, the worst over all maps walked",
+        "Exact loss: the largest over all maps",
         {**CLAIM, "spent": "spent", **LOSSES, **VERDICT},
         _claim,
     ),
     "steps": (
-        "The worst single draw of each kind",
+        "Loss per step: the largest of a single draw",
         {**CLAIM, "step": "step", "may cost": "share", "costs": "loss"},
         _claim,
     ),
     "gallery": (
-        "Broken variants, each of which must be caught",
-        {"variant": "name", "epsilon": "epsilon", **LOSSES, "caught by": "verdict"},
+        "Broken variants, each of which must be detected",
+        {"variant": "name", "epsilon": "epsilon", **LOSSES, "detected by": "verdict"},
         lambda row: ", ".join(row["flagged_by"]) or "MISSED",
     ),
-    "sampler": ("Draws against their law", {"law": "law", **TEST, **VERDICT}, _fit),
+    "sampler": ("Draws tested against their law", {"law": "law", **TEST, **VERDICT}, _fit),
     "paths": (
-        "What draws: programs are walked, paths for many trajectories compared or sampled",
+        "Paths: the reference is enumerated, bulk paths are compared with it or sampled",
         {
             **{"mechanism": "mechanism", "path": "path", "epsilon": "epsilon"},
             **{"length": "length", "reports": "reports", "p-value": "p_value"},
@@ -206,9 +217,9 @@ SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]]
         _fit,
     ),
     "full_size": (
-        "At full size: the most that all draws together can lose, in the words that draw them",
+        "At full size: the largest loss of all draws together, in the 64-bit words drawn",
         {**CLAIM, "locations": "locations", "at most": "loss", **VERDICT},
         _words,
     ),
 }
-"""By part of a report: its title, its headings with the keys below them, and its verdict."""
+"""Per section of a report: its title, the key of each column, and its verdict."""

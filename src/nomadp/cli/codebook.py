@@ -1,4 +1,4 @@
-"""``nomadp codebook``: the public book of journeys as a file with a hash."""
+"""``nomadp codebook``: the public codebook of ATLAS as a file with a hash."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 __all__ = ["codebook"]
 
 VERDICTS = {
-    True: "building it again gives the same journeys",
-    False: "NOT what its recipe gives here: as private, but nobody knows how useful",
-    None: "its recipe is unknown to this version, so it was not built again",
+    True: "building it again gives the same codewords",
+    False: "building it again gives OTHER codewords: equally private, but of unknown utility",
+    None: "this version does not know the recipe, so it was not built again",
 }
 
 
 @click.group()
 def codebook() -> None:
-    """Build and check the public book of journeys that reports of atlas are drawn from.
+    """Build and check the public codebook that atlas draws its reports from.
 
-    Nobody needs the file: a client builds the same book from the location set and epsilon. It
-    is for tasks that pin their mechanism by a hash, and for clients that do not want to build.
-    A mechanism that is given one (--codebook FILE) has its hash in its identity and in its
-    reports. Another atlas can cost utility, never privacy. Both commands take --json.
+    The file is optional: a client builds the same codebook from the location set and epsilon.
+    It serves tasks that pin their mechanism by a hash, and clients that should not build. With
+    --codebook FILE, a mechanism has the hash of the file in its identity and in its reports. A
+    different codebook can reduce utility, but never privacy. Both commands take --json.
 
     \b
     Example:
       nomadp codebook build --locations places.csv --epsilon 4 --length 3 4 5 \\
-        --out atlas.parquet
-      nomadp codebook show atlas.parquet --locations places.csv
-      nomadp perturb trips.csv --locations places.csv --codebook atlas.parquet --epsilon 4 \\
+        --out codebook.parquet
+      nomadp codebook show codebook.parquet --locations places.csv
+      nomadp perturb trips.csv --locations places.csv --codebook codebook.parquet --epsilon 4 \\
         --out reports.csv
     """
 
 
 @codebook.command(
     cls=ManyNumbers,
-    short_help="The atlas of a location set, as one file to pin and to hand out.",
+    short_help="Write the codebook of a location set to a file.",
 )
 @locations_option
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
@@ -53,25 +53,27 @@ def codebook() -> None:
     multiple=True,
     required=True,
     metavar="N...",
-    help="Numbers of points; a trajectory of more than 8 uses the atlas of its control points.",
+    help="Numbers of points; above 8, the codebook of the control points is used.",
 )
 @click.option(
     "--size",
     type=Whole(1, 4096),
     metavar="K",
-    help="Journeys of each length; by default the fewest that are good enough.",
+    help="Most codewords per length (default: as few as are good enough).",
 )
-@out_option("The atlas: .parquet.", ".parquet")
+@out_option("The codebook: .parquet.", ".parquet")
 @json_option
 def build(
     *, locations: Path, epsilon: str, lengths: tuple[int, ...], size: int | None, out: Path
 ) -> Answer:
-    """Write the atlas of some lengths; it depends on the location set and epsilon alone.
+    """Write the codebook of some lengths.
+
+    It depends on the location set and epsilon only.
 
     \b
     Example:
       nomadp codebook build --locations places.csv --epsilon 4 --length 1 2 3 4 5 6 7 8 \\
-        --out atlas.parquet
+        --out codebook.parquet
     """
     from nomadp.budget import as_epsilon
     from nomadp.formats.codebook_files import described, write_atlas
@@ -79,38 +81,36 @@ def build(
     from nomadp.mechanisms.atlas import build_pinned, design
 
     budget, world = as_epsilon(epsilon), read_locations(locations)
-    with progress_bar("making journeys", len(set(lengths))) as bar:
+    with progress_bar("building the codebook", len(set(lengths))) as bar:
         for length in sorted(set(lengths)):
             design(world, length, budget, size)
             bar.advance(1)
     pinned = build_pinned(world, lengths, budget, size)
     write_atlas(out, pinned)
-    several = ", ".join(map(str, pinned.lengths))
+    lengths_text = ", ".join(map(str, pinned.lengths))
     count = sum(len(table.codewords) for table in pinned.tables)
     return Answer(
         {"out": str(out), **described(pinned)},
-        f"{count} journeys of length {several}: {out}\nsha256 {pinned.sha256}",
+        f"{count} codewords of length {lengths_text}: {out}\nsha256 {pinned.sha256}",
     )
 
 
-@codebook.command(
-    short_help="What an atlas file holds, and whether it is what it claims to be."
-)
+@codebook.command(short_help="Describe and verify a codebook file.")
 @click.argument("file", type=EXISTING)
 @file_option(
     "--locations",
-    "The location set it must belong to; then it is also built again and compared.",
+    "The location set it must belong to; the codebook is then also built again and compared.",
 )
 @json_option
 def show(*, file: Path, locations: Path | None) -> Answer:
-    """Describe an atlas file after checking its hashes.
+    """Describe a codebook file after checking its hashes.
 
-    Exit 2 if its content or its location set is not the one it was pinned with, 1 if its own
-    recipe gives other journeys.
+    Exits with 2 if its content or its location set does not match its hash, and with 1 if its
+    recipe gives other codewords.
 
     \b
     Example:
-      nomadp codebook show atlas.parquet --locations places.csv
+      nomadp codebook show codebook.parquet --locations places.csv
     """
     from nomadp.formats.codebook_files import described, read_atlas
     from nomadp.formats.location_files import read_locations
@@ -118,17 +118,17 @@ def show(*, file: Path, locations: Path | None) -> Answer:
 
     if locations is None:
         pinned, checked = read_atlas(file), None
-        told, verdict = {}, ""
+        facts, verdict = {}, ""
     else:
         world = read_locations(locations)
         pinned = read_atlas(file, world)
         checked = follows_its_recipe(pinned, world)
-        told, verdict = (
+        facts, verdict = (
             {"follows_recipe": checked},
             f"recipe {pinned.recipe}: {VERDICTS[checked]}",
         )
     return Answer(
-        {"file": str(file), **described(pinned), **told},
+        {"file": str(file), **described(pinned), **facts},
         lambda: _print(pinned, verdict),
         checked is not False,
     )
@@ -138,9 +138,9 @@ def _print(pinned: "PinnedCodebooks", verdict: str) -> None:
     say(f"sha256        {pinned.sha256}")
     say(f"location set  {pinned.location_set_sha256}")
     say(f"epsilon       {pinned.epsilon}")
-    say(f"recipe        {pinned.recipe}, {_asked(pinned.size)}\n")
+    say(f"recipe        {pinned.recipe}, {_size_text(pinned.size)}\n")
     print_table(
-        ["length", "journeys", "near", "error in km"],
+        ["length", "codewords", "near", "error in km"],
         [
             [
                 str(table.codewords.shape[1]),
@@ -156,5 +156,5 @@ def _print(pinned: "PinnedCodebooks", verdict: str) -> None:
         say(verdict)
 
 
-def _asked(size: int | None) -> str:
-    return "of the size it found good enough" if size is None else f"up to {size} journeys"
+def _size_text(size: int | None) -> str:
+    return "size chosen by utility" if size is None else f"up to {size} codewords"

@@ -1,4 +1,4 @@
-"""``nomadp decode``: a file of reports in, the best estimates with their radii out."""
+"""``nomadp decode``: the true location of each reported point, with a credible radius."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,16 +33,18 @@ __all__ = ["decode"]
     "--mechanism",
     cls=MechanismOption,
     metavar="NAME",
-    help=f"What made the reports; their file says so, else {DEFAULT_MECHANISM}. One of",
+    help=f"Mechanism of the reports (default: as in their file, else {DEFAULT_MECHANISM}). "
+    "One of",
 )
-@click.option("--epsilon", metavar="E", help="Of a whole trajectory; their file says so.")
+@click.option(
+    "--epsilon", metavar="E", help="Budget of a whole trajectory (default: as in their file)."
+)
 @click.option(
     "--prior",
-    type=click.Choice(["flat", "learned"]),
-    default="flat",
+    type=click.Choice(["uniform", "fitted"]),
+    default="uniform",
     show_default=True,
-    help="What is taken for likely before a report is read: anything of the public walk, or "
-    "what all these reports together say.",
+    help="The prior: uniform, or fitted to all these reports.",
 )
 @click.option(
     "--level",
@@ -50,23 +52,24 @@ __all__ = ["decode"]
     default="0.9",
     show_default=True,
     metavar="P",
-    help="How probably the truth lies within the radius of its estimate.",
+    help="Probability that the true location is within the credible radius.",
 )
 @out_option("Estimates: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @variant_options
 @json_option
 def decode(**options: Any) -> Answer:
-    """Estimate where every reported point truly was; it is post-processing and costs nothing.
+    """Estimate the true location of each reported point.
 
-    The exact law of the mechanism and a prior give, for each point, the location with the
-    smallest expected error and the radius around it that holds the truth with probability P, if
-    the prior is right. REPORTS says how it was made when "nomadp perturb" wrote it; what is
-    said here must agree with that. Reports that nothing leads to are left out and counted. For
-    atlas, exp, brr and l-srr; for tp and atp with the transcripts of "perturb --transcript".
+    The mechanism's exact law and a prior give the posterior of each point. The estimate is the
+    location with the smallest expected error; its credible radius contains the true location
+    with probability P, if the prior is right. A file that "nomadp perturb" wrote names its
+    mechanism, and options must agree with it. Reports that the mechanism cannot produce are
+    left out and counted. Decoding is post-processing and uses no privacy budget. It works for
+    atlas, exp, brr and l-srr, and for tp and atp with transcripts ("perturb --transcript").
 
     \b
     Example:
-      nomadp decode reports.parquet --locations places.csv --prior learned --out where.csv
+      nomadp decode reports.parquet --locations places.csv --prior fitted --out where.csv
       nomadp evaluate trips.csv where.csv --locations places.csv
     """
     summary = _decoded(options)
@@ -75,28 +78,28 @@ def decode(**options: Any) -> Answer:
 
 def _print(summary: dict[str, Any]) -> None:
     say(
-        f"{summary['reports']} reports ({summary['points']} points) of {summary['mechanism']} "
-        f"at epsilon {summary['epsilon']}: {summary['out']}"
+        f"{summary['reports']} reports with {summary['points']} points "
+        f"({summary['mechanism']}, epsilon {summary['epsilon']}): {summary['out']}"
     )
     say(
-        f"radius holding {summary['level']:.0%} of the probability: "
-        f"{summary['mean_radius_km']:.3f} km on average"
+        f"{100 * summary['level']:g} % credible radius: {summary['mean_radius_km']:.3f} km on "
+        "average"
     )
     print_left_out(summary["refused"])
-    if summary["prior"] == "learned" and summary["prior_effect_std"] is None:
-        say("nomadp: the reports told nothing beyond chance; a public prior was used")
+    if summary["prior"] == "fitted" and summary["prior_effect_std"] is None:
+        say("nomadp: the reports show nothing beyond chance; the public prior was used")
     if summary["prior_converged"] is False:
-        say("nomadp: the prior was still changing when learning was stopped", err=True)
+        say("nomadp: fitting the prior stopped before it converged", err=True)
 
 
 def _decoded(options: dict[str, Any]) -> dict[str, Any]:
-    """Read, estimate, write; what can be refused is refused before the work."""
+    """Read, estimate, write. Everything that can be refused is refused before the work."""
     from nomadp.formats.location_files import read_locations, write_estimates
     from nomadp.sequences import Sequences
 
     world = read_locations(options["locations"])
     reports, mechanism = _read(world, options)
-    reports, estimate, learned = _estimated(mechanism, reports, options)
+    reports, estimate, about_prior = _estimated(mechanism, reports, options)
     estimated = Sequences(reports.offsets, estimate.locations, reports.names)
     facts = {
         "mechanism": mechanism.name,
@@ -105,7 +108,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
         "params": mechanism.get_params(),
         "location_set_sha256": world.sha256,
         "linked": reports.header.linked,
-        **learned,
+        **about_prior,
         "level": options["level"],
     }
     write_estimates(options["out"], world, estimated, estimate.radius_km, facts)
@@ -122,7 +125,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
 def _estimated(
     mechanism: "Mechanism", reports: "AnyReports", options: dict[str, Any]
 ) -> tuple["AnyReports", "DecodedPoints", dict[str, Any]]:
-    """The reports that can be, their estimates, and what is to be said of their prior."""
+    """The possible reports, their estimates, and facts about the prior."""
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
     from nomadp.reports.counts import possible
@@ -130,31 +133,33 @@ def _estimated(
     prior, level = None, options["level"]
     whole = inference.can_decode(mechanism) or reports.transcripts is None
     if whole:
-        reports = _some_of(reports, possible(mechanism, reports))
-    if options["prior"] == "learned":
-        with progress_bar("learning where people go") as bar:
+        reports = _checked_possible(reports, possible(mechanism, reports))
+    if options["prior"] == "fitted":
+        with progress_bar("fitting the prior") as bar:
             prior = inference.fit_prior(mechanism, reports, progress=bar.advance)
     with progress_bar("estimating", len(reports)) as bar:
         if whole:
-            told = bar.advance
-            estimate = inference.decode(mechanism, reports, prior, level=level, progress=told)
+            estimate = inference.decode(
+                mechanism, reports, prior, level=level, progress=bar.advance
+            )
         else:
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
-    learned = {
+    about_prior = {
+        "prior": options["prior"],
         "prior_converged": prior and prior.converged,
         "prior_effect_std": prior and prior.effect_std,
     }
-    return reports, estimate, {"prior": options["prior"], **learned}
+    return reports, estimate, about_prior
 
 
-def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
+def _checked_possible(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
     from nomadp.errors import DomainError
 
     if len(reports) and not len(possible):
         made = f"{reports.header.mechanism} at epsilon {reports.header.epsilon}"
         raise DomainError(
-            f"some report must be one that {made} makes, got none of {len(reports)}; were they "
-            "made with this mechanism and these options?",
+            f"reports must be possible outputs of {made}, got {len(reports)} that are not; "
+            "check the mechanism and its options",
             code="impossible_reports",
             reports=len(reports),
         )
@@ -162,7 +167,7 @@ def _some_of(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
 
 
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:
-    """The reports and their mechanism: as their file says, and as was asked for."""
+    """The reports and their mechanism, from their file or from options."""
     from nomadp.mechanisms import make_mechanism
     from nomadp.reports.files import header_of, read_reports
 
@@ -171,38 +176,38 @@ def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", 
     if header_of(path) is not None:
         reports = read_reports(path, world)
         mechanism = reports.header.mechanism_for(world, chosen.pop("pinned", None))
-        _check_asked(mechanism, name, epsilon, chosen)
+        _check_options(mechanism, name, epsilon, chosen)
         return reports, mechanism
     if epsilon is None:
         raise BadUsage(
-            "say with which --epsilon the reports were made; their file does not",
+            "--epsilon must be given, because the file of reports does not name it",
             code="option_missing",
         )
     mechanism = make_mechanism(name or DEFAULT_MECHANISM, world, epsilon, **chosen)
     return read_reports(path, world, mechanism), mechanism
 
 
-def _check_asked(
+def _check_options(
     mechanism: "Mechanism", name: str | None, epsilon: str | None, chosen: dict[str, Any]
 ) -> None:
-    """Refuse what was asked for where it is not what the file says."""
+    """Refuse options that differ from what the file says."""
     from nomadp.budget import as_epsilon
     from nomadp.errors import DomainError
 
-    asked = dict(chosen)
+    given = dict(chosen)
     if name is not None:
-        asked["mechanism"] = name
+        given["mechanism"] = name
     if epsilon is not None:
-        asked["epsilon"] = str(as_epsilon(epsilon))
-    there = {"mechanism": mechanism.name, **mechanism.get_params()}
+        given["epsilon"] = str(as_epsilon(epsilon))
+    actual = {"mechanism": mechanism.name, **mechanism.get_params()}
     different = [
-        f"{key}={there.get(key)} and not {value}"
-        for key, value in asked.items()
-        if str(there.get(key)) != str(value)
+        f"{key}={actual.get(key)}, not {value}"
+        for key, value in given.items()
+        if str(actual.get(key)) != str(value)
     ]
     if different:
         raise DomainError(
-            "reports must be decoded with the mechanism that made them, and their file says "
+            "reports must be decoded with the mechanism that made them; their file says "
             f"{'; '.join(different)}",
             code="reports_of_another_mechanism",
             differs=tuple(different),

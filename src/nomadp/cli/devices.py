@@ -1,4 +1,4 @@
-"""What the commands of a device share: where its ledger is, and how receipts are told."""
+"""Shared by the commands of a device: where its ledger is, and how receipts are worded."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ home_option = click.option(
     "--home",
     type=EXISTING,
     metavar="DIR",
-    help="Where the ledger is; NOMADP_HOME or your folder for data by default.",
+    help="Folder of the ledger (default: NOMADP_HOME, or your data folder).",
 )
 
 
@@ -27,15 +27,15 @@ def receipt_sentence(receipt: "Receipt") -> str:
         return f"{about} was accepted"
     why = "" if receipt.reason is None else f": {receipt.reason}"
     if receipt.state == "stopped":
-        return f'{about} was not accepted, and is kept{why}; "nomadp send --again" tries again'
+        return f'{about} was refused and is kept{why}; "nomadp send --again" tries again'
     if receipt.state == "charged":
-        return f"{about} was lost before it was made; its charge stays"
+        return f"{about} was charged but never made; the budget stays used"
     wait_s = (receipt.not_before or 0) - int(time.time())
-    due = "is due" if wait_s <= 0 else f"is due in {_lasting(wait_s)}"
-    return f'{about} is kept and {due}{why}; "nomadp send" sends it'
+    due = "is due" if wait_s <= 0 else f"is due in {_duration(wait_s)}"
+    return f'{about} is waiting and {due}{why}; "nomadp send" sends it'
 
 
-def _lasting(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds // size} {name}"
@@ -47,5 +47,5 @@ def budget_said(budget: "Budget") -> dict[str, Any]:
 
 
 def all_settled(receipts: "Iterable[Receipt]") -> bool:
-    """Whether no collector was out of reach and none refused."""
-    return all(each.accepted or each.reason is None for each in receipts)
+    """Whether every collector was reached and none refused."""
+    return all(receipt.accepted or receipt.reason is None for receipt in receipts)

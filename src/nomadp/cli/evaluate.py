@@ -1,4 +1,4 @@
-"""``nomadp evaluate``: what reports are worth, beside what no information gives."""
+"""``nomadp evaluate``: the utility of reports, against no-information baselines."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -31,17 +31,18 @@ ANSWERS = {
     multiple=True,
     default=(1.0, 2.0, 4.0),
     metavar="KM...",
-    help="Radii of the range query; 1 2 4 by default.",
+    help="Radii of the range query (default: 1 2 4).",
 )
 @length_option
 @reading_options
 @json_option
 def evaluate(**options: Any) -> Answer:
-    """Error (NE) and range queries (PRQ) of REPORTED against the true TRAJECTORIES.
+    """Measure the error of REPORTED against the true TRAJECTORIES.
 
-    Trajectories are read as "nomadp perturb" reads them, with the same options, and matched to
-    reports by tid. The floors are what an answer without any
-    information gets: a mechanism that does not beat them taught nothing.
+    Prints the normalised error (NE), the mean error in km, and the accuracy of range queries
+    (PRQ). Trajectories are read as "nomadp perturb" reads them, with the same options, and
+    matched to reports by tid. The last rows are baselines that use no information: a mechanism
+    that is not better than they are reveals nothing useful.
 
     \b
     Example:
@@ -59,14 +60,14 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
 
     world = read_locations(options["locations"])
     true, _ = read_all(options, world)
-    found, said = read_rows(options["reported"], world)
-    if said.get("linked") is False:
+    reported, metadata = read_rows(options["reported"], world)
+    if metadata.get("linked") is False:
         raise DomainError(
-            f"{options['reported']} must bear the tids of the trajectories to be compared with "
-            "them, and says that its ids are random; for experiments, perturb with --keep-tids",
+            f"{options['reported']} must have the tids of the trajectories, but its ids are "
+            "random; for experiments, perturb with --keep-tids",
             code="random_ids",
         )
-    return evaluate(world, true, matched_by_tid(true, found.rows), options["radii_km"])
+    return evaluate(world, true, matched_by_tid(true, reported.rows), options["radii_km"])
 
 
 def _print(evaluation: "Evaluation") -> None:

@@ -1,6 +1,6 @@
-"""Where a command that asks gets its evidence from: files of reports, or a running collector.
+"""Where a query gets its counts from: files of reports, or a running collector.
 
-This is the one place that knows. Whatever the source, it becomes the same `Evidence`.
+Every source becomes the same `Evidence`.
 """
 
 import os
@@ -28,7 +28,7 @@ TOKEN = "NOMADP_ANALYST_TOKEN"
 
 
 class Evidence(NamedTuple):
-    """What is asked: counts of the reports of one mechanism, and on which terms."""
+    """Counts of the reports of one mechanism, and the terms of their task."""
 
     mechanism: "Mechanism"
     counts: "Counts"
@@ -43,9 +43,9 @@ def evidence_from(
     zones: "Zones | None",
     bundle: "TaskBundle | None" = None,
 ) -> Evidence:
-    """The counts of all files that were named, and the mechanism that they say made them.
+    """The counts of all named files, and the mechanism that made them by their headers.
 
-    Files of a task are asked on its terms.
+    Files of a task keep its terms.
     """
     from nomadp.answers import Terms
     from nomadp.reports.files import is_read_whole
@@ -55,7 +55,7 @@ def evidence_from(
         mechanism = _mechanism(world, options, zones, paths[0])
     else:
         mechanism, terms = bundle.mechanism, Terms(bundle.task.min_batch_size, bundle.task.id)
-    if len(paths) == 1 and is_read_whole(paths[0]):  # then Arrow is not needed
+    if len(paths) == 1 and is_read_whole(paths[0]):  # without Arrow
         from nomadp.reports.counts import Counts
 
         whole = reports_from(world, options, mechanism)
@@ -68,7 +68,7 @@ def evidence_from(
 
 
 def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
-    """The task that a collector, or files beside its folder, are asked about, if any."""
+    """The task of the collector, or of files with a task folder; None without a task."""
     from nomadp.client.bundles import fetched
     from nomadp.protocol.fetch import with_fetched_outlines
     from nomadp.protocol.folder import read_task_folder
@@ -80,8 +80,8 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
     named = url is not None and (task_id or _address(options).task_id)
     if (url is not None and (not named or has_files)) or (folder and not folder.is_dir()):
         raise BadUsage(
-            "name a collector and the id of one of its tasks, or files of reports and, if they "
-            "are of a task, its folder",
+            "give either --collector URL and --task ID, or files of reports; --task DIR names "
+            "the folder of their task",
             code="not_one_source",
         )
     if url is None:
@@ -89,13 +89,13 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
             return read_outlines(folder, read_task_folder(folder))
         if options["locations"] is None:
             raise BadUsage(
-                "name the public set that reports were made with: --locations",
+                "--locations must name the public set that the reports were made with",
                 code="option_missing",
             )
         return None
     if options["question"] == "trajectories":
         raise BadUsage(
-            'journeys are told report by report; ask of what "nomadp collector export" wrote',
+            'journeys need the reports themselves; query a file of "nomadp collector export"',
             code="query_of_counts_only",
         )
     address = _address(options)
@@ -103,7 +103,7 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
 
 
 def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
-    """The counts that a running collector gives an analyst."""
+    """The counts that a running collector returns to an analyst."""
     from nomadp.answers import Terms
     from nomadp.errors import DomainError, SchemaError
     from nomadp.protocol.fetch import fetch_counts
@@ -111,27 +111,26 @@ def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence
 
     token = os.environ.get(TOKEN)
     if not token:
-        raise BadUsage(
-            f"a collector must be shown the analyst's token; set {TOKEN}", code="token_missing"
-        )
+        raise BadUsage(f"the analyst's token must be in {TOKEN}; set it", code="token_missing")
     task, law = bundle.task, bundle.mechanism.identity
-    told = fetch_counts(_address(options), task.id, token)
-    if isinstance(told, dict) and isinstance(told.get("missing"), int):
+    response = fetch_counts(_address(options), task.id, token)
+    if isinstance(response, dict) and isinstance(response.get("missing"), int):
         raise DomainError(
-            f"a task must have {task.min_batch_size} reports to be asked, and "
-            f"{told['missing']} are missing; wait for them",
+            f"a task must have at least {task.min_batch_size} reports; wait for "
+            f"{response['missing']} more",
             code="too_few_reports",
-            missing=told["missing"],
+            missing=response["missing"],
             min_batch_size=task.min_batch_size,
         )
     try:
-        rows = [tuple(map(int, row)) for row in told["cells"]] if told["law"] == law else None
+        same_law = response["law"] == law
+        rows = [tuple(map(int, row)) for row in response["cells"]] if same_law else None
         cells = {(law, length, value): count for length, value, count in rows or ()}
     except (KeyError, TypeError, ValueError):
         rows = None
     if rows is None or any(min(row) < 0 or max(row) >= 2**63 for row in rows):
         raise SchemaError(
-            "a collector must give counts of its task's own law, and does not",
+            "the collector must return counts of the task's own law, and does not",
             code="counts_malformed",
         )
     return Evidence(bundle.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
@@ -144,14 +143,14 @@ def _address(options: Mapping[str, Any]) -> "Address":
 def reports_from(
     world: "LocationSet", options: dict[str, Any], mechanism: "Mechanism"
 ) -> "AnyReports":
-    """The reports themselves, for what is asked of each."""
+    """The reports themselves, for estimates of each."""
     from nomadp.reports.counts import possible
     from nomadp.reports.files import read_reports
 
     paths = paths_in(options)
     if len(paths) > 1:
         raise BadUsage(
-            "journeys are told file by file, each with its ids; name one file of reports",
+            "journeys must be estimated from one file, whose ids they keep; name one file",
             code="several_files",
         )
     return possible(mechanism, read_reports(paths[0], world, mechanism))
@@ -161,7 +160,7 @@ def paths_in(options: dict[str, Any]) -> list[Path]:
     paths = [*options["reports"], *options["files"]]
     if not paths:
         raise BadUsage(
-            "name what to ask: --reports FILE, as often as there are files",
+            "reports must be given: --reports FILE, repeatable",
             code="option_missing",
         )
     return paths
@@ -177,13 +176,13 @@ def _mechanism(
     header = header_of(path)
     if header is None:
         raise SchemaError(
-            f"{path} must say how its reports were made, and does not; ask of what "
+            f"{path} must name the mechanism of its reports, and does not; use a file that "
             '"nomadp perturb" wrote',
             code="header_missing",
         )
     if zones is None or header.params.get("zones") != zones.rule:
         pinned = chosen_options({"pinned": options["pinned"]}).get("pinned")
         return header.mechanism_for(world, pinned)
-    # Polygons are not in a header, only their hash: they are those that were named.
+    # A header holds only the hash of polygons, so the polygons come from the options.
     more = {k: v for k, v in header.params.items() if k not in ("epsilon", "zones")}
     return make_mechanism(header.mechanism, world, header.epsilon, zones=zones, **more)

@@ -1,13 +1,13 @@
-"""What the process says and returns when a command does not succeed.
+"""Exit codes and error messages.
 
 0    done
-1    refused or failed: no randomness, not private, an audit that flags, a disk that is full
+1    refused or failed: no randomness, not private, a failed audit, a full disk
 2    bad input: a file, an option or a trajectory that cannot be used
-130  interrupted by Ctrl-C; 143 by SIGTERM, 129 by a closed terminal (128 and the signal)
+130  interrupted by Ctrl-C; 143 by SIGTERM, 129 by a closed terminal (128 plus the signal)
 
-One sentence on stderr in every case, and in brackets the stable code of what happened. The
-message of an unexpected exception may quote a private location, so only its class and its
-place are shown unless NOMADP_DEBUG=1.
+Every failure prints one sentence on stderr, followed by its stable code in brackets. The
+message of an unexpected exception may quote a private location, so only its class and the
+line that raised it are shown, unless NOMADP_DEBUG=1.
 """
 
 import os
@@ -40,13 +40,13 @@ FAILED = 1
 BAD_INPUT = 2
 
 GRACE_S = 3.0
-"""A command that is told to stop and has not by then (a long compiled loop) is ended."""
+"""Seconds after a signal until the process ends, even inside a long compiled loop."""
 
 _UNUSABLE_PATH = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 class BadUsage(click.UsageError):
-    """Options or arguments that do not go together; ``code`` says which rule they break."""
+    """Options or arguments that cannot be combined; ``code`` names the rule they break."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class BadUsage(click.UsageError):
 
 
 class BadOption(click.BadParameter):
-    """The value of one option, which click names in the message; ``code`` as above."""
+    """An invalid value of one option, which click names in the message."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class BadOption(click.BadParameter):
 
 
 class Stopped(BaseException):
-    """A signal said to stop. Its notes say what was kept."""
+    """A signal ended the command. The notes say what was kept."""
 
     is_said: ClassVar[bool] = False
 
@@ -71,7 +71,7 @@ class Stopped(BaseException):
 
 
 def report_failure(error: BaseException, *, as_json: bool) -> int:
-    """Say what happened on stderr, and as JSON on stdout if asked for; the exit code."""
+    """Print the failure on stderr, and as JSON on stdout if requested; return the exit code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), err=True)
         return BAD_INPUT
@@ -112,7 +112,7 @@ def _explained(error: BaseException) -> tuple[int, str, str]:
 
 def _stopped(error: Stopped | click.Abort) -> tuple[int, str, str]:
     Stopped.is_said = True
-    # click aborts at a KeyboardInterrupt that no signal of ours made
+    # click raises Abort for a KeyboardInterrupt that did not come from our handler
     cause: BaseException | None = error if isinstance(error, Stopped) else error.__cause__
     number = cause.number if isinstance(cause, Stopped) else signal.SIGINT
     how = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
@@ -134,8 +134,8 @@ def _unexpected(error: BaseException) -> str:
             place = f"{module}:{step.tb_lineno}"
         step = step.tb_next
     return (
-        f"stopped by an unexpected {type(error).__name__} at {place}; its message is withheld "
-        "because it may hold private values (NOMADP_DEBUG=1 shows it)"
+        f"unexpected {type(error).__name__} at {place}; its message is withheld because it may "
+        "contain private values (NOMADP_DEBUG=1 shows it)"
     )
 
 
@@ -143,8 +143,8 @@ def _unexpected(error: BaseException) -> str:
 def stopped_by_signals() -> Iterator[None]:
     """Inside, signals that would end the process raise `Stopped`; ignored ones stay ignored.
 
-    So whatever is open is closed and removed. A second one, or `GRACE_S` without an end, ends
-    the process as it is: nothing half written is ever in the place of an output.
+    Open files are thereby closed and removed. A second signal, or `GRACE_S` seconds, ends the
+    process at once: a partial file never has the name of an output.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -167,7 +167,7 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def end_threads(code: int) -> None:
-    """End the process if a thread still works: leaving would wait for what nobody wants."""
+    """End the process if a thread is still running; a normal exit would wait for it."""
     others = set(threading.enumerate()) - {threading.main_thread()}
     if not all(thread.daemon for thread in others):
         sys.stdout.flush()
@@ -187,8 +187,8 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _watched() -> Iterator[None]:
-    """Python runs a handler only between two steps of the main thread; this thread need not."""
-    if os.name == "nt":  # no pipe can wake it there
+    """Watch for signals in a thread: Python runs handlers only between main-thread steps."""
+    if os.name == "nt":  # pipes cannot be used for wakeups there
         yield
         return
     hear, tell = os.pipe()

@@ -1,6 +1,6 @@
-"""How commands are told of files: what to read and how, and where to write.
+"""Options that name files: what to read and how, and where to write.
 
-Everything that can be wrong with --out is said before any work is done.
+Everything that can be wrong with --out is reported before any work is done.
 """
 
 import os
@@ -42,8 +42,8 @@ def out_option(
 ) -> Callable[[Decorated], Decorated]:
     """--out and --overwrite, checked before the command begins.
 
-    Files have these suffixes, and folders any other name if ``or_folder``. ``more`` are options
-    of other files that are written, and their suffixes.
+    A file has one of these suffixes; with ``or_folder``, any other name is a folder. ``more``
+    maps the options of other output files to their suffixes.
     """
     metavar = "FILE" if not or_folder else "OUT" if suffixes else "DIR"
 
@@ -60,7 +60,9 @@ def out_option(
             _check_more(options, more or {}, overwrite=overwrite)
             return command(*arguments, **options)
 
-        replace: Any = click.option("--overwrite", is_flag=True, help="Replace what is there.")
+        replace: Any = click.option(
+            "--overwrite", is_flag=True, help="Replace an existing output."
+        )
         out: Any = click.option(
             "--out", type=EXISTING, required=True, metavar=metavar, help=what
         )
@@ -87,30 +89,30 @@ def check_out(
     overwrite: bool,
     option: str = "--out",
 ) -> None:
-    """Refuse an output over an input or another output, or not writable."""
-    # Not Path.resolve, which fails where links lead in a circle.
+    """Refuse an output that is an input, exists already, or cannot be written."""
+    # Path.resolve fails on a cycle of links.
     if os.path.realpath(out) in map(os.path.realpath, inputs):
         raise BadUsage(
-            f"{option} must name a new file or folder, got one of the inputs",
+            f"{option} must name a new file or folder, got an input",
             code="output_is_an_input",
         )
     is_folder = out.is_dir()
     if is_folder and is_file:
         raise BadUsage(
-            f"{option} must name a new file or folder, and {out} is a folder; name another",
+            f"{option} must name a new file, but {out} is a folder; choose another name",
             code="output_is_a_folder",
         )
     if not overwrite and (any(out.iterdir()) if is_folder else os.path.lexists(out)):
         raise BadUsage(
-            f"{option} must name a new file or folder, and {out} is there; name another, or "
-            "add --overwrite to replace it",
+            f"{option} must name a new file or folder, but {out} exists; choose another name, "
+            "or add --overwrite to replace it",
             code="output_already_there",
         )
     check_writable(out, in_folder=is_folder, is_made=not is_file)
 
 
 def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
-    """Write a file like ``out`` and remove it; folders that are missing may be made."""
+    """Write and remove a file beside ``out``; missing folders may be created later."""
     from nomadp.errors import OutputError
 
     folder = out if in_folder else out.parent
@@ -126,14 +128,14 @@ def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
         error.filename = str(folder)
         raise
     except OSError as error:
-        reason = (error.strerror or "an error of the device").lower()
+        reason = (error.strerror or "device error").lower()
         raise OutputError(
             f"{out} cannot be written: {reason}", code="file_unwritable"
         ) from error
 
 
 def _others(options: dict[str, Any], out: str) -> list[Path]:
-    """Every file that is named but this one."""
+    """Every path among the options but this one."""
     given = [value for name, value in options.items() if name != out]
     several = [value if isinstance(value, tuple) else (value,) for value in given]
     return [path for each in several for path in each if isinstance(path, Path)]
@@ -143,7 +145,7 @@ length_option = click.option(
     "--length",
     type=Whole(1, 1_000_000),
     metavar="N",
-    help="Resample every trajectory to N points, a public length.",
+    help="Resample every trajectory to N points; this length is public.",
 )
 
 
@@ -151,56 +153,57 @@ def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
     return click.argument(name, type=EXISTING, nargs=-1, required=True)
 
 
-hours = above_zero("it must be a number of hours above 0", 1e6)
+hours = above_zero("hours must be a number above 0", 1e6)
 
 
 READING: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--raw-signals",
         is_flag=True,
-        help="Read the raw signals of a Google Timeline, too.",
+        help="Also read the raw signals of a Google Timeline.",
     ),
     click.option(
         "--split-hours",
         type=hours,
         metavar="H",
-        help="Split at gaps longer than this; exports of phones after 3 by default.",
+        help="Split trajectories at longer gaps (default for phone exports: 3).",
     ),
     click.option(
         "--time-zone",
         metavar="ZONE",
-        help="Where the clock stood, for times without a zone or in UTC: Europe/Paris, UTC.",
+        help="Time zone of times without an offset or in UTC, such as Europe/Paris.",
     ),
     click.option(
         "--columns",
         multiple=True,
         metavar="THEIRS=OURS",
-        help="OURS is uid, tid, seq, datetime, lat, lng, geometry or location_id; repeatable.",
+        help="Rename a column to uid, tid, seq, datetime, lat, lng, geometry or location_id; "
+        "repeatable.",
     ),
     click.option(
         "--from",
         "from_preset",
         default="nomadp",
         metavar="PRESET",
-        help="Whose column names the files have: skmob, movingpandas, trackintel, ptrail, "
-        "gowalla, foursquare, porto, geolife.",
+        help="Column names of the files: skmob, movingpandas, trackintel, ptrail, gowalla, "
+        "foursquare, porto, geolife.",
     ),
 )
 
 
 def reading_options(command: Decorated) -> Decorated:
-    """What a file leaves open, and how far its points may be from the locations."""
+    """How to read a file, and how far its points may be from the locations."""
     snap: Any = click.option(
         "--max-snap-km",
         type=kilometres,
         metavar="KM",
-        help="Refuse points farther than this from every location; 50 by default.",
+        help="Refuse points farther than this from every location (default: 50).",
     )
     return points_options(cast(Decorated, snap(command)))
 
 
 def points_options(command: Decorated) -> Decorated:
-    """What a file leaves open: names of columns, time zone, where trajectories end."""
+    """How to read a file: names of columns, time zone, gaps between trajectories."""
     for option in (*THINNING, *READING):
         command = option(command)
     return command
@@ -237,7 +240,7 @@ def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
 def read_all(
     options: dict[str, Any], locations: "LocationSet"
 ) -> "tuple[TrajectorySet, ReadSummary]":
-    """The trajectories, at a public length if one is asked for, and what may be said."""
+    """The trajectories, resampled to --length if given, and a summary that may be printed."""
     from nomadp.formats.point_files import read_trajectories
 
     most_km, length = options["max_snap_km"], options["length"]

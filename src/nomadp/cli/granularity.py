@@ -13,7 +13,7 @@ PAPER_EPSILONS = ("0.01", "0.05", "0.1", "0.5", "1", "2", "4", "8", "10")
 
 READINGS = {
     "table": "as printed in the paper's Table 1",
-    "formula": "corrected, by the paper's own equation",
+    "formula": "corrected, from the paper's own equation",
 }
 DIGITS = 8
 
@@ -25,14 +25,15 @@ DIGITS = 8
     multiple=True,
     default=PAPER_EPSILONS,
     metavar="E...",
-    help="Budgets of a whole trajectory; the paper's nine by default.",
+    help="Budgets of a whole trajectory (default: the paper's nine).",
 )
 @json_option
 def granularity(*, epsilons: tuple[str, ...]) -> Answer:
-    """How probably a direction survives at 2, 4, 6 and 12 sectors, and which is chosen.
+    """Show how probable a correct direction is with 2, 4, 6 and 12 sectors.
 
     The paper's table and its equation disagree: the table divides the probability of a wrong
-    sector once more by (g - 1). Both readings are shown; perturb offers both.
+    sector by (g - 1) once too often. Both versions are shown, with the number of sectors that
+    each chooses; "nomadp perturb --granularity" offers both.
 
     \b
     Example:

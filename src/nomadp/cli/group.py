@@ -1,4 +1,4 @@
-"""The ``nomadp`` command: its subcommands by name, and its one way out (see exit_codes)."""
+"""The ``nomadp`` command: its subcommands by role, and its exit codes (see exit_codes)."""
 
 import importlib
 import io
@@ -13,37 +13,49 @@ from nomadp.cli.exit_codes import Stopped, end_threads, report_failure, stopped_
 
 __all__ = ["CommandModules", "main"]
 
-COMMANDS = {
-    "demo": "A collection in a simulated city: devices, dashboard, page.",
-    "perturb": "A file of trajectories in, a file of reports out.",
-    "decode": "A file of reports in, the best estimates with their radii out.",
-    "query": "A file of reports in, shares of zones and trips out.",
-    "evaluate": "What reports are worth, beside what no information gives.",
-    "explain": "What an epsilon promises, where it goes, and what it buys.",
-    "audit": "The exact privacy loss, by walking every choice.",
-    "codebook": "The public codebook of ATLAS as a file with a hash.",
-    "task": "One collection's public parameters: make, check and publish them.",
-    "serve": "The collector: takes reports, keeps and counts them.",
-    "collector": "A collector's store: status, export, backup, migration, tokens.",
-    "report": "One journey of yours, perturbed here and sent to a collector.",
-    "send": "Reports that were made and wait to be sent.",
-    "ledger": "What this device has spent, and may still.",
-    "data": "Build, describe and convert data sets.",
-    "granularity": "The paper's Table 1, as printed and corrected.",
-    "paper": "Every figure and table of the paper, in one report.",
-    "doctor": "What is installed, and whether the randomness works.",
+ROLES = {
+    "Start here": {
+        "demo": "Run a whole collection in a simulated city.",
+        "doctor": "Check the installation and the source of randomness.",
+    },
+    "Analysts": {
+        "query": "Estimate visits, flows and lengths from reports.",
+        "decode": "Estimate the true location of each reported point.",
+        "plan": "Choose a mechanism and an epsilon before you collect.",
+    },
+    "Devices": {
+        "report": "Perturb one of your trajectories and send the report.",
+        "send": "Send the reports that are waiting.",
+        "ledger": "Show the privacy budget of this device.",
+    },
+    "Operators": {
+        "task": "Create, verify and publish the parameters of a collection.",
+        "serve": "Run the collector, which stores and counts reports.",
+        "collector": "Maintain a collector's store: status, export, backup, tokens.",
+    },
+    "Research": {
+        "perturb": "Perturb a file of trajectories into a file of reports.",
+        "evaluate": "Measure utility against no-information baselines.",
+        "explain": "Show the guarantee, budget split and utility of an epsilon.",
+        "audit": "Compute the exact privacy loss of every mechanism.",
+        "codebook": "Build and check the public codebook of ATLAS.",
+        "data": "Build, describe and convert data sets.",
+        "granularity": "Compare the paper's Table 1 with its own equation.",
+        "paper": "Regenerate the figures and tables of the paper.",
+    },
 }
-"""In the order a newcomer meets them. Each is a module here, with a command of its name."""
+COMMANDS = {name: text for commands in ROLES.values() for name, text in commands.items()}
+"""Each is a module of this package that contains a command of the same name."""
 
 
 class CommandModules(click.Group):
-    """Lists its commands from a table, so that ``--help`` need not import a single one.
+    """Lists its commands from a table, so that ``--help`` imports none of them.
 
-    ``modules`` is where those live that were not added, a name with ``{}`` for the command's.
+    ``modules`` is the module of a command that was not added, with ``{}`` for its name.
     """
 
-    def __init__(self, *, summaries: Mapping[str, str], modules: str, **how: Any) -> None:
-        super().__init__(**how)
+    def __init__(self, *, summaries: Mapping[str, str], modules: str, **settings: Any) -> None:
+        super().__init__(**settings)
         self._summaries, self._modules = summaries, modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -62,7 +74,15 @@ class CommandModules(click.Group):
 
 
 class Nomadp(CommandModules):
-    """Turns failures into sentences and exit codes."""
+    """Groups the commands by role, and turns failures into messages and exit codes."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))  # one column of summaries for all sections
+        for role, commands in ROLES.items():
+            with formatter.section(role):
+                formatter.write_dl(
+                    [(name.ljust(width), text) for name, text in commands.items()]
+                )
 
     def main(  # type: ignore[override]  # click's own signature has overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -71,7 +91,7 @@ class Nomadp(CommandModules):
         if not extra.pop("standalone_mode", True):
             return super().main(arguments, prog_name, standalone_mode=False, **extra)
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # A file name, or a terminal's encoding, may have no such character.
+            # A terminal's encoding may lack a character of a file name.
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with stopped_by_signals():
@@ -94,7 +114,7 @@ def main() -> None:
     """Collect trajectories under local differential privacy, with an audited guarantee.
 
     \b
-    Start here:
-      nomadp demo --out demo-output      the system at work, in a simulated city
-      nomadp explain --epsilon 4 --length 5
+    Example:
+      nomadp demo --out demo-output
+      nomadp plan --query flows --people 30000 --epsilon 4
     """

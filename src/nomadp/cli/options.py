@@ -1,4 +1,4 @@
-"""Options that several commands share, spelled once."""
+"""Options that several commands share."""
 
 import json
 import math
@@ -39,11 +39,11 @@ __all__ = [
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 EXISTING = click.Path(path_type=Path)
-"""A path; whoever opens it says what is wrong with it, so that there is one wording."""
+"""A path. The code that opens it reports what is wrong, so that there is one wording."""
 
 
 class Whole(click.IntRange):
-    """A whole number in our digits: Python's own reading takes 1_0 for ten."""
+    """A whole number in ASCII digits: Python itself would read 1_0 as ten."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, str) and not re.fullmatch(r"\s*[-+]?[0-9]{1,300}\s*", value):
@@ -55,8 +55,8 @@ class Whole(click.IntRange):
 
 
 def number(text: str | float) -> float:
-    """A decimal number, finite and in our digits; NaN for anything else."""
-    text = str(text)  # a default comes as it is
+    """A finite decimal number in ASCII digits; NaN for anything else."""
+    text = str(text)  # a default may be a float
     written = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", text, re.A | re.I)
     value = float(text) if written else math.nan
     return value if math.isfinite(value) else math.nan
@@ -71,7 +71,7 @@ def finite(text: str) -> float:
 
 
 def above_zero(rule: str, most: float = math.inf) -> Callable[[str], float]:
-    """Reads numbers above zero and at most so much; click's own range would let NaN through."""
+    """Reads numbers above zero and at most ``most``; click's range would let NaN through."""
 
     def parsed(text: str) -> float:
         value = number(text)
@@ -92,7 +92,7 @@ def file_option(
 
 
 def folder_option(default: str, what: str) -> Callable[[Decorated], Decorated]:
-    """--out for what is written into a folder that may be there already."""
+    """--out for a folder that may exist already."""
     return file_option("--out", what, "DIR", default=Path(default), show_default=True)
 
 
@@ -106,17 +106,18 @@ DEFAULT_MECHANISM = "atlas"
 
 
 class MechanismOption(click.Option):
-    """Its help goes on with every registered mechanism, other packages' too."""
+    """Its help ends with every registered mechanism, including those of other packages."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from nomadp.mechanisms import EXPERIMENTAL, PUBLISHED, mechanism_names
 
-        said = super().get_help_record(ctx)
-        if said is None:
+        record = super().get_help_record(ctx)
+        if record is None:
             return None
+        option, text = record
         names = ", ".join(dict.fromkeys((DEFAULT_MECHANISM, *mechanism_names())))
         experiments = ", ".join((*EXPERIMENTAL, *PUBLISHED))
-        return said[0], f"{said[1]} {names}; for experiments only: {experiments}."
+        return option, f"{text} {names}; for experiments only: {experiments}."
 
 
 mechanism_option = click.option(
@@ -124,19 +125,19 @@ mechanism_option = click.option(
     cls=MechanismOption,
     default=DEFAULT_MECHANISM,
     metavar="NAME",
-    help=f"How; {DEFAULT_MECHANISM} by default. One of",
+    help=f"Mechanism (default: {DEFAULT_MECHANISM}). One of",
 )
 
 jobs_option = click.option(
     "--jobs",
     type=Whole(min=1),
     metavar="J",
-    help="Processes; by default one per core when the work is worth it.",
+    help="Number of processes (default: one per core, for enough work).",
 )
 
 
 class Variant(NamedTuple):
-    """A choice inside a mechanism, as an option takes it."""
+    """A parameter of a mechanism, as an option takes it."""
 
     kind: Any
     metavar: str | None
@@ -151,67 +152,69 @@ VARIANTS = {
     "granularity": Variant(
         click.Choice(["table", "formula", "2", "4", "6", "12"]),
         None,
-        "tp, atp: sectors of a direction, or the rule that picks them.",
+        "tp, atp: number of direction sectors, or the rule that chooses it.",
     ),
     "directions": Variant(
         click.Choice(["both", "preceding"]),
         None,
-        "tp, atp: which neighbouring pivots a direction is taken from.",
+        "tp, atp: neighbouring pivots that directions are measured from.",
     ),
     "merge": Variant(
         click.Choice(["coin", "first-index", "direction"]),
         None,
-        "tp, atp: how the two copies become one.",
+        "tp, atp: how the two copies are merged.",
     ),
-    "radius_km": Variant(kilometres, "R", "atp: a fixed radius, not a private one."),
+    "radius_km": Variant(kilometres, "R", "atp: fixed radius instead of a private one."),
     "near_count": Variant(
         Whole(1, 1_000_000),
         "K",
-        "brr, atlas: how many nearest locations or journeys are the likelier ones.",
+        "brr, atlas: number of nearest locations or codewords with higher probability.",
     ),
     "size": Variant(
         Whole(1, 4096),
         "K",
-        "atlas: how many journeys the public book of each length holds; by default few.",
+        "atlas: most codewords per length (default: as few as are good enough).",
     ),
     "control_points": Variant(
         Whole(2, 64),
         "C",
-        "atlas: through how many of its points a longer trajectory is reported.",
+        "atlas: number of control points of longer trajectories.",
     ),
     "pinned": Variant(
         EXISTING,
         "FILE",
-        'atlas: a codebook from "nomadp codebook build" or of a task; else the same is built.',
+        'atlas: codebook from "nomadp codebook build" or a task (default: build it).',
     ),
-    "groups": Variant(Whole(2), "G", "l-srr: into how many groups locations are ordered."),
-    "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the regions."),
-    "max_step_km": Variant(kilometres, "D", "ngram: a public bound of how far one step leads."),
-    "delta": Variant(None, "D", "cgm: how probably its promise may fail."),
+    "groups": Variant(Whole(2), "G", "l-srr: number of groups of locations."),
+    "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the grid of regions."),
+    "max_step_km": Variant(kilometres, "D", "ngram: public bound on the length of a step."),
+    "delta": Variant(None, "D", "cgm: probability that the guarantee fails."),
     "step_bound": Variant(
-        finite, "C", "cgm: how far one step leads, in parts of the set's width."
+        finite, "C", "cgm: longest step, as a fraction of the width of the location set."
     ),
     "zones": Variant(
-        rule_or_file, "ZONES", "trips, starts, ends, visits: grid:N, h3:R or FILE.geojson."
+        rule_or_file,
+        "ZONES",
+        "trips, starts, ends, visits: areas, as grid:N, h3:R or FILE.geojson.",
     ),
     "when": Variant(
         click.Choice(["day-part", "weekday"]),
         None,
-        "trips, starts, ends, visits: by six hours of the day, or by weekday, too.",
+        "trips, starts, ends, visits: also by six hours of the day, or by weekday.",
     ),
 }
-"""The choices inside a mechanism, by the name of its field; a default stays with it."""
+"""The parameters of mechanisms by field name. Each mechanism states its own defaults."""
 
 
 def variant_options(command: Decorated) -> Decorated:
-    """Offer every choice inside a mechanism; one that has no such choice refuses it."""
+    """Offer every parameter; a mechanism without that parameter refuses it."""
     command = click.option(
         "--option",
         "others",
         multiple=True,
         callback=_other_options,
         metavar="NAME=VALUE",
-        help="An option of another package's mechanism; repeatable.",
+        help="Parameter of a mechanism from another package; repeatable.",
     )(command)
     for name in reversed(VARIANTS):
         command = variant_option(name)(command)
@@ -229,20 +232,18 @@ def variant_option(name: str, **more: Any) -> Callable[[Decorated], Decorated]:
 def _other_options(
     context: click.Context, parameter: click.Parameter, said: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Values by name: numbers and true or false as JSON has them, anything else as text."""
+    """Values by name: JSON numbers and booleans, and anything else as text."""
     found: dict[str, Any] = {}
     for each in said:
         name, equals, text = each.partition("=")
         name = name.replace("-", "_")
         if not name.isidentifier() or not equals or name in found:
             raise BadOption(
-                f"an option must be NAME=VALUE, each name once, got {each}",
+                f"an option must be NAME=VALUE with each name once, got {each}",
                 code="option_malformed",
             )
         if name in VARIANTS or name in ("locations", "epsilon"):
-            raise BadOption(
-                f"{name} has an option of its own, see --help", code="option_of_its_own"
-            )
+            raise BadOption(f"{name} has its own option, see --help", code="option_of_its_own")
         found[name] = _plain(text)
     return found
 
@@ -258,7 +259,7 @@ def _plain(text: str) -> Any:
 def chosen_options(
     options: dict[str, Any], world: "LocationSet | None" = None
 ) -> dict[str, Any]:
-    """Only what was asked for, so that every default stays where its mechanism states it."""
+    """The parameters that were given; mechanisms state the defaults of the others."""
     chosen = {name: options[name] for name in VARIANTS if options.get(name) is not None}
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
@@ -271,13 +272,13 @@ def chosen_options(
 
         chosen["zones"] = zones_by(chosen["zones"], world)
     elif isinstance(chosen.get("zones"), Path):
-        raise BadUsage("polygons belong to a map; add --locations FILE", code="option_missing")
+        raise BadUsage("polygons need a map; add --locations FILE", code="option_missing")
     others: dict[str, Any] = options.get("others", {})
     return chosen | others
 
 
 def default_jobs() -> int:
-    """The cores this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -296,7 +297,7 @@ class ManyNumbers(click.Command):
             for name in parameter.opts
         }
         spelled: list[str] = []
-        option = None  # the repeatable option whose numbers we are among
+        option = None  # the repeatable option whose numbers are being read
         for argument in args:
             if argument in repeatable:
                 option = argument

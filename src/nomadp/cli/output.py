@@ -1,4 +1,4 @@
-"""What commands print: one JSON object or text on stdout, a progress bar on stderr."""
+"""Output of commands: one JSON object or text on stdout, a progress bar on stderr."""
 
 import json
 import logging
@@ -35,12 +35,12 @@ _NUMBER = re.compile(r"\d[\d.,/:e+-]*[a-z%]{0,3}(?:\s|$)")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 PATIENCE_S = 2.0
-"""Work that ends before this needs no bar."""
+"""Shorter work shows no progress bar."""
 SAY_EVERY_S = 30.0
 
 
 class Answer(NamedTuple):
-    """What a command found, for --json and for people; not ok is exit code 1."""
+    """The result of a command, as JSON and as text; exit code 1 if not ok."""
 
     content: Mapping[str, Any]
     text: str | Callable[[], None]
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 
 
 def json_option(command: Decorated) -> Decorated:
-    """--json, of a command that returns its `Answer`."""
+    """Add --json to a command that returns an `Answer`."""
 
     @wraps(command)
     def answered(*arguments: Any, as_json: bool, **options: Any) -> None:
@@ -67,7 +67,7 @@ def json_option(command: Decorated) -> Decorated:
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Print text, with whatever could steer a terminal escaped: part of it may be of others."""
+    """Print text, with control characters escaped: parts of it may come from others."""
     click.echo(printable(text), err=err)
 
 
@@ -77,7 +77,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell: text to the left, numbers to the right."""
+    """Print columns as wide as their widest cell: text left-aligned, numbers right-aligned."""
     table = [[printable(cell, lines=False) for cell in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     numeric = [all(_is_number(row[k]) for row in table[1:]) for k in range(len(header))]
@@ -90,15 +90,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_left_out(refused: Mapping[str, int]) -> None:
-    """Of reports, how many for which reason, if any."""
+    """Print how many reports were left out, by reason."""
     if refused:
-        said = "; ".join(f"{count} since {why}" for why, count in refused.items())
-        say(f"nomadp: reports were left out: {said}", err=True)
+        reasons = "; ".join(f"{count} because {why}" for why, count in refused.items())
+        say(f"nomadp: reports left out: {reasons}", err=True)
 
 
 @contextmanager
 def reading_notes() -> Iterator[list[str]]:
-    """Collects what the readers say about a file (which columns they took) until the end."""
+    """Collects what readers log about a file, such as the columns they read."""
     notes: list[str] = []
     handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
@@ -114,7 +114,7 @@ def reading_notes() -> Iterator[list[str]]:
 
 
 def _is_number(cell: str) -> bool:
-    """Not an id that begins with a digit: a column must not move with what it happens to be."""
+    """Whether a cell is a number, not an id that begins with a digit."""
     return not cell or cell in ("-", "infinite") or _NUMBER.match(cell) is not None
 
 
@@ -133,7 +133,7 @@ def _jsonable(value: Any) -> Any:
 class ProgressBar:
     """Appears once the work has lasted `PATIENCE_S`.
 
-    Where there is no terminal for it, a ``spoken`` one says a line now and then.
+    Without a terminal, a ``spoken`` one prints a line every `SAY_EVERY_S` instead.
     """
 
     def __init__(self, what: str, total: int | None, *, spoken: bool = False) -> None:
@@ -143,11 +143,11 @@ class ProgressBar:
         self._shown: Shown[int] | None = None
 
     def advance(self, count: int) -> None:
-        """So much more was done."""
+        """Add ``count`` units of finished work."""
         self._done += count
         waited_s = time.monotonic() - self._started_s
         if self._shown is None and sys.stderr.isatty() and waited_s > PATIENCE_S:
-            # Standard error: standard output may be piped into another program.
+            # Standard output may be piped into another program.
             self._shown = click.progressbar(
                 repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
             )
@@ -159,13 +159,13 @@ class ProgressBar:
             say(f"{self._done} of {self._total} done", err=True)
 
     def reach(self, done: int, total: int) -> None:
-        """So much is done now, of so much in all."""
+        """Set the finished work to ``done`` of ``total``."""
         self._total = total
         self.advance(done - self._done)
 
     def close(self) -> None:
         if self._shown is not None:
-            click.echo("\r\x1b[K", nl=False, err=True)  # the line it stood on
+            click.echo("\r\x1b[K", nl=False, err=True)  # clear the line of the bar
             self._shown = None
 
 
@@ -173,7 +173,7 @@ class ProgressBar:
 def progress_bar(
     what: str, total: int | None = None, *, spoken: bool = False
 ) -> Iterator[ProgressBar]:
-    """A bar that is gone when the work is, however it ends."""
+    """A progress bar that is removed however the work ends."""
     bar = ProgressBar(what, total, spoken=spoken)
     try:
         yield bar

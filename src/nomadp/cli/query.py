@@ -1,4 +1,4 @@
-"""``nomadp query``: reports in, an answer with its uncertainty out."""
+"""``nomadp query``: estimates with their uncertainty, from reports."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -40,36 +40,36 @@ if TYPE_CHECKING:
 __all__ = ["query"]
 
 TOP = 10
-QUESTIONS = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
+QUERIES = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
 ESTIMATES = ("share", "flow")
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 
 
 @click.command()
-@click.argument("question", type=click.Choice(QUESTIONS))
+@click.argument("question", type=click.Choice(QUERIES))
 @click.argument("files", type=EXISTING, nargs=-1, metavar="[REPORTS]...")
 @click.option(
     "--reports",
     type=EXISTING,
     multiple=True,
     metavar="FILE",
-    help="Reports to ask, like REPORTS; several files and folders are asked as one.",
+    help="Reports, like REPORTS; several files and folders are counted together.",
 )
 @file_option(
     "--locations",
-    "The public location set of the reports: CSV or Parquet; a collector has its own.",
+    "The public location set of the reports: CSV or Parquet (not needed with --collector).",
 )
 @click.option(
     "--collector",
     metavar="URL",
-    help="Ask a running collector instead of files, with the token in NOMADP_ANALYST_TOKEN: "
-    "its address, or that of one of its tasks.",
+    help="Query a running collector instead of files: its address, or that of a task. The "
+    "token is read from NOMADP_ANALYST_TOKEN.",
 )
 @insecure_option
 @click.option(
     "--task",
     metavar="ID|DIR",
-    help="Which of its tasks; of files, the folder of their task: its locations and terms.",
+    help="Id of the task at the collector; for files, the folder of their task.",
 )
 @click.option(
     "--areas",
@@ -77,65 +77,67 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     "zones",
     type=rule_or_file,
     metavar="AREAS",
-    help="locations, grid:N, h3:R or FILE.geojson; by default those that were asked for or, "
-    "where whole journeys were reported, single locations for hotspots, grid:16 for density "
-    "and grid:4 for flows.",
+    help="Areas: locations, grid:N, h3:R or FILE.geojson (default: those of the frequency "
+    "oracle; for whole trajectories, locations for hotspots, grid:16 for density and grid:4 "
+    "for flows).",
 )
 @click.option(
     "--at",
     type=click.Choice(["visits", "starts", "ends"]),
-    help="hotspots, density: of all visits, or of the first or last point of journeys; what "
-    "was asked for by default, and of trips their starts.",
+    help="hotspots, density: all visits, or first or last points of trajectories (default: "
+    "what the frequency oracle reports; the starts of trips).",
 )
 @click.option(
     "--level",
     type=above_zero("a level must be a number above 0 and at most 1", 1),
     metavar="P",
-    help="How probably the truth lies within each interval; 0.9 by default.",
+    help="Confidence level of intervals (default: 0.9).",
 )
 @click.option(
     "--count",
     type=Whole(1, 1_000_000),
     metavar="N",
-    help="synthesize: the number of trajectories; 1000 by default.",
+    help="synthesize: number of trajectories to synthesize (default: 1000).",
 )
-@click.option(
-    "--seed", type=Whole(0), metavar="S", help="synthesize: which ones; 0 by default."
-)
-@click.option("--start", metavar="TIME", help="synthesize: made-up times, from this one on.")
+@click.option("--seed", type=Whole(0), metavar="S", help="synthesize: seed (default: 0).")
+@click.option("--start", metavar="TIME", help="synthesize: add made-up times from TIME on.")
 @file_option(
     "--model",
-    "What was learned from these reports is read from here, or kept here if there is none.",
+    "The model fitted to these reports: read from FILE, or fitted and saved if it is missing.",
 )
 @variant_option("pinned")
-@file_option("--map", "Draw the answer, too: one page (.html) that opens offline.")
-@file_option("--png", "The same as a figure (.png).")
+@file_option("--map", "Also draw a map: one page (.html) that opens offline.")
+@file_option("--png", "Also draw a figure (.png).")
 @click.option(
     "--flowmap",
     is_flag=True,
-    help="flows: origin,dest,count (.csv) and a table of places, for flowmap.blue.",
+    help="flows: write origin,dest,count (.csv) and a table of places, for flowmap.blue.",
 )
 @click.option(
     "--spreadsheet-safe",
     is_flag=True,
-    help="CSV: put an apostrophe before text that a spreadsheet would take for a formula.",
+    help="CSV: put an apostrophe before text that a spreadsheet would read as a formula.",
 )
 @out_option(
-    f"The answer: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
+    f"The estimates: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
 )
 @json_option
 def query(**options: Any) -> Answer:
-    """Ask REPORTS of journeys, or of a direct question, where people go.
+    """Estimate where people go from REPORTS.
 
-    hotspots, density: the share of visits in each area; flows: that of trips from each area to
-    each; trajectories: the best estimate of every reported point; lengths: how many points
-    journeys have; synthesize: journeys that nobody made, as likely as what was learned. It is
-    post-processing and costs nothing. A share comes with its standard deviation, an interval
-    that holds the truth with probability P, and whether it is told apart from flat: what
-    somebody without reports would say. Shares from an ATLAS codebook of fewer than 64
-    codewords have neither intervals nor significance. REPORTS is what "nomadp perturb" wrote:
-    with --mechanism trips, starts, ends or visits, of a direct question, which tells most
-    exactly what it asks; with atlas, of whole journeys.
+    \b
+    hotspots, density   share of visits in each area
+    flows               share of trips for each origin-destination pair
+    trajectories        estimate of each reported point
+    lengths             numbers of points of trajectories
+    synthesize          synthetic trajectories, sampled from the fitted model
+
+    Each share comes with its standard error, a confidence interval, the uniform baseline, and
+    whether it differs significantly from that baseline. Shares from an ATLAS codebook of fewer
+    than 64 codewords have neither intervals nor significance. A query is post-processing and
+    uses no privacy budget. REPORTS is what "nomadp perturb" wrote: frequency oracles (trips,
+    starts, ends, visits) are the most accurate for their own query; atlas reports whole
+    trajectories.
 
     \b
     Example:
@@ -143,12 +145,12 @@ def query(**options: Any) -> Answer:
       nomadp query hotspots reports.parquet --locations places.csv --areas grid:8 --out hot.csv
       nomadp query hotspots --collector http://127.0.0.1:8000 --task ID --out h.csv --map h.html
     """
-    summary = _asked(options)
+    summary = _estimated(options)
     return Answer(summary, lambda: _print(summary))
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
-    """Read, estimate, write; what can be refused is refused before the work."""
+def _estimated(options: dict[str, Any]) -> dict[str, Any]:
+    """Read, estimate, write. Everything that can be refused is refused before the work."""
     from dataclasses import replace
 
     from nomadp.answers import run_query
@@ -158,14 +160,14 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     _check_outputs(options)
     kind, bundle = options["question"], bundle_from(options)
     world = read_locations(options["locations"]) if bundle is None else bundle.locations
-    question = _question(options, world)
+    question = _query(options, world)
     zones = question.get("areas")
     if bundle is None or options["collector"] is None:
         found = evidence_from(world, options, None if zones == LOCATIONS else zones, bundle)
     else:
         found = collected_from(bundle, options)
     whole = reports_from(world, options, found.mechanism) if kind == "trajectories" else None
-    learned = _learned(found, options)
+    learned = _model(found, options)
     table = run_query(
         found.mechanism,
         found.counts if whole is None else whole,
@@ -179,20 +181,21 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_outputs(options: dict[str, Any]) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Refuse outputs that could not be written, before the work."""
     from nomadp.extras import require
 
     if options["flowmap"] and (
         options["question"] != "flows" or options["out"].suffix != ".csv"
     ):
         raise BadUsage(
-            "--flowmap is for flows, into a file that ends in .csv", code="option_unsuitable"
+            "--flowmap needs the query flows and an --out that ends in .csv",
+            code="option_unsuitable",
         )
     if options["png"] is not None:
         require("plot")
     if options["spreadsheet_safe"] and not options["out"].name.endswith((".csv", ".csv.gz")):
         raise BadUsage(
-            "--spreadsheet-safe is for --out that ends in .csv or .csv.gz",
+            "--spreadsheet-safe needs an --out that ends in .csv or .csv.gz",
             code="option_unsuitable",
         )
     kept = options["model"]
@@ -201,7 +204,7 @@ def _check_outputs(options: dict[str, Any]) -> None:
 
 
 def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> None:
-    """The answer and its pictures: all of them, or none."""
+    """Write the estimates and their pictures: all files, or none."""
     from nomadp.answers.picture import picture_writes
     from nomadp.answers.table_files import flowmap_writes, table_writes
     from nomadp.formats.atomic import written_whole
@@ -213,8 +216,8 @@ def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> Non
     written_whole(writes, writes if table.is_per_report else ())
 
 
-def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
-    """What is asked, as data; refused if it is no question."""
+def _query(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
+    """The query as data; refused if it is invalid."""
     from nomadp.answers.areas import LOCATIONS
     from nomadp.answers.query import checked_query
 
@@ -226,15 +229,16 @@ def _question(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
     question = {"kind": kind, "areas": zones, **{name: options[name] for name in names}}
     if kind == "flows" and options["at"] is not None:
         raise BadUsage(
-            "--at is for hotspots; flows go from starts to ends", code="option_unsuitable"
+            "--at cannot be used with flows, which go from starts to ends",
+            code="option_unsuitable",
         )
     question = {name: value for name, value in question.items() if value is not None}
     checked_query(question)
     return question
 
 
-def _learned(found: Evidence, options: dict[str, Any]) -> "Model | None":
-    """What is known of these reports: kept from before, or learned now; of too few, nothing."""
+def _model(found: Evidence, options: dict[str, Any]) -> "Model | None":
+    """The model of these reports, read or fitted; None if there are too few reports."""
     from nomadp.inference.model import Model, fit
 
     path = options["model"]
@@ -242,7 +246,7 @@ def _learned(found: Evidence, options: dict[str, Any]) -> "Model | None":
         return None
     if path is not None and path.exists():
         return Model.read(path, found.mechanism, found.counts)
-    with progress_bar("learning where people go") as bar:
+    with progress_bar("fitting the model") as bar:
         learned = fit(found.mechanism, found.counts, progress=bar.advance)
     if path is not None:
         learned.write(path)
@@ -250,28 +254,28 @@ def _learned(found: Evidence, options: dict[str, Any]) -> "Model | None":
 
 
 def _top(table: "Table") -> list[dict[str, Any]]:
-    """The greatest shares of all times together, then the greatest of single times."""
+    """The largest shares of all times combined, then the largest of single times."""
     from nomadp.answers.columns import plain
     from nomadp.answers.place import ANY
 
-    named = next((name for name in ESTIMATES if name in table.columns), None)
-    if named is None:
+    estimate = next((name for name in ESTIMATES if name in table.columns), None)
+    if estimate is None:
         return []
     columns = [plain(column) for column in table.columns.values()]
     rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: -row[named])
-    together = [row for row in rows if row.get("when", ANY) == ANY]
-    each = [row for row in rows if row.get("when", ANY) != ANY]
-    return [*together[:TOP], *each[:TOP]]
+    rows.sort(key=lambda row: -row[estimate])
+    all_times = [row for row in rows if row.get("when", ANY) == ANY]
+    single_times = [row for row in rows if row.get("when", ANY) != ANY]
+    return [*all_times[:TOP], *single_times[:TOP]]
 
 
 def _print(summary: dict[str, Any]) -> None:
     if summary["missing"]:
-        say(f"nothing is said of so few reports: {summary['missing']} are missing")
+        say(f"too few reports: {summary['missing']} more are needed")
         return
     say(
-        f"{summary['reports']} reports of {summary['mechanism']} at epsilon "
-        f"{summary['epsilon']}: {summary['rows']} rows in {summary['out']}"
+        f"{summary['reports']} reports ({summary['mechanism']}, epsilon {summary['epsilon']}): "
+        f"{summary['rows']} rows in {summary['out']}"
     )
     if summary["top"]:
         first, hidden = summary["top"][0], ("lat", "lng", "rank")
@@ -279,30 +283,30 @@ def _print(summary: dict[str, Any]) -> None:
         cells = [[_cell(row[name]) for name in header] for row in summary["top"]]
         print_table(header, cells)
     if "significance" in summary:
-        _print_flat(summary["significance"])
+        _print_significance(summary["significance"])
     if "no_intervals" in summary:
-        say(f"no intervals and no significance: {summary['no_intervals']}")
+        say(f"no confidence intervals and no significance: {summary['no_intervals']}")
     if "poisoning_1pct" in summary:
-        fakes = summary["poisoning_1pct"]
+        poisoning = summary["poisoning_1pct"]
         say(
-            "1% of fake reports could move a share by "
-            f"{fakes['increase']:.4f} up or {fakes['decrease']:.4f} down ({fakes['bound']})"
+            "poisoning: 1 % of invalid reports could increase a share by "
+            f"{poisoning['increase']:.4f} or decrease it by {poisoning['decrease']:.4f} "
+            f"({poisoning['bound']})"
         )
     if summary["invalid_reports_at_least"]:
         say(
-            f"nomadp: {summary['invalid_reports_at_least']} reports or more are fakes: they "
-            "came in more often than honest people make them",
+            f"nomadp: at least {summary['invalid_reports_at_least']} reports are invalid: they "
+            "occur more often than honest devices can produce them",
             err=True,
         )
     print_left_out(summary["refused"])
 
 
-def _print_flat(flat: dict[str, Any]) -> None:
-    apart, rate = flat["significant"], flat["false_discovery_rate"]
-    said = f"of these, {rate:.0%} at most by chance, on average"
+def _print_significance(significance: dict[str, Any]) -> None:
+    rows, rate = significance["significant"], significance["false_discovery_rate"]
     say(
-        f"{apart or 'no'} row{'' if apart == 1 else 's'} told apart from what somebody without "
-        f"reports would say (flat){f'; {said}' if apart else ''}"
+        f"{rows or 'no'} row{'' if rows == 1 else 's'} significantly different from the "
+        f"baseline (false discovery rate {100 * rate:.0f} %)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Options that make fewer points of a track: stops, intervals, evenly along the way."""
+"""Options that thin tracks: stops only, one point per interval, or evenly along the way."""
 
 import re
 from collections.abc import Callable
@@ -19,12 +19,12 @@ MOST_S = 1e8
 
 
 def interval(text: str) -> float:
-    """Seconds, from such as 90s, 5min or 1h."""
+    """Seconds, from text such as 90s, 5min or 1h."""
     written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(s|min|h)", text)
     seconds = float(written[1]) * UNIT_S[written[2]] if written else 0.0
     if not 0 < seconds <= MOST_S:
         raise BadOption(
-            f"it must be a time such as 90s, 5min or 1h, got {text[:80]}",
+            f"an interval must be a time such as 90s, 5min or 1h, got {text[:80]}",
             code="not_a_time_span",
         )
     return seconds
@@ -36,44 +36,44 @@ THINNING: tuple[Callable[[Any], Any], ...] = (
         "thin_points",
         type=Whole(2, 1_000_000),
         metavar="N",
-        help="Thin every journey to N points, evenly spaced along its way.",
+        help="Thin every trajectory to N points, evenly spaced along its way.",
     ),
     click.option(
         "--every",
         "thin_every_s",
         type=interval,
         metavar="TIME",
-        help="Thin to one point in each stretch of this time: 90s, 5min, 1h.",
+        help="Thin to one point per interval: 90s, 5min, 1h.",
     ),
     click.option(
         "--stop-minutes",
-        type=above_zero("it must be a number of minutes above 0", 10_000),
+        type=above_zero("minutes must be a number above 0", 10_000),
         metavar="T",
-        help="--stops: how long a stay is at least; 20 by default.",
+        help="--stops: shortest stop (default: 20).",
     ),
     click.option(
         "--stop-radius-m",
-        type=above_zero("it must be a number of metres above 0", 100_000),
+        type=above_zero("metres must be a number above 0", 100_000),
         metavar="M",
-        help="--stops: how far from its first point a stay goes; 200 by default.",
+        help="--stops: radius of a stop around its first point (default: 200).",
     ),
-    click.option("--stops", is_flag=True, help="Only where somebody stayed."),
+    click.option("--stops", is_flag=True, help="Keep only stops."),
 )
 
 
 def thinning_of(options: dict[str, Any]) -> "Thinning":
-    """The rules that were asked for."""
+    """The rules that the options select."""
     from nomadp.formats.stops import StopRule
     from nomadp.formats.thinning import Thinning
 
     radius_m, minutes = options["stop_radius_m"], options["stop_minutes"]
     if not options["stops"] and (radius_m or minutes):
         raise BadUsage(
-            "--stop-radius-m and --stop-minutes go with --stops", code="options_not_paired"
+            "--stop-radius-m and --stop-minutes need --stops", code="options_not_paired"
         )
     if options["stops"] and options["thin_every_s"]:
         raise BadUsage(
-            "--stops and --every exclude each other, got both",
+            "--stops and --every cannot be used together",
             code="options_exclude_each_other",
         )
     usual = StopRule()
