@@ -163,7 +163,7 @@ def test_the_nearest_location_is_the_same_without_scipy(
     lat, lng = np.concatenate([lat, near]), np.concatenate([lng, 10 + near[::-1] - 40])
     with_scipy = locations.nearest(lat, lng)
     monkeypatch.setitem(sys.modules, "scipy.spatial", None)
-    monkeypatch.setattr(geometry, "_PAIRS_AT_HAND", 1000)
+    monkeypatch.setattr(geometry, "_BLOCK_PAIRS", 1000)
     again = LocationSet.from_columns(locations.ids, locations.lat, locations.lng)
     assert not hasattr(again._tree, "maxes")  # which a k-d tree has
     assert np.array_equal(again.nearest(lat, lng), with_scipy)

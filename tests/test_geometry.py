@@ -83,7 +83,7 @@ def test_antipodes_are_half_the_circumference_apart(lat, lng):
 
 def test_many_places_are_as_far_as_each_of_them():
     rng = np.random.default_rng(0)
-    count = 2 * geometry._AT_HAND + 3
+    count = 2 * geometry._BLOCK_PLACES + 3
     many = geometry.places(rng.uniform(-90, 90, count), rng.uniform(-180, 180, count))
     here = many.at(7)
     row = geometry.distance_km(here, many)

@@ -1,7 +1,7 @@
-"""Characters that public text must not hold, and how text of others is shown on a terminal.
+"""Characters that public text must not contain, and safe output of text from other people.
 
-The code points are listed, not taken from a Unicode database: whether a task is valid must not
-depend on which version of Unicode its reader knows.
+The code points are listed here instead of taken from a Unicode database, because whether a task
+is valid must not depend on the reader's version of Unicode.
 """
 
 import re
@@ -33,8 +33,8 @@ FORBIDDEN = (
     (0xE0020, 0xE007F),
     (0xEFFFE, 0x10FFFF),
 )
-"""First and last of each range: control and format characters that hide text or turn its
-direction, line separators, surrogates, private use, and noncharacters."""
+"""First and last code point of each range: control and format characters that hide text or
+change its direction, line separators, surrogates, private use, and noncharacters."""
 
 BLANKS = (
     (0x00A0, 0x00A0),
@@ -44,7 +44,7 @@ BLANKS = (
     (0x205F, 0x205F),
     (0x3000, 0x3000),
 )
-"""The spaces other than U+0020: a task's purpose has none of them, an id or a name may."""
+"""Spaces other than U+0020. Ids and names may contain them, a task's purpose may not."""
 
 
 def _any_of(ranges: tuple[tuple[int, int], ...]) -> re.Pattern[str]:
@@ -60,18 +60,21 @@ def has_forbidden(text: str) -> bool:
 
 
 def has_blanks(text: str) -> bool:
-    """Whether it has a space other than U+0020."""
+    """Whether the text contains a space other than U+0020."""
     return _BLANKS.search(text) is not None
 
 
 def printable(text: str, *, lines: bool = True) -> str:
-    """Text of others for a terminal: what is forbidden is escaped, ``lines`` and tabs stay."""
-    kept = "\n\t" if lines else ""
+    """Text from other people, made safe for a terminal: forbidden characters are escaped.
+
+    With ``lines``, line breaks and tabs stay as they are.
+    """
+    allowed = "\n\t" if lines else ""
     return _FORBIDDEN.sub(
-        lambda found: found[0] if found[0] in kept else ascii(found[0])[1:-1], text
+        lambda match: match[0] if match[0] in allowed else ascii(match[0])[1:-1], text
     )
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    """The text, with an apostrophe before it if a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

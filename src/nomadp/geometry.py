@@ -1,9 +1,9 @@
 """Distances, bearings and sectors on a spherical Earth: all trigonometry of the project.
 
-Sines and cosines are taken once per place; what relates two places is then made of
-+, -, * and sqrt, which IEEE arithmetic rounds the same way however many pairs are computed
-at once. Sectors are decided by such signs alone, so every reader of a law sees the same
-sector. Only a distance or a bearing in radians ends in one arctan2.
+Sines and cosines are computed once per place. Everything between two places then uses only
++, -, * and sqrt. IEEE arithmetic rounds these the same way however many pairs are computed at
+once. Sectors depend on the signs of such numbers alone, so every reader of a law gets the same
+sector. Only a distance or a bearing in radians ends with one arctan2.
 """
 
 import math
@@ -46,8 +46,8 @@ Sectors = NDArray[np.uint8]
 EARTH_RADIUS_KM = 6371.0088
 DEGREE_KM = math.radians(1.0) * EARTH_RADIUS_KM  # along a meridian
 MAX_GRANULARITY = 256
-_AT_HAND = 2**14  # places at a time
-_PAIRS_AT_HAND = 2**20
+_BLOCK_PLACES = 2**14  # their sines and cosines fit into a processor's cache
+_BLOCK_PAIRS = 2**20
 
 
 class Places(NamedTuple):
@@ -67,14 +67,14 @@ class Places(NamedTuple):
 def places(lat: ArrayLike, lng: ArrayLike) -> Places:
     """The places at these coordinates in degrees.
 
-    Both names of the date line, and all longitudes of a pole, give the same place.
+    Longitudes -180 and 180 give the same place, and so do all longitudes at a pole.
     """
     lat_deg, lng_deg = np.broadcast_arrays(
         np.asarray(lat, dtype=np.float64), np.asarray(lng, dtype=np.float64)
     )
     if not (np.isfinite(lat_deg).all() and np.isfinite(lng_deg).all()):
         raise InvalidArgument(
-            "latitudes and longitudes must be finite; their values are withheld",
+            "latitudes and longitudes must be finite; the values are not shown",
             code="coordinates_not_finite",
         )
     lng_deg = np.where(
@@ -92,7 +92,7 @@ def places(lat: ArrayLike, lng: ArrayLike) -> Places:
 
 
 def usable_degrees(lat: Floats, lng: Floats) -> tuple[Floats, Floats]:
-    """Longitudes wrapped into [-180, 180), exactly; NaN for both where one is unusable."""
+    """Longitudes wrapped exactly into [-180, 180); NaN for both where either is unusable."""
     usable = np.isfinite(lat) & np.isfinite(lng) & (np.abs(lat) <= 90.0)
     turned = np.fmod(np.where(usable, lng, 0.0), 360.0)
     turned = np.where(turned < -180.0, turned + 360.0, turned)
@@ -102,50 +102,53 @@ def usable_degrees(lat: Floats, lng: Floats) -> tuple[Floats, Floats]:
 
 def distance_km(a: Places, b: Places) -> Floats:
     """Great-circle distance: symmetric to the bit, zero where the places coincide."""
-    if np.ndim(a.sin_lat) == 0 and np.ndim(b.sin_lat) == 1 and len(b.sin_lat) > _AT_HAND:
-        return _in_parts_km(a, b)
+    if np.ndim(a.sin_lat) == 0 and np.ndim(b.sin_lat) == 1 and len(b.sin_lat) > _BLOCK_PLACES:
+        return _in_blocks_km(a, b)
     sin_lng, cos_lng = _half_difference_lng(a, b)
     sin_lat, cos_lat = _half_difference_lat(a, b)
     sin_mid = a.sin_half_lat * b.cos_half_lat + a.cos_half_lat * b.sin_half_lat
     cos_mid = a.cos_half_lat * b.cos_half_lat - a.sin_half_lat * b.sin_half_lat
-    # The haversine and its complement, each a sum of squares: nothing cancels at antipodes.
+    # The haversine and its complement, each as a sum of squares: no cancellation near
+    # antipodes, where arcsin of the haversine alone would lose half the digits.
     near = _square(sin_lat * cos_lng) + _square(cos_mid * sin_lng)
     far = _square(cos_lat * cos_lng) + _square(sin_mid * sin_lng)
     return np.asarray(2 * EARTH_RADIUS_KM * np.arctan2(np.sqrt(near), np.sqrt(far)))
 
 
-def _in_parts_km(a: Places, others: Places) -> Floats:
-    """From one place to many, in parts small enough to stay in a processor's cache."""
-    found = np.empty(len(others.sin_lat))
-    for start in range(0, len(found), _AT_HAND):
-        part = slice(start, start + _AT_HAND)
-        found[part] = distance_km(a, others.at(part))
-    return found
+def _in_blocks_km(a: Places, others: Places) -> Floats:
+    """Distances from one place to many, in blocks that fit into a processor's cache."""
+    distances = np.empty(len(others.sin_lat))
+    for start in range(0, len(distances), _BLOCK_PLACES):
+        block = slice(start, start + _BLOCK_PLACES)
+        distances[block] = distance_km(a, others.at(block))
+    return distances
 
 
 def sector_seen(a: Places, b: Places, granularity: int) -> Sectors:
-    """The sector in which `a` sees `b`: 0 is centred on east, then clockwise.
+    """The sector in which `b` lies as seen from `a`: 0 is centred on east, then clockwise.
 
-    floor(((bearing - pi/2 + pi/g) mod 2 pi) / (2 pi/g)) for g sectors, half-open, decided
-    exactly by the side of each border on which `b` lies. A place sees itself in sector 0.
+    floor(((bearing - pi/2 + pi/g) mod 2 pi) / (2 pi/g)) for g half-open sectors. The sign of a
+    cross product with each border decides, without an angle. A place is in its own sector 0.
     """
     borders = sector_borders(granularity).tolist()
     north, east = _direction(a, b)
     right = -north
     ahead = np.where((north == 0) & (east == 0), 1.0, east)
     in_first_half = _is_past(ahead, right, borders[0])
-    seen = np.zeros(north.shape, dtype=np.uint8)
+    sector = np.zeros(north.shape, dtype=np.uint8)
+    # The sector is the number of borders passed. A sign sees half a turn only, so the side of
+    # border 0 says which half of the turn the direction is in.
     for k in range(1, granularity):
         past = _is_past(ahead, right, borders[k])
-        seen += past | ~in_first_half if 2 * k <= granularity else past & ~in_first_half
-    return seen
+        sector += past | ~in_first_half if 2 * k <= granularity else past & ~in_first_half
+    return sector
 
 
 def sector_borders(granularity: int) -> Floats:
-    """Where each sector begins: components east and south of a unit step, shape (g, 2)."""
+    """The border at which each sector begins, as unit vectors (east, south), shape (g, 2)."""
     if not 1 <= granularity <= MAX_GRANULARITY:
         raise InvalidArgument(
-            f"granularity must be a number of sectors from 1 to {MAX_GRANULARITY}, "
+            f"granularity (the number of sectors) must be from 1 to {MAX_GRANULARITY}, "
             f"got granularity={granularity}",
             code="granularity_out_of_range",
             granularity=granularity,
@@ -158,11 +161,11 @@ def haversine_km(lat1: ArrayLike, lng1: ArrayLike, lat2: ArrayLike, lng2: ArrayL
 
 
 def bearing_rad(lat1: ArrayLike, lng1: ArrayLike, lat2: ArrayLike, lng2: ArrayLike) -> Floats:
-    """Initial great-circle bearing in [0, 2 pi), clockwise; 0 where the two coincide."""
+    """Initial great-circle bearing in [0, 2 pi), clockwise from north; 0 for equal places."""
     north, east = _direction(places(lat1, lng1), places(lat2, lng2))
     angle = np.arctan2(east, north)
     turned = np.where(angle < 0, angle + 2 * math.pi, angle)
-    # A hair west of north rounds to a full turn.
+    # A bearing just west of north can round to a full turn.
     return np.where(turned >= 2 * math.pi, 0.0, turned)
 
 
@@ -175,25 +178,25 @@ def unit_vectors(lat: ArrayLike, lng: ArrayLike) -> Floats:
 
 
 def lat_lng(vectors: Floats) -> tuple[Floats, Floats]:
-    """The coordinates in degrees of the points in these directions, the last axis being 3."""
+    """Latitudes and longitudes in degrees of these directions, shape (..., 3)."""
     x, y, z = np.moveaxis(vectors, -1, 0)
     return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 
 def chord_to_km(chord: ArrayLike) -> Floats:
-    """Distance along the surface from the straight-line distance on the unit sphere."""
+    """Great-circle distance for a chord (straight-line distance) of the unit sphere."""
     half = np.clip(np.asarray(chord, dtype=np.float64) / 2, 0.0, 1.0)
     return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(half))
 
 
 def km_to_chord(km: ArrayLike) -> Floats:
-    """Straight-line distance on the unit sphere; half the circumference and beyond give 2."""
+    """The chord of the unit sphere for a distance; half the circumference or more gives 2."""
     half_angle = np.asarray(km, dtype=np.float64) / (2 * EARTH_RADIUS_KM)
     return np.asarray(2 * np.sin(np.clip(half_angle, 0.0, math.pi / 2)))
 
 
 def mean_lat_lng(lat: ArrayLike, lng: ArrayLike, axis: int = 0) -> tuple[Floats, Floats]:
-    """Arithmetic mean of the coordinates (the paper's anchor), right across the date line."""
+    """Arithmetic mean of the coordinates (the paper's anchor), correct across the date line."""
     lng_deg = np.asarray(lng, dtype=np.float64)
     first = np.take(lng_deg, [0], axis=axis)
     offset = lng_deg - first
@@ -204,20 +207,20 @@ def mean_lat_lng(lat: ArrayLike, lng: ArrayLike, axis: int = 0) -> tuple[Floats,
 
 
 def search_tree(points: Floats) -> "cKDTree | _AllPoints":
-    """What finds the points nearest to others: scipy's k-d tree or, without scipy, all pairs.
+    """A nearest-neighbour search: scipy's k-d tree or, without scipy, all pairs.
 
-    Both take the same squares in the same order.
+    Both add the same squares in the same order, so they give the same distances.
     """
     try:
-        from scipy.spatial import cKDTree  # slow to import, and few ask for it
+        from scipy.spatial import cKDTree  # slow to import, and rarely needed
     except ImportError:
         return _AllPoints(points)
-    # Halves by place instead of by number are found sooner, and searched as fast.
+    # An unbalanced tree is faster to build, and as fast to search.
     return cKDTree(points, balanced_tree=False)
 
 
 class _AllPoints:
-    """The two questions we ask a k-d tree, answered by looking at every pair."""
+    """The two searches that we need from a k-d tree, by comparing every pair."""
 
     def __init__(self, points: Floats) -> None:
         self._points = points
@@ -226,21 +229,22 @@ class _AllPoints:
         self, vectors: Floats, k: int = 1, distance_upper_bound: float = math.inf
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Distances and indices of the ``k`` nearest, shape (n,) or (n, k); inf beyond."""
-        found = [self._nearest(row, k) for row in self._rows(vectors)]
-        index = np.concatenate([index for _, index in found])
-        distance = np.concatenate([distance for distance, _ in found])
+        blocks = [self._nearest(row, k) for row in self._rows(vectors)]
+        index = np.concatenate([index for _, index in blocks])
+        distance = np.concatenate([distance for distance, _ in blocks])
         distance[distance >= distance_upper_bound] = np.inf
         return (distance[:, 0], index[:, 0]) if k == 1 else (distance, index)
 
     def query_ball_point(self, vectors: Floats, radius: ArrayLike) -> NDArray[np.object_]:
-        """Of each, the indices of all at most ``radius`` away."""
+        """For each vector, the indices of all points at most ``radius`` away."""
         reach = np.broadcast_to(np.asarray(radius), len(vectors))
         rows = (distance for block in self._rows(vectors) for distance in block)
         close = [np.flatnonzero(row <= r) for row, r in zip(rows, reach, strict=True)]
-        return np.array([*close, None], dtype=object)[:-1]  # never a table, if all are as long
+        # The None keeps numpy from making a 2-d array when all rows have the same length.
+        return np.array([*close, None], dtype=object)[:-1]
 
     def _rows(self, vectors: Floats) -> Iterator[Floats]:
-        step = max(1, _PAIRS_AT_HAND // len(self._points))
+        step = max(1, _BLOCK_PAIRS // len(self._points))
         for start in range(0, max(1, len(vectors)), step):
             axes = zip(vectors[start : start + step].T, self._points.T, strict=True)
             square = sum(_square(theirs[:, None] - ours) for theirs, ours in axes)
@@ -248,14 +252,14 @@ class _AllPoints:
 
     @staticmethod
     def _nearest(distance: Floats, k: int) -> tuple[Floats, NDArray[np.int64]]:
-        some = np.argpartition(distance, min(k, distance.shape[1]) - 1, axis=1)[:, :k]
-        near = np.take_along_axis(distance, some, axis=1)
-        order = np.lexsort((some, near))
-        return np.take_along_axis(near, order, 1), np.take_along_axis(some, order, 1)
+        index = np.argpartition(distance, min(k, distance.shape[1]) - 1, axis=1)[:, :k]
+        near = np.take_along_axis(distance, index, axis=1)
+        order = np.lexsort((index, near))
+        return np.take_along_axis(near, order, 1), np.take_along_axis(index, order, 1)
 
 
 def _square(x: Floats) -> Floats:
-    # Not x ** 2: numpy takes a lone number to pow, which may round otherwise than x * x.
+    # Not x ** 2: for a scalar numpy calls pow, which may round differently from x * x.
     return x * x
 
 
@@ -276,7 +280,7 @@ def _half_difference_lng(a: Places, b: Places) -> tuple[Floats, Floats]:
 
 
 def _direction(a: Places, b: Places) -> tuple[Floats, Floats]:
-    """North and east components, up to a positive factor, of the way from a to b."""
+    """North and east components of the direction from a to b, up to a positive factor."""
     sin_lat, cos_lat = _half_difference_lat(a, b)
     sin_lng, cos_lng = _half_difference_lng(a, b)
     north = sin_lat * cos_lat + a.sin_lat * b.cos_lat * sin_lng * sin_lng

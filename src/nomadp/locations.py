@@ -1,6 +1,7 @@
-"""The public set of locations: ids, coordinates, content hash, and what is near what.
+"""The public location set: ids, coordinates, content hash, distances and nearest neighbours.
 
-No query needs a table of all pairs: rows are made on demand, kept only for small sets.
+Nothing stores the full distance matrix. Rows are computed on demand, and cached for small sets
+only.
 """
 
 import hashlib
@@ -34,21 +35,21 @@ __all__ = ["CACHED_ROWS_MAX", "MEDOID_EXACT_MAX", "LocationSet"]
 Indices = NDArray[np.int64]
 
 CACHED_ROWS_MAX = 4096
-"""Rows of distances and sectors are kept for sets up to this size (134 MB when all are)."""
+"""Rows of distances and sectors are cached for sets up to this size (134 MB if all are)."""
 MEDOID_EXACT_MAX = 65_536
-"""Above this size the medoid is that of a sample: of all it would take minutes."""
+"""Above this size the medoid is computed on a sample. The exact one would take minutes."""
 
-SLACK_KM = 1e-6  # far above any rounding, far below any difference that matters
+SLACK_KM = 1e-6  # far above any rounding error, far below any difference that matters
 CHORD_SLACK = 1e-12
 HALF_ROUND_KM = math.pi * EARTH_RADIUS_KM
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocationSet:
-    """Public locations in a fixed order; a location is an index into it.
+    """Public locations in a fixed order. A location is an index into this order.
 
-    `from_columns` makes one of unique ids and degrees (WGS84); distances are in km. Raises
-    `SchemaError` or `DomainError` for columns that cannot be that.
+    `from_columns` creates a set from unique ids and coordinates in degrees (WGS84). Distances
+    are in km. Raises `SchemaError` or `DomainError` if the columns are invalid.
 
     >>> import nomadp
     >>> two = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
@@ -64,7 +65,7 @@ class LocationSet:
 
     @classmethod
     def from_columns(cls, ids: Sequence[str], lat: ArrayLike, lng: ArrayLike) -> "LocationSet":
-        """Unique ids and degrees in WGS84; at least two locations."""
+        """Create a set of at least two locations from unique ids and degrees (WGS84)."""
         return cls(tuple(ids), np.asarray(lat), np.asarray(lng))
 
     def __post_init__(self) -> None:
@@ -73,34 +74,34 @@ class LocationSet:
         count = len(self.ids)
         if not count == len(self.lat) == len(self.lng):
             raise SchemaError(
-                "a location set needs one id, one lat and one lng per location, got "
+                "a location set must have one id, one lat and one lng per location, got "
                 f"{count} ids, {len(self.lat)} lat and {len(self.lng)} lng",
                 code="location_columns_differ",
             )
         if count < 2:
             raise DomainError(
-                f"a location set needs at least 2 locations, got {count}; "
-                "with fewer there is nothing to hide among",
+                f"a location set must have at least 2 locations, got {count}; "
+                "a single location cannot hide where anyone was",
                 code="too_few_locations",
                 locations=count,
             )
         if set(map(type, self.ids)) != {str} or "" in self.ids:
             raise SchemaError(
-                "location ids must be non-empty strings, and some are not",
+                "location ids must be non-empty strings, got others; check the ids",
                 code="invalid_location_ids",
             )
         if has_forbidden("".join(self.ids)):
             bad = sum(map(has_forbidden, self.ids))
             raise SchemaError(
                 "location ids must not contain control, format or private-use characters, got "
-                f"{bad} that do among {count}; rename them",
+                f"{bad} of {count} with such characters; rename them",
                 code="location_id_characters",
                 ids=bad,
             )
         if repeated := count - len(set(self.ids)):
             raise SchemaError(
-                f"location ids must be unique, got {repeated} repeated among {count}; "
-                "drop them",
+                f"location ids must be unique, got {repeated} duplicates among {count}; "
+                "remove them",
                 code="location_ids_repeated",
                 repeated=repeated,
             )
@@ -122,7 +123,7 @@ class LocationSet:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the ids (length-prefixed UTF-8) and the coordinates' exact bits, in order."""
+        """Hash of the ids (length-prefixed UTF-8) and the exact bits of the coordinates."""
         digest = hashlib.sha256(b"nomadp-locations-1\n%d\n" % len(self))
         for location_id in self.ids:
             encoded = location_id.encode()
@@ -133,7 +134,7 @@ class LocationSet:
         return digest.hexdigest()
 
     def distances_km(self, i: int) -> Floats:
-        """Distance from `i` to every location, shape (m,), read-only."""
+        """Distances from `i` to all locations, shape (m,), read-only."""
         row = self._distance_rows.get(i)
         if row is None:
             row = distance_km(self._at(i), self._places)
@@ -143,11 +144,14 @@ class LocationSet:
         return row
 
     def distances_between_km(self, i: ArrayLike, j: ArrayLike) -> Floats:
-        """Distance of each pair; bit for bit what `distances_km` gives."""
+        """Distance of each pair, bit for bit equal to `distances_km`."""
         return distance_km(self._at(i), self._at(j))
 
     def sectors(self, i: int, granularity: int) -> Sectors:
-        """The sector in which `i` sees every location (itself: 0), shape (m,), read-only."""
+        """The sector in which each location lies as seen from `i`, shape (m,), read-only.
+
+        A location lies in sector 0 as seen from itself.
+        """
         row = self._sector_rows.get((i, granularity))
         if row is None:
             row = sector_seen(self._at(i), self._places, granularity)
@@ -157,11 +161,11 @@ class LocationSet:
         return row
 
     def sector_between(self, i: ArrayLike, j: ArrayLike, granularity: int) -> Sectors:
-        """The sector in which each `i` sees its `j`; bit for bit what `sectors` gives."""
+        """The sector of each `j` as seen from its `i`, bit for bit equal to `sectors`."""
         return sector_seen(self._at(i), self._at(j), granularity)
 
     def within(self, i: int, radius_km: float) -> Indices:
-        """Sorted locations at most `radius_km` from `i`; always holds `i`."""
+        """All locations at most `radius_km` from `i`, sorted, including `i`."""
         if not radius_km >= 0:
             raise InvalidArgument(
                 f"radius_km must be at least 0, got radius_km={radius_km}",
@@ -171,18 +175,19 @@ class LocationSet:
         return np.flatnonzero(self.distances_km(i) <= radius_km)
 
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
-        """The nearest location to each point; the lowest index wins a tie."""
+        """The nearest location to each point. The lowest index wins a tie."""
         points, vectors = places(lat, lng), unit_vectors(lat, lng).reshape(-1, 3)
         flat = Places(*(column.reshape(-1) for column in points))
         tree, first = self._tree
         chord, index = tree.query(vectors, k=2)
         best: Indices = first[index[:, 0]]
-        # Where the tree's own rounding could decide, our distance decides.
+        # Near ties could go either way by the tree's rounding. Decide them by our distance,
+        # so that the result does not depend on which tree answered.
         doubtful = np.flatnonzero(chord[:, 1] <= chord[:, 0] + CHORD_SLACK)
         if len(doubtful):
             near = chord[doubtful, 0] + CHORD_SLACK
             close = tree.query_ball_point(vectors[doubtful], near)
-            point = np.repeat(doubtful, [len(each) for each in close])
+            point = np.repeat(doubtful, [len(indices) for indices in close])
             tied = first[np.concatenate(close).astype(np.int64)]
             order = np.lexsort((tied, distance_km(flat.at(point), self._at(tied)), point))
             best[doubtful] = tied[order][np.unique(point[order], return_index=True)[1]]
@@ -190,16 +195,17 @@ class LocationSet:
 
     @cached_property
     def _tree(self) -> tuple[Any, Indices]:
-        """A tree of the distinct places, and the first location at each of them."""
+        """A search tree of the distinct places, and the first location at each of them."""
         first = np.sort(np.unique(self.lat + 1j * self.lng, return_index=True)[1])
         return search_tree(unit_vectors(self.lat, self.lng)[first]), first
 
     @cached_property
     def diameter_km(self) -> float:
-        """The largest distance between two locations, exactly, in linear memory.
+        """The largest distance between two locations, exact, in linear memory.
 
-        Seen from a centre, no pair is farther apart than the sum of its two distances: most
-        locations are never compared. A large set that spans much of the Earth has no centre.
+        By the triangle inequality no pair is farther apart than the sum of its distances to
+        a centre, so most pairs are never compared. That prunes little in a large set that
+        spans much of the Earth: there the diameter is found from antipodes.
         """
         from_centre = self._distance_from_centre
         order = np.argsort(-from_centre, kind="stable")
@@ -207,6 +213,7 @@ class LocationSet:
         best = float(distance_km(self._at(order[0]), self._places).max())
         if len(self) > CACHED_ROWS_MAX and best > HALF_ROUND_KM / 2:
             return self._from_antipodes(best)
+        # Outermost locations first. Once the largest possible sum is too small, stop.
         for k in range(1, len(self)):
             if reach[k] + reach[0] + SLACK_KM < best:
                 break
@@ -218,18 +225,18 @@ class LocationSet:
         return best
 
     def _from_antipodes(self, at_least_km: float) -> float:
-        """The diameter: the farthest from a location is the nearest to its antipode."""
+        """The diameter: the farthest location is the one nearest to the antipode."""
         tree, first = self._tree
         antipodes, chord = -np.asarray(tree.data), np.empty(len(first))
         bound = float(km_to_chord(HALF_ROUND_KM - at_least_km)) + CHORD_SLACK
         for start in range(0, len(first), CACHED_ROWS_MAX):
-            some = slice(start, start + CACHED_ROWS_MAX)
-            chord[some] = tree.query(antipodes[some], distance_upper_bound=bound)[0]
-            bound = min(bound, float(chord[some].min()) + CHORD_SLACK)
+            block = slice(start, start + CACHED_ROWS_MAX)
+            chord[block] = tree.query(antipodes[block], distance_upper_bound=bound)[0]
+            bound = min(bound, float(chord[block].min()) + CHORD_SLACK)
         ends = np.flatnonzero(chord <= bound)
         chords, others = tree.query(antipodes[ends], k=2)
         best = float(distance_km(self._at(first[ends]), self._at(first[others[:, 0]])).max())
-        # Where the tree's own rounding could decide, our distance decides.
+        # The same for near ties, which the tree's rounding could decide.
         for k in ends[chords[:, 1] <= bound]:
             close = first[tree.query_ball_point(antipodes[k], bound)]
             best = max(best, float(distance_km(self._at(first[k]), self._at(close)).max()))
@@ -237,15 +244,16 @@ class LocationSet:
 
     @cached_property
     def medoid(self) -> int:
-        """The location with the smallest mean distance to all: the best constant answer.
+        """The location with the smallest mean distance to all: the best constant estimate.
 
-        Exact: a location is skipped only when the triangle inequality proves that its mean
-        distance exceeds the best (Newling and Fleuret, AISTATS 2017). Of more than 65,536
-        locations, exact among 4096 that are evenly spaced in the order of the set.
+        Exact for up to 65,536 locations: the trimed algorithm skips a location only when the
+        triangle inequality proves that its mean distance exceeds the best (Newling and
+        Fleuret, AISTATS 2017). In a larger set, the medoid of 4096 locations that are evenly
+        spaced in the order of the set.
         """
         if len(self) > MEDOID_EXACT_MAX:
-            some = np.arange(CACHED_ROWS_MAX) * len(self) // CACHED_ROWS_MAX
-            return int(some[self.subset(some).medoid])
+            sample = np.arange(CACHED_ROWS_MAX) * len(self) // CACHED_ROWS_MAX
+            return int(sample[self.subset(sample).medoid])
         lower = np.zeros(len(self))
         best, best_mean = 0, np.inf
         for i in np.argsort(self._distance_from_centre, kind="stable"):
@@ -255,6 +263,7 @@ class LocationSet:
             mean = float(row.mean())
             if (mean, i) < (best_mean, best):
                 best, best_mean = int(i), mean
+            # |mean(i) - d(i, j)| bounds mean(j) from below.
             np.maximum(lower, np.abs(mean - row), out=lower)
         return best
 
@@ -271,13 +280,13 @@ class LocationSet:
         return {location_id: index for index, location_id in enumerate(self.ids)}
 
     def find(self, ids: Sequence[str]) -> Indices:
-        """The index of each id. Ids may be private, so a refusal only counts the unknown."""
+        """The index of each id. Ids may be private, so an error only counts unknown ones."""
         index, known = self.find_known(ids)
         if not known.all():
             raise DomainError(
                 f"every location id must be in the public set of {len(self)}, got "
-                f"{np.count_nonzero(~known)} unknown among {len(ids)}; they are withheld "
-                "because they may be private",
+                f"{np.count_nonzero(~known)} unknown of {len(ids)}; they may be private, so "
+                "they are not shown",
                 code="unknown_locations",
                 unknown=int(np.count_nonzero(~known)),
                 size=len(self),
@@ -285,13 +294,13 @@ class LocationSet:
         return index
 
     def find_known(self, ids: Sequence[str]) -> tuple[Indices, NDArray[np.bool_]]:
-        """The index of each id, and whether it is known: an index out of range if not."""
-        position, none = self._position, len(self)  # -1 would be read as the last location
-        index = np.fromiter((position.get(each, none) for each in ids), np.int64, len(ids))
-        return index, index < none
+        """The index of each id, and whether the id is known. Unknown ids get ``len(self)``."""
+        position, unknown = self._position, len(self)  # -1 would mean the last location
+        index = np.fromiter((position.get(i, unknown) for i in ids), np.int64, len(ids))
+        return index, index < unknown
 
     def subset(self, indices: ArrayLike) -> "LocationSet":
-        """These locations, in this order, as a set of their own."""
+        """A new set of these locations, in this order."""
         chosen = self._checked(indices)
         ids = [self.ids[k] for k in chosen]
         return LocationSet.from_columns(ids, self.lat[chosen], self.lng[chosen])
@@ -300,7 +309,7 @@ class LocationSet:
         return self._places.at(self._checked(index))
 
     def _checked(self, index: ArrayLike) -> Indices:
-        # numpy would quietly read -1 as the last location. The value may be private.
+        # numpy would silently read -1 as the last location. The value may be private.
         array = np.asarray(index)
         if array.dtype.kind not in "iu":
             raise WrongType(
@@ -308,7 +317,7 @@ class LocationSet:
             )
         if array.size and not 0 <= array.min() <= array.max() < len(self):
             raise OutOfRange(
-                f"locations must be indices in [0, {len(self)}); values withheld",
+                f"locations must be indices in [0, {len(self)}); the values are not shown",
                 code="location_out_of_range",
                 size=len(self),
             )
@@ -320,20 +329,20 @@ def _coordinates(name: str, values: ArrayLike, limit: float) -> Floats:
         column = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise SchemaError(
-            f"{name} must hold numbers in degrees, and some are not",
+            f"{name} must contain numbers in degrees, got other values; check the column",
             code="not_a_number",
             column=name,
         ) from None
     if column.ndim != 1:
         raise SchemaError(
-            f"{name} must be one column, got {column.ndim} dimensions",
+            f"{name} must be one-dimensional, got {column.ndim} dimensions",
             code="not_one_column",
             column=name,
         )
     if bad := int(np.count_nonzero(~(np.abs(column) <= limit))):
         raise DomainError(
             f"{name} must be finite and in [-{limit:g}, {limit:g}] degrees, "
-            f"got {bad} of {len(column)} outside",
+            f"got {bad} of {len(column)} values that are not",
             code="coordinates_out_of_range",
             column=name,
             outside=bad,

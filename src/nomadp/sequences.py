@@ -1,7 +1,7 @@
-"""Rows of locations of different lengths, stored as columns.
+"""Sequences of locations of different lengths, stored as columns.
 
-A location is an index into a public `LocationSet`. What may be printed is up to the kind of
-rows: trajectories are private (`trajectory.py`), reports are not (`reports/`).
+A location is an index into a public `LocationSet`. Whether the contents may be printed depends
+on the subclass: trajectories are private (`trajectory.py`), reports are not (`reports/`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ Indices = NDArray[np.int64]
 
 
 class Pieces:
-    """What lies in one column piece after piece: piece k is from offset k to the next."""
+    """A column that is split into consecutive pieces: piece k starts at ``offsets[k]``."""
 
     offsets: Indices  # (n_pieces + 1,)
 
     @property
     def lengths(self) -> Indices:
-        """How many points each piece has."""
+        """The number of points in each piece."""
         return np.diff(self.offsets)
 
     @property
@@ -41,7 +41,7 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequences(Pieces):
-    """Row k is `locations[offsets[k]:offsets[k + 1]]` and is called `names[k]`."""
+    """Sequence k is `locations[offsets[k]:offsets[k + 1]]`, and its name is `names[k]`."""
 
     offsets: Indices  # (n_rows + 1,)
     locations: Indices  # (n_points,)
@@ -56,31 +56,33 @@ class Sequences(Pieces):
         if len(self.offsets) != count + 1 or self.offsets[0] != 0:
             raise DomainError(
                 "offsets must start at 0 and have one entry more than there are trajectories, "
-                f"got {len(self.offsets)} for {count}",
+                f"got {len(self.offsets)} offsets for {count} trajectories",
                 code="offsets_mismatch",
             )
         if self.offsets[-1] != len(self.locations):
             raise DomainError(
-                f"offsets must end at the number of points, {len(self.locations)}, and do not",
+                f"offsets must end at the number of points ({len(self.locations)}), "
+                f"got {self.offsets[-1]}",
                 code="offsets_mismatch",
             )
         empty = int(np.count_nonzero(self.lengths < 1))
         if empty:
             raise DomainError(
-                f"a trajectory must have at least 1 location, got {empty} empty of {count}; "
-                "leave those out",
+                f"a trajectory must have at least 1 location, got {empty} of {count} without; "
+                "remove them",
                 code="empty_trajectories",
                 empty=empty,
                 trajectories=count,
             )
 
     def check_size(self, size: int) -> None:
-        """Refuse locations outside a public set of this size."""
+        """Raise `DomainError` if a location is outside a public set of ``size`` locations."""
         outside = int(np.count_nonzero((self.locations < 0) | (self.locations >= size)))
         if outside:
             raise DomainError(
                 f"every location must be an index into the public set of {size}, got "
-                f"{outside} outside among {len(self.locations)}, withheld as private",
+                f"{outside} of {len(self.locations)} outside it; they may be private, so they "
+                "are not shown",
                 code="unknown_locations",
                 unknown=outside,
                 size=size,
@@ -90,7 +92,7 @@ class Sequences(Pieces):
         return len(self.names)
 
     def __getitem__(self, k: int) -> Indices:
-        """The locations of one row, as a read-only view."""
+        """The locations of one sequence, as a read-only view."""
         if not 0 <= k < len(self):
             raise OutOfRange(
                 f"trajectory must be in [0, {len(self)}), got {k}",
@@ -100,7 +102,7 @@ class Sequences(Pieces):
         return self.locations[self.offsets[k] : self.offsets[k + 1]]
 
     def select(self, indices: ArrayLike) -> Self:
-        """These rows, in this order."""
+        """These sequences, in this order."""
         chosen = whole_numbers(indices)
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
             raise OutOfRange(
@@ -113,11 +115,11 @@ class Sequences(Pieces):
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
         locations = self.locations[np.repeat(self.offsets[chosen], lengths) + within]
         names = tuple(self.names[k] for k in chosen.tolist())
-        more = self._columns(chosen)
-        return replace(self, offsets=offsets, locations=locations, names=names, **more)
+        columns = self._columns(chosen)
+        return replace(self, offsets=offsets, locations=locations, names=names, **columns)
 
     def between(self, start: int, stop: int) -> Self:
-        """The rows from number ``start`` to before ``stop``, without gathering."""
+        """The sequences from ``start`` up to but excluding ``stop``, without copying points."""
         if not 0 <= start <= stop <= len(self):
             raise OutOfRange(
                 f"trajectories must be in [0, {len(self)})",
@@ -126,11 +128,11 @@ class Sequences(Pieces):
             )
         offsets = self.offsets[start : stop + 1]
         points = self.locations[offsets[0] : offsets[-1]]
-        more = self._columns(np.arange(start, stop)) | {"names": self.names[start:stop]}
-        return replace(self, offsets=offsets - offsets[0], locations=points, **more)
+        columns = self._columns(np.arange(start, stop)) | {"names": self.names[start:stop]}
+        return replace(self, offsets=offsets - offsets[0], locations=points, **columns)
 
     def _columns(self, chosen: Indices) -> dict[str, Any]:
-        """What else these rows have, by the name of the field."""
+        """The further columns of a subclass for these sequences, by field name."""
         return {}
 
     def __repr__(self) -> str:
@@ -149,25 +151,26 @@ class Sequences(Pieces):
 
 
 def by_length(rows: Sequences) -> Iterator[tuple[int, Indices]]:
-    """Each length that occurs, and the rows that have it."""
+    """Each length that occurs, with the indices of the sequences of that length."""
     lengths = rows.lengths
     for length in np.unique(lengths).tolist():
         yield length, np.flatnonzero(lengths == length)
 
 
 def joined(rows: Sequence[ArrayLike]) -> tuple[Indices, Indices]:
-    """Offsets and locations of lists of indices."""
+    """Offsets and locations of the concatenated lists of indices."""
     arrays = [whole_numbers(row) for row in rows]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in arrays], dtype=np.int64)])
     return offsets, np.concatenate([np.empty(0, dtype=np.int64), *arrays])
 
 
 def whole_numbers(values: ArrayLike) -> Indices:
-    """One sequence of indices, or a refusal that quotes none."""
+    """The values as an array of indices. The error for other values does not show them."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise DomainError(
-            "a trajectory must be one sequence of whole numbers; it is withheld",
+            "a trajectory must be one sequence of whole numbers, got another value; it may be "
+            "private, so it is not shown",
             code="not_whole_numbers",
         )
     return array.astype(np.int64, copy=False)

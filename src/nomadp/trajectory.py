@@ -1,7 +1,7 @@
-"""Private sequences of locations, stored as columns.
+"""Private trajectories: sequences of locations, stored as columns.
 
-A location here is an index into a public `LocationSet`. What people did is never printed:
-not by `repr`, not by an error.
+A location is an index into a public `LocationSet`. Neither `repr` nor an error ever shows the
+contents of a trajectory.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,19 @@ from nomadp.sequences import Indices, Sequences, joined
 __all__ = ["HOURS", "PUBLIC_HOUR", "TrajectorySet"]
 
 HOURS = 7 * 24
-"""Of a week."""
+"""Hours in a week."""
 PUBLIC_HOUR = 0
-"""What a device reports where it cannot read when: the same for everybody."""
+"""What a device perturbs if it knows no time: a public constant, the same for everybody."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrajectorySet(Sequences):
-    """Trajectory k is `locations[offsets[k]:offsets[k + 1]]`. Private: nothing is printed.
+    """Private trajectories. Number k is `locations[offsets[k]:offsets[k + 1]]`.
 
-    `from_lists` makes one of indices into a set of ``size`` locations and, if there are any,
-    the ``tids`` that name the trajectories and the ``hours`` of the week when they begin.
-    Raises `DomainError` for a location outside.
+    `from_lists` creates a set from lists of indices into a location set of ``size`` locations.
+    Optional ``tids`` name the trajectories; optional ``hours`` say in which hour of the week
+    each begins. Raises `DomainError` for an index outside the location set. `repr` and error
+    messages never show the contents.
 
     >>> import nomadp
     >>> trips = nomadp.TrajectorySet.from_lists([[0, 1], [2]], ["to work", "home"], size=3)
@@ -39,7 +40,8 @@ class TrajectorySet(Sequences):
     """
 
     hours: Indices | None = None  # (n_rows,)
-    """Of the week, when each begins: 0 is Monday from 0 to 1 h, local. None: nobody knows."""
+    """Hour of the week in which each begins: 0 is Monday, 0 to 1 h, local time. None if
+    unknown."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,8 +50,8 @@ class TrajectorySet(Sequences):
         hours = np.array(self.hours, dtype=np.int64)
         if hours.shape != (len(self),) or not ((hours >= 0) & (hours < HOURS)).all():
             raise DomainError(
-                f"every trajectory must have one hour of the week, from 0 to {HOURS - 1}, and "
-                "some have not; they are withheld as private",
+                f"every trajectory must have one hour of the week, from 0 to {HOURS - 1}, got "
+                "some without; they are private, so they are not shown",
                 code="invalid_hours",
             )
         hours.flags.writeable = False
@@ -64,7 +66,10 @@ class TrajectorySet(Sequences):
         size: int,
         hours: Indices | None = None,
     ) -> "TrajectorySet":
-        """Sequences of indices into a set of `size` locations, named by position by default."""
+        """Create a set from lists of indices into a location set of ``size`` locations.
+
+        Without ``tids``, trajectories are named by their position.
+        """
         offsets, locations = joined(trajectories)
         count = len(trajectories)
         if tids is not None and len(tids) != count:
@@ -75,24 +80,24 @@ class TrajectorySet(Sequences):
                 trajectories=count,
             )
         names = map(str, range(count)) if tids is None else tids
-        found = cls(offsets, locations, tuple(names), hours)
-        found.check_size(size)
-        return found
+        trajectory_set = cls(offsets, locations, tuple(names), hours)
+        trajectory_set.check_size(size)
+        return trajectory_set
 
     @property
     def tids(self) -> tuple[str, ...]:
-        """What each trajectory is called; its random words are found by it."""
+        """The name of each trajectory. A keyed random source draws its words by this name."""
         return self.names
 
     def resampled(self, length: int) -> "TrajectorySet":
-        """Every trajectory at ``length`` evenly spaced positions, each the nearest there is.
+        """Every trajectory resampled to ``length`` points at evenly spaced positions.
 
-        A public length tells nothing of how long a journey was. Longer ones lose points,
-        shorter ones repeat some.
+        Longer trajectories lose points and shorter ones repeat some (nearest neighbour). All
+        lengths are then equal and public, so they reveal nothing about the original ones.
         """
         if length < 1:
             raise DomainError(
-                f"a length must be at least 1, got length={length}",
+                f"length must be at least 1, got length={length}",
                 code="length_out_of_range",
                 length=length,
             )

@@ -1,4 +1,4 @@
-"""The location set's bounding box as a unit square: what grids and plane coordinates need."""
+"""The location set's bounding box as a unit square, for grids and plane coordinates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,26 +21,26 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class UnitSquare:
-    """x runs east and y north, both from 0 to 1 over the smallest box that holds the set."""
+    """Plane coordinates over the bounding box: x runs east and y north, both from 0 to 1."""
 
     locations: LocationSet
 
     @cached_property
     def points(self) -> Floats:
-        """Where each location lies, shape (m, 2); a box without width has 0 there."""
+        """The position of each location, shape (m, 2); 0 along a side of length 0."""
         low, width = self.box
         return (self._degrees - low) / np.where(width > 0, width, 1.0)
 
     @cached_property
     def size_km(self) -> Floats:
-        """How wide and how high the box is, shape (2,), as wide as at its middle latitude."""
+        """Width and height of the box, shape (2,); the width is that at its middle latitude."""
         low, width = self.box
         shrink = np.cos(np.radians(low[1] + width[1] / 2))
         size: Floats = np.radians(width) * EARTH_RADIUS_KM * np.array([shrink, 1.0])
         return size
 
     def cells(self, grid: int) -> Ints:
-        """The number of each location's cell in a grid of ``grid`` by ``grid`` of them."""
+        """The number of each location's cell in a grid of ``grid`` by ``grid`` cells."""
         column, row = np.minimum(np.floor(self.points * grid), grid - 1).astype(np.int64).T
         number: Ints = row * grid + column
         return number
@@ -48,14 +48,14 @@ class UnitSquare:
     def nearest(self, points: Floats) -> Ints:
         """The location nearest to each point of the square, shape (..., 2) to (...).
 
-        In the square's own measure, and from its border for points beyond it.
+        Distances are those of the unit square. Points outside it are first moved to its border.
         """
-        _, found = self._tree.query(np.clip(points, 0.0, 1.0))
-        return self._first[found]
+        _, index = self._tree.query(np.clip(points, 0.0, 1.0))
+        return self._first[index]
 
     @cached_property
     def _first(self) -> Ints:
-        """One location, the lowest, for each place that occurs."""
+        """The lowest location at each distinct place."""
         _, first = np.unique(self.points, axis=0, return_index=True)
         return first
 
@@ -70,7 +70,7 @@ class UnitSquare:
     def _degrees(self) -> Floats:
         lng = self.locations.lng
         offset = lng - lng[0]
-        # Counted from the first location, so that a set across the date line stays together.
+        # Relative to the first location, so that a set across the date line stays together.
         offset = offset - 360.0 * np.round(offset / 360.0)
         return np.stack([lng[0] + offset, self.locations.lat], axis=-1)
 

@@ -1,7 +1,7 @@
-"""Public zones: a partition of the location set, by a grid, by H3 cells or by polygons.
+"""Public zones: a partition of the location set by a grid, by H3 cells or by polygons.
 
-A zone is what a direct question is asked about, so who holds which location must be public and
-the same on every machine: the hash names the partition itself, whatever made it.
+Frequency oracles report zones. Which location belongs to which zone is therefore public, and
+the same on every machine: the hash identifies the partition itself, however it was made.
 """
 
 import hashlib
@@ -25,31 +25,40 @@ __all__ = ["ELSEWHERE", "Polygon", "Zones", "is_rule", "polygon_zones", "zones_o
 
 Ints = NDArray[np.int64]
 Polygon = Sequence[ArrayLike]
-"""Rings of longitudes and latitudes, (n, 2) each: the border, then its holes. WGS84."""
+"""Rings of (longitude, latitude) in WGS84, shape (n, 2) each: the border, then the holes."""
 
 ELSEWHERE = "elsewhere"
 """The zone of locations that are in no polygon."""
 GRID_MAX = 1024
 H3_MAX = 15
 OCTAVES = 5
+"""Distance classes between zones, each half as far as the next."""
 PAIRS_AT_ONCE = 1 << 22
-"""Of a location and an edge: what is in memory at a time."""
+"""Pairs of a location and an edge that are compared at a time. It limits the memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Zones:
-    """Location k is in zone `of[k]`, which is called `names[of[k]]`; none is without one.
+    """A partition of the location set into named zones.
 
-    `zones_of` and `polygon_zones` make them.
+    Location k is in zone number `of[k]`, and `names[of[k]]` is the zone's name. Every location
+    is in exactly one zone. `zones_of` and `polygon_zones` create zones.
+
+    >>> import nomadp
+    >>> from nomadp.zones import zones_of
+    >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
+    >>> zones = zones_of(places, "grid:2")
+    >>> len(zones), zones.of.tolist()
+    (2, [0, 1])
     """
 
     locations: LocationSet
     of: Ints  # (m,)
     names: tuple[str, ...]
     rule: str
-    """What made it: grid:16, h3:8, or polygons: and the hash of the partition."""
+    """How it was made: grid:16, h3:8, or polygons: followed by the hash of the partition."""
     polygons: Mapping[str, Sequence[Polygon]] = field(default_factory=dict)
-    """Those of each zone that was made by them, to be drawn; no part of what is hashed."""
+    """The polygons of each zone, for maps. They are not part of the hash."""
 
     def __post_init__(self) -> None:
         of = np.array(self.of, dtype=np.int64)
@@ -57,24 +66,25 @@ class Zones:
         object.__setattr__(self, "of", of)
         if of.shape != (len(self.locations),):
             raise DomainError(
-                f"every location must be in one zone, got {of.size} of {len(self.locations)}",
+                "every location must be in one zone, got zones for "
+                f"{of.size} of {len(self.locations)}",
                 code="not_a_partition",
             )
         if not np.array_equal(np.unique(of), np.arange(len(self.names))):
             raise DomainError(
-                f"each of {len(self.names)} zones must hold a location, and every location "
-                "must be in one of them; leave empty zones out",
+                f"each of the {len(self.names)} zones must contain a location, and every "
+                "location must be in one of them; remove empty zones",
                 code="not_a_partition",
             )
         if len(set(self.names)) < len(self.names) or "" in self.names:
             raise DomainError(
-                "every zone must have a name of its own, and some have not",
+                "every zone must have a unique, non-empty name, got some without; rename them",
                 code="zone_name_repeated",
             )
         if bad := sum(map(has_forbidden, self.names)):
             raise DomainError(
-                "every zone must have a name without control, format or private-use "
-                f"characters, got {bad} with them among {len(self.names)}; rename them",
+                "zone names must not contain control, format or private-use characters, got "
+                f"{bad} of {len(self.names)} with such characters; rename them",
                 code="zone_name_characters",
                 names=bad,
             )
@@ -96,29 +106,30 @@ class Zones:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the partition: the location set, each location's zone, each zone's name."""
+        """Hash of the partition: location set, zone of each location, name of each zone."""
         return _partition_sha256(self.locations, self.of, self.names)
 
     def levels(self) -> list[Ints]:
-        """Ever finer groups of the zones, (len(self),) group numbers each, coarsest first.
+        """A hierarchy of the zones, coarsest level first: the group number of each zone.
 
-        Zones are halved by their centres, across the longer side: 2, 4, 8 groups and so on,
-        until each zone is a group of its own.
+        Each level halves every group by the zones' centres, across the longer side. That gives
+        2, 4, 8 groups and so on, until each zone is its own group (a balanced k-d tree).
         """
         groups = [np.arange(len(self))]
-        found: list[Ints] = []
-        while not found or len(groups) < len(self):
+        levels: list[Ints] = []
+        while not levels or len(groups) < len(self):
             groups = [half for group in groups for half in _halves(group, self._centres_km)]
             level = np.empty(len(self), dtype=np.int64)
             for number, group in enumerate(groups):
                 level[group] = number
-            found.append(level)
-        return found
+            levels.append(level)
+        return levels
 
     def apart(self) -> Ints:
-        """How far any two zones are apart, (len(self), len(self)), in halves of the farthest.
+        """The distance class of each pair of zones, shape (len(self), len(self)).
 
-        The upper half of all distances is `OCTAVES`, the next quarter one less and so on.
+        Class `OCTAVES` holds distances above half the largest one, the class below it those
+        above a quarter, and so on.
         """
         gaps_km = self._centres_km[:, np.newaxis] - self._centres_km
         km = np.hypot(gaps_km[..., 0], gaps_km[..., 1])
@@ -126,17 +137,18 @@ class Zones:
         return np.searchsorted(edges_km, km).astype(np.int64)
 
     def centres(self) -> tuple[Floats, Floats]:
-        """The latitude and longitude of each: the mean of its locations."""
+        """The latitude and longitude of each zone's centre: the mean of its locations."""
         count = np.bincount(self.of)
         lat, lng = self.locations.lat, self.locations.lng
-        turn = lng - lng[0]
-        turn = turn - 360.0 * np.round(turn / 360.0)  # a set across the date line stays whole
-        there = lng[0] + np.bincount(self.of, turn) / count
-        return np.bincount(self.of, lat) / count, there - 360.0 * np.round(there / 360.0)
+        # Relative to the first location, so that a set across the date line stays together.
+        offset = lng - lng[0]
+        offset = offset - 360.0 * np.round(offset / 360.0)
+        mean_lng = lng[0] + np.bincount(self.of, offset) / count
+        return np.bincount(self.of, lat) / count, mean_lng - 360.0 * np.round(mean_lng / 360.0)
 
     @cached_property
     def _centres_km(self) -> Floats:
-        """The mean of each zone's locations, east and north of a corner, (len(self), 2)."""
+        """The centre of each zone in km east and north of a corner, shape (len(self), 2)."""
         square = UnitSquare(self.locations)
         place_km = square.points * square.size_km
         count = np.bincount(self.of)
@@ -145,9 +157,10 @@ class Zones:
 
 
 def zones_of(locations: LocationSet, rule: str) -> Zones:
-    """By ``grid:N`` (N by N cells over the box of the set) or ``h3:R`` (cells of resolution R).
+    """Zones by ``grid:N`` (N by N cells over the bounding box) or ``h3:R`` (H3 resolution R).
 
-    Named by row and column from the south-west (r0_c0), or by the ids of H3.
+    Grid zones are named by row and column from the south-west (r0_c0), H3 zones by their H3 id.
+    Cells without a location are left out.
     """
     kind, number = _parsed(rule)
     if kind == "h3":
@@ -160,10 +173,11 @@ def zones_of(locations: LocationSet, rule: str) -> Zones:
 def polygon_zones(
     locations: LocationSet, polygons: Sequence[Polygon], names: Sequence[str]
 ) -> Zones:
-    """The first polygon that holds a location has it; polygons of one name are one zone.
+    """Zones by polygons: each location is in the first polygon that contains it.
 
-    A western or southern border belongs to its polygon, an eastern or northern one does not,
-    so that neighbours share no location. What no polygon holds is `ELSEWHERE`.
+    Polygons of the same name are one zone. A polygon includes its western and southern borders
+    but not its eastern and northern ones, so that neighbours share no location. Locations in no
+    polygon form the zone `ELSEWHERE`.
     """
     if len(names) != len(polygons):
         raise DomainError(
@@ -177,8 +191,8 @@ def polygon_zones(
         found[free[_inside(points[free], polygon)]] = number
     if (found == len(polygons)).all():
         raise DomainError(
-            f"at least one of {len(polygons)} polygons must hold a location, and none does; "
-            "use those of the area, longitude before latitude",
+            f"at least one of the {len(polygons)} polygons must contain a location, got none "
+            "that does; use polygons of this area, with longitude before latitude",
             code="polygons_without_locations",
             polygons=len(polygons),
         )
@@ -195,7 +209,7 @@ def polygon_zones(
 
 
 def is_rule(text: str) -> bool:
-    """Whether it is grid:N or h3:R, within what these may be."""
+    """Whether the text is grid:N or h3:R with a valid number."""
     try:
         return bool(_parsed(text))
     except DomainError:
@@ -216,17 +230,17 @@ def _parsed(rule: str) -> tuple[str, int]:
 
 
 def _polygons_are_given(rule: str) -> str:
-    """How, to somebody who has a file, a hash of one, or neither."""
+    """The remedy: it depends on whether the text is a file, the hash of one, or neither."""
     if rule.endswith((".geojson", ".json")):
         return "in Python, read the file with nomadp.formats.zone_files.read_zones first"
     if rule == "locations":
         return (
-            "single locations are areas for queries of whole trajectories only (nomadp query "
-            "--areas locations): a frequency oracle reports zones, so choose a finer grid"
+            "only queries to trajectory reports can use single locations (nomadp query --areas "
+            "locations); a frequency oracle reports zones, so choose a finer grid"
         )
     if rule.startswith("polygons:"):
-        return "reports about polygons are asked with their file: --zones FILE.geojson"
-    return "polygons are given by a .geojson file"
+        return "for zones made from polygons, name their file: --zones FILE.geojson"
+    return "to use polygons, name a .geojson file"
 
 
 def _h3_zones(locations: LocationSet, resolution: int) -> Zones:
@@ -248,7 +262,7 @@ def _partition_sha256(locations: LocationSet, of: Ints, names: tuple[str, ...]) 
 
 
 def _halves(group: Ints, centres_km: Floats) -> list[Ints]:
-    """Two groups that differ by one zone at most; a single zone stays what it is."""
+    """Two groups whose sizes differ by at most one; a single zone is returned unchanged."""
     if len(group) == 1:
         return [group]
     place = centres_km[group]
@@ -259,7 +273,10 @@ def _halves(group: Ints, centres_km: Floats) -> list[Ints]:
 
 
 def _inside(points: Floats, polygon: Polygon) -> NDArray[np.bool_]:
-    """Whether a ray to the east crosses the rings an odd number of times (even-odd rule)."""
+    """Whether each point is inside: a ray to the east crosses the rings an odd number of times.
+
+    This is the even-odd rule, so holes need no special case.
+    """
     start, end = _edges(polygon)
     corner = np.concatenate([start, end])
     in_box = ((points >= corner.min(axis=0)) & (points <= corner.max(axis=0))).all(axis=1)
@@ -267,43 +284,47 @@ def _inside(points: Floats, polygon: Polygon) -> NDArray[np.bool_]:
     candidates = np.flatnonzero(in_box)
     step = max(1, PAIRS_AT_ONCE // len(start))
     for first in range(0, len(candidates), step):
-        some = candidates[first : first + step]
-        lat = points[some, 1][:, np.newaxis]
-        who, edge = np.nonzero((start[:, 1] <= lat) & (lat < end[:, 1]))
-        low, high, point = start[edge], end[edge], points[some[who]]
+        block = candidates[first : first + step]
+        lat = points[block, 1][:, np.newaxis]
+        # Edges that cross the point's latitude, lower end included and upper end excluded.
+        row, edge = np.nonzero((start[:, 1] <= lat) & (lat < end[:, 1]))
+        low, high, point = start[edge], end[edge], points[block[row]]
         share = (point[:, 1] - low[:, 1]) / (high[:, 1] - low[:, 1])
         crossed = point[:, 0] < low[:, 0] + share * (high[:, 0] - low[:, 0])
-        inside[some] = np.bincount(who[crossed], minlength=len(some)) % 2 == 1
+        inside[block] = np.bincount(row[crossed], minlength=len(block)) % 2 == 1
     return inside
 
 
 def _edges(polygon: Polygon) -> tuple[Floats, Floats]:
-    """Southern and northern ends of all edges, but for those that run east or west.
+    """The southern and northern end of each edge; edges that run east-west are left out.
 
-    Whichever way a ring runs, an edge is the same: neighbours agree on who is beyond it.
+    An edge is the same whichever way its ring runs, so neighbours agree on their border to the
+    last bit.
     """
     pieces = []
     for ring in polygon:
         corner = np.asarray(ring, dtype=np.float64)
         if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
             raise DomainError(
-                "a ring must be 3 or more pairs of longitude and latitude", code="invalid_ring"
+                "a ring must have at least 3 pairs of longitude and latitude, got fewer or "
+                "other values",
+                code="invalid_ring",
             )
         if not (np.abs(corner) <= (180.0, 90.0)).all():
             raise DomainError(
-                "a ring must be in degrees of longitude and latitude (WGS84), and is not; "
-                "transform it to EPSG:4326 first",
+                "a ring must be in degrees of longitude and latitude (WGS84), got values out "
+                "of range; transform it to EPSG:4326 first",
                 code="coordinates_out_of_range",
             )
         pieces.append(np.stack([corner, np.roll(corner, -1, axis=0)], axis=1))
     if not pieces:
         raise DomainError(
-            "a polygon must have a ring, and has none", code="polygon_without_ring"
+            "a polygon must have at least one ring, got none", code="polygon_without_ring"
         )
     edge = np.concatenate(pieces)  # (edges, 2 ends, 2)
     edge = edge[edge[:, 0, 1] != edge[:, 1, 1]]
     if not len(edge):
-        raise DomainError("a polygon must have an area, and has none", code="no_area")
+        raise DomainError("a polygon must have an area above 0, got 0", code="no_area")
     downward = edge[:, 0, 1] > edge[:, 1, 1]
     edge[downward] = edge[downward, ::-1]
     return edge[:, 0], edge[:, 1]

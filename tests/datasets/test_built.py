@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from nomadp.datasets.built import BuiltData, made, read_built, write_built
+from nomadp.datasets.built import BuiltData, read_built, recipe_of, write_built
 from nomadp.errors import DomainError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -20,7 +20,7 @@ MOMENTS = np.array([0, 1_500_000, 2_000_000, 5_000_000, 6_000_000])
 
 
 def built(moments=MOMENTS):
-    return BuiltData(WORLD, TRIPS, made("test", 3, {"seed": 1}, {"points": 5}), moments)
+    return BuiltData(WORLD, TRIPS, recipe_of("test", 3, {"seed": 1}, {"points": 5}), moments)
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -84,7 +84,7 @@ def test_refuses_a_file_for_a_folder(tmp_path):
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path):
-    broken = BuiltData(WORLD, TRIPS, made("test", 1, {"seed": float("nan")}, {}))
+    broken = BuiltData(WORLD, TRIPS, recipe_of("test", 1, {"seed": float("nan")}, {}))
     with pytest.raises(ValueError, match="JSON"):  # Python's own
         write_built(tmp_path / "set", broken)
     assert list((tmp_path / "set").iterdir()) == []

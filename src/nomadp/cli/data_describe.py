@@ -100,9 +100,9 @@ def describe(**options: Any) -> Answer:
 
 
 def _is_built(paths: Sequence[Path]) -> bool:
-    from nomadp.datasets.built import lacking
+    from nomadp.datasets.built import missing_files
 
-    return len(paths) == 1 and not lacking(paths[0])
+    return len(paths) == 1 and not missing_files(paths[0])
 
 
 def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:

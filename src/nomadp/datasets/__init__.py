@@ -1,1 +1,1 @@
-"""Location sets and journeys to try things on: check-ins, campus walks, a made-up city."""
+"""Data sets for experiments: check-ins, campus walks and a synthetic city."""

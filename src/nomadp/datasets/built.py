@@ -1,9 +1,8 @@
-"""A data set in a folder: public locations, private trajectories, and how they were made.
+"""A data set in a folder: public locations, private trajectories, and the recipe of both.
 
-`locations.csv`, `trajectories.csv` and `recipe.json`, and `districts.geojson` where areas with
-names are known. The recipe has a name and a version,
-every parameter, the counts of every stage, and the hashes of what went in and came out:
-whoever repeats it can tell whether they got the same.
+The files are `locations.csv`, `trajectories.csv`, `recipe.json` and, if there are named areas,
+`districts.geojson`. The recipe contains its name and version, all parameters, the counts of
+every stage, and the hashes of inputs and outputs, so that a repeated build can be compared.
 """
 
 import json
@@ -31,14 +30,14 @@ from nomadp.zones import Zones
 
 __all__ = [
     "BuiltData",
-    "alike",
     "check_folder",
     "degrees_of",
-    "lacking",
-    "made",
-    "on_the_map",
+    "locations_around",
+    "missing_files",
     "read_built",
-    "walked",
+    "recipe_of",
+    "rows_by_key",
+    "trajectories_of_rows",
     "write_built",
 ]
 
@@ -49,22 +48,23 @@ DISTRICTS = "districts.geojson"
 
 @dataclass(frozen=True, eq=False)
 class BuiltData:
-    """Locations, trajectories over them, and the recipe that made both."""
+    """Locations, trajectories over them, and the recipe of both."""
 
     locations: LocationSet
     trajectories: TrajectorySet
     recipe: dict[str, Any]
-    moment_us: Indices | None = None  # (n_points,), UTC; None where nobody kept a clock
+    moment_us: Indices | None = None  # (n_points,), UTC; None if times are unknown
     local_us: Indices | None = None
-    """What the clock showed at each point, as `Points` has it."""
-    districts: Zones | None = None  # public areas with names, for questions about them
+    """The local time at each point, as in `Points`."""
+    districts: Zones | None = None  # public areas with names, for queries
 
     def __post_init__(self) -> None:
         self.trajectories.check_size(len(self.locations))
         points = len(self.trajectories.locations)
         if self.moment_us is not None and len(self.moment_us) != points:
             raise DomainError(
-                f"every point must have one moment, got {len(self.moment_us)} for {points}",
+                f"every point must have one moment, got {len(self.moment_us)} moments for "
+                f"{points} points",
                 code="column_lengths_differ",
                 moments=len(self.moment_us),
                 points=points,
@@ -74,14 +74,14 @@ class BuiltData:
         return f"BuiltData({self.recipe.get('recipe')}, {self.locations}, {self.trajectories})"
 
 
-def made(
+def recipe_of(
     name: str,
     version: int,
     parameters: Mapping[str, Any],
     counts: Mapping[str, Any],
     inputs: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A recipe: `inputs` are file names (without their folders) and hashes."""
+    """A recipe. `inputs` maps file names (without folders) to hashes."""
     return {
         "recipe": name,
         "version": version,
@@ -92,12 +92,12 @@ def made(
     }
 
 
-def on_the_map(
+def locations_around(
     ids: Sequence[str], centre: tuple[float, float], east_km: Floats, north_km: Floats
 ) -> LocationSet:
-    """Places so many km from a centre in degrees (latitude first).
+    """Locations at distances in km from a centre in degrees (latitude first).
 
-    Six decimals are 10 cm, and hide the last bits in which machines may differ.
+    Rounding to six decimals (10 cm) hides the last bits, in which machines may differ.
     """
     lat, lng = degrees_of(centre, east_km, north_km)
     return LocationSet.from_columns(ids, np.round(lat, 6), np.round(lng, 6))
@@ -106,61 +106,65 @@ def on_the_map(
 def degrees_of(
     centre: tuple[float, float], east_km: Floats, north_km: Floats
 ) -> tuple[Floats, Floats]:
-    """Latitudes and longitudes of points so far from the centre."""
+    """Latitudes and longitudes of points at distances from the centre."""
     lat = centre[0] + north_km / DEGREE_KM
     lng = centre[1] + east_km / (DEGREE_KM * np.cos(np.radians(centre[0])))
     return lat, lng
 
 
-def walked(visited: Indices, lengths: Indices) -> TrajectorySet:
-    """Each row of `visited` up to its length, named by its number."""
+def trajectories_of_rows(visited: Indices, lengths: Indices) -> TrajectorySet:
+    """A trajectory for each row of `visited`, cut to its length and named by its number."""
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    taken = visited[np.arange(visited.shape[1]) < lengths[:, np.newaxis]]
-    return TrajectorySet(offsets, taken, tuple(map(str, range(len(lengths)))))
+    locations = visited[np.arange(visited.shape[1]) < lengths[:, np.newaxis]]
+    return TrajectorySet(offsets, locations, tuple(map(str, range(len(lengths)))))
 
 
-def alike(keys: Indices) -> list[Indices]:
-    """The rows that have the same key, key by key."""
+def rows_by_key(keys: Indices) -> list[Indices]:
+    """For each distinct key, the rows that have it."""
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order], prepend=-1))[1:])
 
 
 def check_folder(folder: AnyPath) -> Path:
-    """The folder, unless it holds data that no recipe made and that we would replace."""
-    found = Path(folder)
-    if found.exists() and not found.is_dir():
+    """The folder as a path. Raises `SchemaError` if it has data without a recipe.
+
+    Such data was not built by us, and building would replace it.
+    """
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
         raise SchemaError(
-            f"{found} must be a folder, and is a file; name another", code="not_a_folder"
+            f"{path} must be a folder, but it is a file; choose another path",
+            code="not_a_folder",
         )
     ours = (LOCATIONS, TRAJECTORIES, DISTRICTS)
-    theirs = [name for name in ours if (found / name).exists()]
-    if theirs and not (found / RECIPE).exists():
+    theirs = [name for name in ours if (path / name).exists()]
+    if theirs and not (path / RECIPE).exists():
         raise SchemaError(
-            f"{found} holds {' and '.join(theirs)} but no {RECIPE}, so it was not built here "
-            "and is not overwritten; name another folder",
+            f"{path} contains {' and '.join(theirs)} but no {RECIPE}, so nomadp did not build "
+            "it and does not overwrite it; choose another folder",
             code="not_built_here",
             files=tuple(theirs),
         )
-    return found
+    return path
 
 
 def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
-    """Write the files, whole or not at all; the recipe as written."""
-    found = check_folder(folder)
+    """Write all files completely or none of them. Returns the recipe as written."""
+    path = check_folder(folder)
     try:
-        found.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"{found} cannot be made: {error.strerror or error}",
+            f"{path} cannot be created: {error.strerror or error}",
             code="file_unwritable",
             errno=error.errno,
         ) from error
     recipe = {**built.recipe, "location_set_sha256": built.locations.sha256, "outputs": {}}
 
-    clock, points = built.moment_us, point_columns(built.trajectories, built.locations)
+    points = point_columns(built.trajectories, built.locations)
     points["datetime"] = [""] * len(points["seq"])
-    if clock is not None:
-        points["datetime"] = offset_texts(clock, built.local_us)
+    if built.moment_us is not None:
+        points["datetime"] = offset_texts(built.moment_us, built.local_us)
 
     places = location_columns(built.locations)
     files: dict[str, Write] = {
@@ -171,32 +175,32 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
         polygons = built.districts.polygons
         files[DISTRICTS] = lambda part: write_polygons(part, polygons)
 
-    def vouched(name: str, write: Write) -> Write:
-        def written(part: Path) -> None:
+    def hashed(name: str, write: Write) -> Write:
+        def write_and_hash(part: Path) -> None:
             write(part)
             recipe["outputs"][name] = file_sha256(part)
 
-        return written
+        return write_and_hash
 
-    def describe(part: Path) -> None:
+    def write_recipe(part: Path) -> None:
         with part.open("x", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(recipe, indent=2, allow_nan=False) + "\n")
 
-    writes = {found / name: vouched(name, write) for name, write in files.items()}
-    writes[found / RECIPE] = describe  # last: it vouches for the others
-    written_whole(writes, private=[found / TRAJECTORIES])
-    if built.districts is None:  # those of what was built here before
-        (found / DISTRICTS).unlink(missing_ok=True)
+    writes = {path / name: hashed(name, write) for name, write in files.items()}
+    writes[path / RECIPE] = write_recipe  # last: it contains the hashes of the others
+    written_whole(writes, private=[path / TRAJECTORIES])
+    if built.districts is None:  # a previous build may have left some
+        (path / DISTRICTS).unlink(missing_ok=True)
     return recipe
 
 
-def lacking(folder: Path) -> list[str]:
-    """The files without which it holds no data set."""
+def missing_files(folder: Path) -> list[str]:
+    """The required files of a data set that the folder does not have."""
     return [name for name in (LOCATIONS, TRAJECTORIES) if not (folder / name).is_file()]
 
 
 def read_built(folder: AnyPath) -> tuple[LocationSet, TrajectorySet]:
-    """The locations and trajectories in a folder, whoever put them there."""
-    found = Path(folder)
-    locations = read_locations(found / LOCATIONS)
-    return locations, read_trajectories(found / TRAJECTORIES, locations)[0]
+    """Read the locations and trajectories in a folder, with or without a recipe."""
+    path = Path(folder)
+    locations = read_locations(path / LOCATIONS)
+    return locations, read_trajectories(path / TRAJECTORIES, locations)[0]

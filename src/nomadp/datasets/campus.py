@@ -1,7 +1,7 @@
-"""Campus walks: the paper's synthetic set (CPS), by the recipe that its artefact shows.
+"""Campus walks: the paper's synthetic data set (CPS), by the recipe of its artefact.
 
-A walk begins at a building chosen uniformly. Each step takes 10 to 120 minutes, and ends at
-a building chosen uniformly among those within walking reach, the present one included.
+A walk begins at a uniformly random building. Each step takes 10 to 120 minutes, and ends at a
+uniformly random building within walking reach, which may be the current one.
 """
 
 from os import fspath
@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.datasets.built import BuiltData, alike, made, on_the_map, walked
+from nomadp.datasets.built import (
+    BuiltData,
+    locations_around,
+    recipe_of,
+    rows_by_key,
+    trajectories_of_rows,
+)
 from nomadp.errors import InvalidArgument, SchemaError
 from nomadp.formats.json_files import features, first_vertex
 from nomadp.formats.measured_file import AnyPath, file_sha256
@@ -22,7 +28,7 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["build_campus", "campus_walks", "read_buildings", "synthetic_campus"]
 
 Lengths = int | tuple[int, int]
-"""Of every walk; or the shortest and the longest, all between equally likely."""
+"""The length of every walk, or the shortest and longest of a uniform distribution."""
 
 VERSION = 1
 BUILDINGS = 262
@@ -38,7 +44,7 @@ ZONES = np.array(
         [0.05, 0.90, -0.05, 0.55, 0.30],  # a farm
     ]
 )
-"""A campus stretched along one road; no row of it was derived from anybody's data."""
+"""A campus along one road. No row was derived from real data."""
 
 
 def build_campus(
@@ -49,7 +55,7 @@ def build_campus(
     speed_km_h: float | None = 4.0,
     seed: int = 1,
 ) -> BuiltData:
-    """Walks between the buildings of a GeoJSON file, or of a campus made up from the seed."""
+    """Walks between the buildings of a GeoJSON file, or of a synthetic campus."""
     counts: dict[str, Any] = {}
     inputs: dict[str, str] = {}
     if buildings is None:
@@ -73,7 +79,7 @@ def build_campus(
     counts.update(
         buildings=len(locations), trajectories=len(walks), points=len(walks.locations)
     )
-    return BuiltData(locations, walks, made("campus", VERSION, parameters, counts, inputs))
+    return BuiltData(locations, walks, recipe_of("campus", VERSION, parameters, counts, inputs))
 
 
 def campus_walks(
@@ -84,11 +90,11 @@ def campus_walks(
     speed_km_h: float | None = 4.0,
     seed: int = 1,
 ) -> TrajectorySet:
-    """Random walks; `speed_km_h` None lets a step end anywhere. The seed decides them."""
+    """Random walks, determined by the seed. Without a speed, steps end anywhere."""
     shortest, longest = _range(lengths)
     if not (count >= 1 and 1 <= shortest <= longest):
         raise InvalidArgument(
-            "campus walks need a count and lengths of at least 1, the shortest first, "
+            "count and lengths must be at least 1, with the shortest length first, "
             f"got count={count} and lengths={lengths}",
             code="walks_out_of_range",
         )
@@ -99,18 +105,19 @@ def campus_walks(
         )
     rng = np.random.default_rng(seed)
     length = rng.integers(shortest, longest + 1, count)
-    here = rng.integers(0, len(locations), count)
+    position = rng.integers(0, len(locations), count)
     visited = np.empty((count, longest), dtype=np.int64)
-    visited[:, 0] = here
+    visited[:, 0] = position
     for k in range(1, longest):
         gap_minutes = rng.integers(GAP_MINUTES[0], GAP_MINUTES[1] + 1, count)
         share = rng.random(count)
         if speed_km_h is None:
-            here = (share * len(locations)).astype(np.int64)
+            position = (share * len(locations)).astype(np.int64)
         else:
-            here = _within_reach(locations, here, speed_km_h * gap_minutes / 60, share)
-        visited[:, k] = here
-    return walked(visited, length)
+            reach_km = speed_km_h * gap_minutes / 60
+            position = _within_reach(locations, position, reach_km, share)
+        visited[:, k] = position
+    return trajectories_of_rows(visited, length)
 
 
 def _range(lengths: Lengths) -> tuple[int, int]:
@@ -118,22 +125,22 @@ def _range(lengths: Lengths) -> tuple[int, int]:
 
 
 def _within_reach(
-    locations: LocationSet, here: Indices, reach_km: Floats, share: Floats
+    locations: LocationSet, position: Indices, reach_km: Floats, share: Floats
 ) -> Indices:
-    """The building at this share of those within reach of each walker, nearest first."""
-    there = np.empty(len(here), dtype=np.int64)
-    for rows in alike(here):
-        distance_km = locations.distances_km(int(here[rows[0]]))
+    """For each walker, a building within reach: the uniform number ``share`` selects it."""
+    destination = np.empty(len(position), dtype=np.int64)
+    for rows in rows_by_key(position):
+        distance_km = locations.distances_km(int(position[rows[0]]))
         nearest = np.argsort(distance_km, kind="stable")
         within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
-        there[rows] = nearest[(share[rows] * within).astype(np.int64)]
-    return there
+        destination[rows] = nearest[(share[rows] * within).astype(np.int64)]
+    return destination
 
 
 def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
-    """Buildings of a GeoJSON file at the first vertex of their outer ring, in its order.
+    """The buildings of a GeoJSON file, at the first vertex of their outer ring.
 
-    A building in several parts is where its first part is; the others are counted.
+    A building in several parts is at its first part. Returns also how many parts were dropped.
     """
     first: dict[str, tuple[float, float]] = {}
     listed = features(path)
@@ -143,7 +150,8 @@ def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
         if name in (None, "") or place is None:
             raise SchemaError(
                 f"{fspath(path)}: feature {k + 1} must have the property {BUILDING_KEY} and be "
-                "a Point, Polygon or MultiPolygon with coordinates in degrees",
+                "a Point, Polygon or MultiPolygon with coordinates in degrees, got another "
+                "feature",
                 code="not_a_building",
                 feature=k + 1,
             )
@@ -156,7 +164,7 @@ DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
 
 
 def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSet:
-    """A campus that exists nowhere; no two buildings stand in each other's way."""
+    """A synthetic campus, with a minimum distance between buildings."""
     if buildings < 2:
         raise InvalidArgument(
             f"a campus must have at least 2 buildings, got buildings={buildings}",
@@ -175,4 +183,4 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
     turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
     east_km, north_km = (np.array(placed) @ turn).T
     ids = [f"B{k:0{len(str(buildings))}d}" for k in range(1, buildings + 1)]
-    return on_the_map(ids, CENTRE, east_km, north_km)
+    return locations_around(ids, CENTRE, east_km, north_km)

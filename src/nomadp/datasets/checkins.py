@@ -1,7 +1,8 @@
 """From check-ins to trajectories, by the paper's preprocessing (section 6.1.1).
 
-The box; the most visited places; at most one point in ten minutes, chosen at random; a new
-trajectory after three hours; two points or more. Every stage says what it dropped.
+The stages: restrict to a box; keep the most visited places; keep at most one random point per
+ten minutes; start a new trajectory after a gap of three hours; drop trajectories of fewer than
+two points. The recipe counts what every stage dropped.
 """
 
 from dataclasses import asdict, dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.datasets.built import BuiltData, made
+from nomadp.datasets.built import BuiltData, recipe_of
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.formats.box import Box
 from nomadp.formats.checkin_files import CheckIns, read_checkins
@@ -31,12 +32,12 @@ SHORTEST = 2
 
 @dataclass(frozen=True)
 class CheckInRecipe:
-    """Everything that decides the outcome, apart from the file itself."""
+    """All parameters of the preprocessing."""
 
     source: str
     """foursquare or gowalla."""
     box: Box | None
-    """None: wherever the file has check-ins."""
+    """None keeps all check-ins."""
     places: int
     window_minutes: float = 10.0
     gap_hours: float = 3.0
@@ -66,14 +67,14 @@ class CheckInRecipe:
 
 
 PRESETS = {
-    # The paper gives no box. This one holds the whole file, and no other city's by mistake.
+    # The paper gives no box. This one contains the whole file, and no other city.
     "nyc": CheckInRecipe("foursquare", Box(-74.3, 40.5, -73.6, 41.0), 2000, longest=8),
     "chi": CheckInRecipe("gowalla", Box(-88.0, 41.6, -87.4, 42.0), 1000, longest=8),
     # Called Cleveland in the paper; the box is in Portland, Oregon.
     "cle": CheckInRecipe("gowalla", Box(-122.9, 45.4, -122.46, 45.6), 1000, longest=8),
 }
-"""The paper's sets. That their trajectories end at 8 points is not in its text; every set it
-published shows it."""
+"""The paper's data sets. The maximum length of 8 points is not in its text, but all the data
+sets that it published have it."""
 
 
 def build_checkins(
@@ -89,8 +90,8 @@ def build_checkins(
     }
     if not len(read.place):
         raise DomainError(
-            f"{fspath(path)} must have check-ins in the box {recipe.box}, and all "
-            f"{read.rows - read.malformed} that can be read lie outside; check the box",
+            f"{fspath(path)} must have check-ins in the box {recipe.box}, but all "
+            f"{read.rows - read.malformed} valid ones lie outside; check the box",
             code="no_points_in_box",
             rows=read.rows - read.malformed,
         )
@@ -101,18 +102,18 @@ def build_checkins(
     chosen = TrajectorySet(trajectories, location[points], names)
     inputs = {Path(path).name: read.sha256}
     parameters = {**asdict(recipe), "box": None if recipe.box is None else str(recipe.box)}
-    said = made(f"{recipe.source}-check-ins", VERSION, parameters, counts, inputs)
-    return BuiltData(locations, chosen, said, read.moment_us[points])
+    description = recipe_of(f"{recipe.source}-check-ins", VERSION, parameters, counts, inputs)
+    return BuiltData(locations, chosen, description, read.moment_us[points])
 
 
 def _most_visited(
     read: CheckIns, places: int, counts: dict[str, Any]
 ) -> tuple[LocationSet, Indices, Indices]:
-    """The places kept, the place of each row (-1 if none of them), and the rows at them."""
+    """The places kept, the place of each row (-1 if it was dropped), and the rows at them."""
     visits = np.bincount(read.place, minlength=len(read.place_ids))
     ids = np.array(read.place_ids)
     popular = np.lexsort((ids, -visits))[:places]
-    # By name: an order by visits would say more about people than the set has to.
+    # Sorted by name: an order by visits would reveal more about people than necessary.
     kept = popular[np.argsort(ids[popular])]
     _, first = np.unique(read.place, return_index=True)
     lat, lng = read.lat[first], read.lng[first]
@@ -129,7 +130,7 @@ def _most_visited(
     )
     if len(kept) < 2:
         raise DomainError(
-            f"a location set needs at least 2 places, got {len(kept)} in the box; widen it",
+            f"the box must contain at least 2 places, got {len(kept)}; use a larger box",
             code="too_few_locations",
             locations=len(kept),
         )
@@ -139,7 +140,7 @@ def _most_visited(
 def _trajectories(
     read: CheckIns, order: Indices, recipe: CheckInRecipe, counts: dict[str, Any]
 ) -> tuple[Indices, Indices]:
-    """Offsets, and the rows of the points; `order` is by user, then by time."""
+    """Offsets and rows of the trajectories' points; `order` is by user, then by time."""
     window_us = round(recipe.window_minutes * MINUTE_US)
     rng = np.random.default_rng(recipe.seed)
     kept = order[thinned(read.uid[order], read.moment_us[order], window_us, rng)]
@@ -160,8 +161,8 @@ def _trajectories(
     )
     if not len(points):
         raise DomainError(
-            "at least one trajectory must have 2 points or more, and none has after thinning "
-            "and splitting; use fewer window_minutes or more gap_hours",
+            "at least one trajectory must have 2 points after thinning and splitting, got "
+            "none; decrease window_minutes or increase gap_hours",
             code="no_trajectories",
         )
     lengths = np.minimum(length[length >= SHORTEST], recipe.longest or len(kept))
@@ -171,20 +172,22 @@ def _trajectories(
 def thinned(
     user: Indices, moment_us: Indices, window_us: int, rng: np.random.Generator
 ) -> Indices:
-    """Which points are left when no two of a user are within `window_us`; sorted input.
+    """The points to keep so that no two of a user are within `window_us`; the input is sorted.
 
-    A window opens at the first point left and one of its points is kept at random; what is
-    left of the user's points begins a window after the kept one.
+    A window opens at the user's first remaining point, and one random point in it is kept. The
+    remaining points are those more than a window after the kept one.
     """
     if not len(user):
         return np.empty(0, dtype=np.int64)
     same_user = np.diff(user, prepend=-1) == 0
     gap_us = np.where(same_user, np.diff(moment_us, prepend=0), window_us + 1)
-    # A clock that stands still in long gaps: never more than a window and a bit.
+    # One increasing clock for all users: long gaps count as slightly more than a window, so
+    # that no window reaches across them and the sum cannot overflow.
     clock = np.cumsum(np.minimum(gap_us, window_us + 1))
     opens = np.flatnonzero(gap_us > window_us)
     ends = np.append(opens[1:], len(user))
     kept = []
+    # All open windows advance at once, one kept point each per round.
     while len(opens):
         closes = clock.searchsorted(clock[opens] + window_us, side="right")
         chosen = opens + (rng.random(len(opens)) * (closes - opens)).astype(np.int64)

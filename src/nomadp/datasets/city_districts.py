@@ -1,8 +1,8 @@
-"""The public districts of a synthetic city, by name: areas that people can be asked about.
+"""The named public districts of a synthetic city: areas for queries.
 
-They cut the map up by what is nearest: a third of the centre, three quarters together, three
-towns together, or a hub. So none holds most of the places, and each has a part that a flat map
-expects it to have. The seed and the public places state all of it; no trip plays a part.
+They are the Voronoi cells of: each third of the centre, groups of three quarters, groups of
+three towns, and each hub. So no district contains most of the places, and each has a sizeable
+baseline. They depend on the seed and the public places, and on no trajectory.
 """
 
 import numpy as np
@@ -29,30 +29,30 @@ OF_TOWNS = ("Woodside", "Hillside", "Lakeside")
 OF_HUBS = ("Airport", "Fairground")
 NAMES = (*OF_THE_CENTRE, *OF_QUARTERS, *OF_TOWNS, *OF_HUBS)
 MARGIN_KM = 1.0
-"""The map ends so far beyond the last place."""
+"""Margin of the map around the outermost places."""
 DECIMALS = 6
-"""Of degrees, as places have."""
+"""Decimals of degrees, the same as of places."""
 
 
 def city_districts(locations: LocationSet, seed: int) -> Zones:
-    """Of the places of `synthetic_city` with this seed: each is in one, and none is elsewhere.
+    """The districts of `synthetic_city` with this seed. Every place is in one of them.
 
-    A district without a place is left out, which happens where places are few.
+    Districts without a place are left out, which happens in small cities.
     """
     middle_km = _middles_km(districts_of(np.random.default_rng(seed)))
     box_km = _box_km(locations)
     cells = [_nearest(middle_km, k, box_km) for k in range(len(NAMES))]
-    there = [k for k, cell in enumerate(cells) if len(cell) > 2]
-    polygons = [[_degrees(cells[k])] for k in there]
-    return polygon_zones(locations, polygons, [NAMES[k] for k in there])
+    nonempty = [k for k, cell in enumerate(cells) if len(cell) > 2]
+    polygons = [[_degrees(cells[k])] for k in nonempty]
+    return polygon_zones(locations, polygons, [NAMES[k] for k in nonempty])
 
 
 def _middles_km(districts: Districts) -> Floats:
-    """Of each district that has a name: of those laid out, as many together as share one."""
+    """The middle of each named district: the mean of the laid-out ones that share its name."""
     middle_km = districts.middle_km[1:]
     quarters = middle_km[:QUARTERS].reshape(len(OF_QUARTERS), -1, 2)
     towns = middle_km[QUARTERS : QUARTERS + TOWNS].reshape(len(OF_TOWNS), -1, 2)
-    # From the north, against the clock.
+    # From the north, counter-clockwise.
     angle = np.pi / 2 + 2 * np.pi * np.arange(len(OF_THE_CENTRE)) / len(OF_THE_CENTRE)
     centre = CENTRE_SPREAD_KM * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     joined = [quarters.mean(axis=1), towns.mean(axis=1)]
@@ -60,7 +60,7 @@ def _middles_km(districts: Districts) -> Floats:
 
 
 def _box_km(locations: LocationSet) -> Floats:
-    """The corners of what is around all places, against the clock."""
+    """The corners of the bounding box of all places, counter-clockwise."""
     lat, lng = CENTRE
     north_km = (locations.lat - lat) * DEGREE_KM
     east_km = (locations.lng - lng) * DEGREE_KM * np.cos(np.radians(lat))
@@ -70,7 +70,7 @@ def _box_km(locations: LocationSet) -> Floats:
 
 
 def _nearest(middle_km: Floats, k: int, box_km: Floats) -> Floats:
-    """The part of the box that is nearer to one middle than to any other."""
+    """The Voronoi cell of one middle within the box, by cutting off one half-plane each."""
     cell = box_km
     for other in np.delete(middle_km, k, axis=0):
         away = other - middle_km[k]
@@ -81,19 +81,19 @@ def _nearest(middle_km: Floats, k: int, box_km: Floats) -> Floats:
 
 
 def _cut(ring: Floats, away: Floats, limit: float) -> Floats:
-    """The part of a convex ring that is at most so far along a direction."""
+    """The part of a convex ring with ring @ away <= limit (Sutherland-Hodgman clipping)."""
     beyond = ring @ away - limit
-    found = []
+    corners = []
     for k in range(len(ring)):
-        here, there = beyond[k - 1], beyond[k]
-        if (here > 0) != (there > 0):
-            found.append(ring[k - 1] + (ring[k] - ring[k - 1]) * (here / (here - there)))
-        if there <= 0:
-            found.append(ring[k])
-    return np.array(found).reshape(-1, 2)
+        start, end = beyond[k - 1], beyond[k]
+        if (start > 0) != (end > 0):
+            corners.append(ring[k - 1] + (ring[k] - ring[k - 1]) * (start / (start - end)))
+        if end <= 0:
+            corners.append(ring[k])
+    return np.array(corners).reshape(-1, 2)
 
 
 def _degrees(ring_km: Floats) -> Floats:
-    """Rounded, so that neighbours agree on the corners that they share."""
+    """Longitudes and latitudes, rounded so that neighbours share exact corners."""
     lat, lng = degrees_of(CENTRE, *ring_km.T)
     return np.stack([lng, lat], axis=-1).round(DECIMALS)

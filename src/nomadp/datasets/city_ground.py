@@ -1,6 +1,6 @@
-"""What a map of a synthetic city shows beneath its places: streets, a river, avenues.
+"""The base map of a synthetic city: streets, avenues and a river.
 
-All of it is public, and stated by the seed alone: it is where the generator puts places.
+All of it is public and determined by the seed: these are the lines of the generator.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from nomadp.geometry import Floats
 __all__ = ["Ground", "city_ground"]
 
 REACH_KM = 26.0
-"""How far the river is drawn from the centre, to either side."""
+"""The river is drawn this far from the centre to either side."""
 STREETS_SPREAD = 2.2
-"""Streets end where few places are: so many spreads from the middle of a district."""
+"""Streets end this many spreads from the middle of a district, where places are rare."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Lines of longitudes and latitudes, (n, 2) each; the river is a closed one."""
+    """Lines of (longitude, latitude), shape (n, 2) each. The river is a closed line."""
 
     streets: tuple[Floats, ...]
     avenues: tuple[Floats, ...]
@@ -37,7 +37,7 @@ class Ground:
 
 
 def city_ground(seed: int) -> Ground:
-    """Of `synthetic_city` with this seed, however many places it has."""
+    """The base map of `synthetic_city` with this seed and any number of places."""
     districts = districts_of(np.random.default_rng(seed))
     return Ground(
         tuple(_degrees(line) for line in _streets(districts)),
@@ -52,10 +52,10 @@ def _degrees(point_km: Floats) -> Floats:
 
 
 def _streets(districts: Districts) -> list[Floats]:
-    """Blocks around every middle, turned as its places are, in a circle."""
-    found = []
-    each = zip(districts.middle_km, districts.spread_km, districts.turn_rad, strict=True)
-    for middle_km, spread_km, turn_rad in each:
+    """The street grid of each district, rotated like its places and cut to a circle."""
+    streets = []
+    columns = zip(districts.middle_km, districts.spread_km, districts.turn_rad, strict=True)
+    for middle_km, spread_km, turn_rad in columns:
         reach_km = STREETS_SPREAD * spread_km
         count = int(reach_km / BLOCK_KM)
         for k in range(-count, count + 1):
@@ -63,12 +63,12 @@ def _streets(districts: Districts) -> list[Floats]:
             half_km = float(np.sqrt(reach_km**2 - offset_km**2))
             across = np.array([[offset_km, -half_km], [offset_km, half_km]])
             angle = np.full(2, turn_rad)
-            found += [turned(line, angle) + middle_km for line in (across, across[:, ::-1])]
-    return found
+            streets += [turned(line, angle) + middle_km for line in (across, across[:, ::-1])]
+    return streets
 
 
 def _avenues(middle_km: Floats) -> list[Floats]:
-    """From the centre to every district, and from each to the next."""
+    """The avenues from the centre to every district, and from each district to the next."""
     count = len(middle_km)
     out = [middle_km[[0, end]] for end in range(1, count)]
     around = [middle_km[[end % (count - 1) + 1, end]] for end in range(1, count)]

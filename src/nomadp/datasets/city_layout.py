@@ -1,4 +1,4 @@
-"""Where the places of a synthetic city are: districts, streets, avenues and a river."""
+"""The layout of a synthetic city: districts, streets, avenues and a river."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -36,12 +36,12 @@ AVENUE_SHARE = 0.06  # of the places, taken from all districts alike
 TOGETHER_SHARE = 0.45  # of the places, those that stand beside another
 TOGETHER_KM = 0.05
 FAME_EXPONENT = 0.8
-FAME_SHIFT = 5.0  # ranks; the first few places are about equally known
+FAME_SHIFT = 5.0  # ranks; the most famous places are about equally famous
 HUB_FAME = 1.8
 
 
 class Use(IntEnum):
-    """What a place is for."""
+    """The use of a place."""
 
     HOME = 0
     WORK = 1
@@ -54,7 +54,7 @@ USE_OUTSIDE = (0.35, 0.20, 0.45)
 
 @dataclass(frozen=True)
 class Places:
-    """One entry per place; `fame` is how readily a place comes to mind, on no scale."""
+    """One entry per place. `fame` is a place's relative popularity, up to a factor."""
 
     east_km: Floats
     north_km: Floats
@@ -71,10 +71,10 @@ class Districts:
 
 
 def lay_out(rng: np.random.Generator, places: int) -> Places:
-    """A dense centre, quarters around it, towns farther out, two hubs far from everything (an
-    airport, a fairground), avenues between them, streets, and a river.
+    """Lay out places in a city with a dense centre, quarters, towns and two remote hubs.
 
-    Every use has a place, if there are enough places.
+    Quarters surround the centre, and towns lie farther out. The hubs are an airport and a
+    fairground. Avenues connect the districts. Every use has a place if there are enough places.
     """
     districts = districts_of(rng)
     district = rng.choice(len(districts.share), size=places, p=districts.share)
@@ -111,28 +111,28 @@ def districts_of(rng: np.random.Generator) -> Districts:
 
 
 def _ring(rng: np.random.Generator, count: int) -> Floats:
-    """Directions that share the horizon, none quite where it would be on a clock."""
+    """Unit vectors in evenly spaced directions with some random jitter."""
     angle = 2 * np.pi * (np.arange(count) + rng.uniform(-0.35, 0.35, count)) / count
     angle += rng.uniform(0, 2 * np.pi)
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def _fame(rng: np.random.Generator, at_hub: NDArray[np.bool_]) -> Floats:
-    """A shifted Zipf law over ranks; hubs are known to everybody."""
+    """A shifted Zipf law (Zipf-Mandelbrot) over random ranks; hubs are more famous."""
     rank = rng.permutation(len(at_hub))
     fame = (FAME_SHIFT + rank) ** -FAME_EXPONENT
     return np.asarray(np.where(at_hub, HUB_FAME * fame, fame), dtype=np.float64)
 
 
 def _gather(rng: np.random.Generator, point: Floats) -> None:
-    """Move some places beside others: shops stand together, offices share a tower."""
+    """Move some places next to others, as shops cluster and offices share a tower."""
     guest = np.flatnonzero(rng.random(len(point)) < TOGETHER_SHARE)
     host = rng.integers(0, len(point), len(guest))
     point[guest] = point[host] + rng.normal(0, TOGETHER_KM, (len(guest), 2))
 
 
 def _on_streets(rng: np.random.Generator, offset_km: Floats) -> Floats:
-    """Each place on the nearest street of one direction, anywhere along it."""
+    """Move each place to the nearest street in one of the two directions."""
     street = BLOCK_KM * np.round(offset_km / BLOCK_KM)
     return np.where(rng.permuted([[True, False]] * len(offset_km), axis=1), street, offset_km)
 
@@ -144,7 +144,7 @@ def turned(offset_km: Floats, angle_rad: Floats) -> Floats:
 
 
 def _along_avenues(rng: np.random.Generator, middle_km: Floats, count: int) -> Floats:
-    """Points on the roads from the centre to a district, or from one district to the next."""
+    """Random points on the roads from the centre to a district, or between two districts."""
     end = rng.integers(1, len(middle_km), count)
     start = np.where(rng.random(count) < 0.7, 0, end % (len(middle_km) - 1) + 1)
     along = rng.random((count, 1))
@@ -153,7 +153,7 @@ def _along_avenues(rng: np.random.Generator, middle_km: Floats, count: int) -> F
 
 
 def _off_the_river(point: Floats) -> tuple[Floats, Floats]:
-    """Nobody lives in the water: move each place to its own bank."""
+    """Move each place in the river to the nearer bank."""
     east_km, north_km = point.T
     above_km = north_km - river_km(east_km)
     bank_km = np.copysign(RIVER_WIDTH_KM / 2, above_km)
@@ -162,5 +162,5 @@ def _off_the_river(point: Floats) -> tuple[Floats, Floats]:
 
 
 def river_km(east_km: Floats) -> Floats:
-    """How far north the middle of the river is."""
+    """The position of the river's centre line in km to the north."""
     return np.asarray(1.4 * np.sin(east_km / 3.2) - 1.6)

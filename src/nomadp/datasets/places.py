@@ -1,7 +1,7 @@
-"""Location sets made from what is public: a box, zones, or points of interest.
+"""Location sets from public data: a box, zones, or points of interest.
 
-A location set must be public and must not come from anybody's journeys: a set of the places
-where people were tells where they were. Nothing here can read a trajectory.
+A location set must be public and must not be derived from trajectories, because a set of
+visited places reveals where people were. Nothing in this module can read a trajectory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +28,10 @@ NEEDED = {"lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def box_grid(box: Box, cells: int) -> LocationSet:
-    """The centres of so many by so many equal cells of a box: r0_c0 is in the south-west."""
+    """The centres of ``cells`` by ``cells`` equal cells of a box, from r0_c0 (south-west)."""
     if not 1 < cells <= MOST_CELLS:
         raise InvalidArgument(
-            f"a grid must have 2 to {MOST_CELLS} cells a side, got {cells}",
+            f"a grid must have from 2 to {MOST_CELLS} cells per side, got {cells}",
             code="grid_out_of_range",
         )
     return equal_cells(box, cells, cells)
@@ -46,28 +46,29 @@ def equal_cells(box: Box, rows: int, columns: int) -> LocationSet:
 
 
 def zone_centres(path: AnyPath, name: str | None = None) -> LocationSet:
-    """The centroid of each zone of a GeoJSON file; it may lie outside a zone that bends."""
+    """The centroid of each zone of a GeoJSON file. It may lie outside a concave zone."""
     polygons, names = read_polygons(path, name)
     parts: dict[str, list[Sequence[Floats]]] = {}
-    for each, called in zip(polygons, names, strict=True):
-        parts.setdefault(called, []).append(each)
+    for polygon, called in zip(polygons, names, strict=True):
+        parts.setdefault(called, []).append(polygon)
     if len(parts) < 2:
         raise DomainError(
             f"{path} must have at least 2 zones, got {len(parts)}",
             code="too_few_zones",
             zones=len(parts),
         )
-    centre = np.array([centroid(each) for each in parts.values()])
+    centre = np.array([centroid(part) for part in parts.values()])
     return LocationSet.from_columns(tuple(parts), centre[:, 1], centre[:, 0])
 
 
 def centroid(polygons: Sequence[Sequence[Floats]]) -> tuple[float, float]:
-    """Longitude and latitude of the centre of area, holes left out, as on a flat map."""
+    """Longitude and latitude of the centroid, without holes, in the plane of degrees."""
     total, moment = 0.0, np.zeros(2)
     origin = polygons[0][0][0]
     for rings in polygons:
         for k, ring in enumerate(rings):
-            # Differences from a corner: sums of products of whole degrees lose digits.
+            # Shoelace formula, relative to a corner: sums of products of full coordinates
+            # lose digits. Rings may run either way, hence the sign.
             corner = ring - origin
             after = np.roll(corner, -1, axis=0)
             cross = corner[:, 0] * after[:, 1] - after[:, 0] * corner[:, 1]
@@ -76,7 +77,7 @@ def centroid(polygons: Sequence[Sequence[Floats]]) -> tuple[float, float]:
             total += sign * area
             moment += sign * ((corner + after) * cross[:, np.newaxis]).sum(axis=0) / 6
     if total <= 0:
-        raise DomainError("every zone must have an area, and one has none", code="no_area")
+        raise DomainError("every zone must have an area above 0, got 0", code="no_area")
     lng, lat = origin + moment / total
     return float(lng), float(lat)
 
@@ -84,16 +85,17 @@ def centroid(polygons: Sequence[Sequence[Floats]]) -> tuple[float, float]:
 def read_pois(
     path: AnyPath, box: Box | None = None, columns: Mapping[str, str] | None = None
 ) -> tuple[LocationSet, int]:
-    """The points of a public file, and how many were left out: no points, outside, or twice.
+    """Read public points of interest. Returns them and the number of rows that were dropped.
 
-    GeoJSON points, or a table with `lat` and `lng`; `columns` says their names of these and of
-    `location_id`. Where ids are missing or repeated, places are numbered.
+    The file has GeoJSON points, or is a table with `lat`, `lng` and perhaps `location_id`;
+    `columns` maps our names to other ones. Features that are no points, points outside the box
+    and duplicates are dropped. If ids are missing or repeated, places are numbered.
     """
-    found = file_path(path, (*READABLE, *GEOJSON))
-    if found.name.endswith(GEOJSON):
-        ids, place, others = _feature_points(found)
+    file = file_path(path, (*READABLE, *GEOJSON))
+    if file.name.endswith(GEOJSON):
+        ids, place, others = _feature_points(file)
     else:
-        ids, place, others = *_table_points(found, columns or {}), 0
+        ids, place, others = *_table_points(file, columns or {}), 0
     keep = np.ones(len(place), dtype=bool)
     if box is not None and len(place):
         keep = box.contains(place[:, 0], place[:, 1])
@@ -107,25 +109,25 @@ def read_pois(
         names = [f"p{k + 1}" for k in range(len(rows))]
     if len(rows) < 2:
         raise DomainError(
-            f"{found} must have at least 2 points in the box, got {len(rows)}",
+            f"{file} must have at least 2 points in the box, got {len(rows)}",
             code="too_few_locations",
             locations=len(rows),
         )
-    made = LocationSet.from_columns([str(name) for name in names], *place[rows].T)
-    return made, others + len(place) - len(rows)
+    locations = LocationSet.from_columns([str(name) for name in names], *place[rows].T)
+    return locations, others + len(place) - len(rows)
 
 
 def _feature_points(path: Path) -> tuple[list[str | None], Floats, int]:
-    """Ids, latitudes and longitudes, and how many features are no points."""
+    """Ids, positions (latitude, longitude), and the number of features that are no points."""
     ids: list[str | None] = []
     place = []
     listed = features(path)
-    for each in listed:
-        where = first_vertex(each, {"Point": 0})
-        if where is not None:
-            name = each["properties"].get("location_id", each.get("id"))
+    for feature in listed:
+        position = first_vertex(feature, {"Point": 0})
+        if position is not None:
+            name = feature["properties"].get("location_id", feature.get("id"))
             ids.append(str(name) if isinstance(name, str | int) and name != "" else None)
-            place.append((where[1], where[0]))
+            place.append((position[1], position[0]))
     return ids, np.array(place).reshape(-1, 2), len(listed) - len(place)
 
 
@@ -137,14 +139,14 @@ def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | No
         missing = [theirs[ours] for ours in NEEDED if theirs[ours] not in header]
         if missing:
             raise SchemaError(
-                f"{path} must have the columns lat and lng, or others that --columns "
-                f"THEIRS=OURS names; missing: {', '.join(missing)}",
+                f"{path} must have the columns lat and lng; missing: {', '.join(missing)}; "
+                "map other names with --columns THEIRS=OURS",
                 code="columns_missing",
                 missing=tuple(missing),
             )
         named = theirs["location_id"] in header
-        found = {theirs[ours]: kind for ours, kind in NEEDED.items()}
-        return found | ({theirs["location_id"]: Kind.TEXT} if named else {})
+        kinds = {theirs[ours]: kind for ours, kind in NEEDED.items()}
+        return kinds | ({theirs["location_id"]: Kind.TEXT} if named else {})
 
     table = read_table(path, choose)
     named = {ours: name for ours, name in theirs.items() if name in table.column}

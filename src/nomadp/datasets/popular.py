@@ -1,4 +1,4 @@
-"""The most visited part of a location set, for the study of its size (figure 5a)."""
+"""The most visited locations of a set, for the study of its size (figure 5a)."""
 
 import math
 
@@ -15,14 +15,17 @@ SHORTEST = 2
 
 
 def most_visited(visits: Indices, share: float, least: int = 1) -> Indices:
-    """The most visited `share` of the locations, but at least so many; the first in a tie."""
+    """The most visited `share` of the locations, but at least ``least`` of them.
+
+    In a tie, the first locations are kept.
+    """
     if not 0 < share <= 1:
         raise InvalidArgument(
             f"share must be above 0 and at most 1, got share={share}",
             code="share_out_of_range",
             share=share,
         )
-    # Rounded first: 0.07 of 100 is 7, not the 8 that binary fractions would give.
+    # Rounded before ceil: 0.07 of 100 is 7, but 7.000000000000001 in floats would give 8.
     count = max(least, math.ceil(round(share * len(visits), 9)))
     return np.argsort(-visits, kind="stable")[:count]
 
@@ -30,11 +33,11 @@ def most_visited(visits: Indices, share: float, least: int = 1) -> Indices:
 def most_popular(
     locations: LocationSet, trajectories: TrajectorySet, share: float
 ) -> tuple[LocationSet, TrajectorySet]:
-    """The most visited `share` of the locations, and what is left of the trajectories.
+    """The most visited `share` of the locations, and the trajectories restricted to them.
 
-    Locations keep their order; of equally visited ones the first are kept. Points elsewhere
-    are dropped, then trajectories of fewer than 2 points. Depends on the trajectories: for
-    experiments, not for a set that protects anybody.
+    Locations keep their order. Points elsewhere are dropped, then trajectories of fewer than 2
+    points. The result depends on private data: use it for experiments only, never as the public
+    location set of a task.
     """
     trajectories.check_size(len(locations))
     visits = np.bincount(trajectories.locations, minlength=len(locations))
@@ -44,14 +47,14 @@ def most_popular(
     location = index[trajectories.locations]
     owner = trajectories.owner
     length = np.bincount(owner[location >= 0], minlength=len(trajectories))
-    long = np.flatnonzero(length >= SHORTEST)
+    rows = np.flatnonzero(length >= SHORTEST)
     points = location[(location >= 0) & (length[owner] >= SHORTEST)]
-    if not len(long):
+    if not len(rows):
         raise DomainError(
-            f"no trajectory has 2 points among the most visited {len(kept)} locations; "
-            "use a larger share",
+            "at least one trajectory must have 2 points at the most visited "
+            f"{len(kept)} locations, got none; use a larger share",
             code="no_trajectories",
         )
-    offsets = np.concatenate([[0], np.cumsum(length[long])])
-    names = tuple(trajectories.tids[k] for k in long)
+    offsets = np.concatenate([[0], np.cumsum(length[rows])])
+    names = tuple(trajectories.tids[k] for k in rows)
     return locations.subset(kept), TrajectorySet(offsets, points, names)

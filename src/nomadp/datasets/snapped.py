@@ -1,7 +1,7 @@
-"""Points of any source as a data set over public locations: given ones, a grid, or H3 cells.
+"""A data set over public locations (given ones, a grid or H3 cells) from points of any source.
 
-A grid covers a public box, never only the cells somebody was in: a set made from private data
-would itself tell where people were.
+A grid covers a public box, not only the visited cells: a location set that was built from
+private data would itself reveal where people were.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.datasets.built import BuiltData, made
+from nomadp.datasets.built import BuiltData, recipe_of
 from nomadp.datasets.places import equal_cells
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.extras import require
@@ -33,24 +33,24 @@ OUTSIDE = ("refuse", "drop", "nearest")
 
 @dataclass(frozen=True)
 class SnapTo:
-    """Where points go, and what becomes of those outside the box."""
+    """The locations to snap points to, and what to do with points outside the box."""
 
     locations: LocationSet
     box: Box | None = None
-    """None: the locations were given, and any point goes to the nearest."""
+    """None if the locations were given. Every point is then snapped to the nearest one."""
     outside: str = "refuse"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """What the recipe says about how the locations came about."""
+    """Entries of the recipe about how the locations were made."""
     max_km: float = MAX_SNAP_KM
 
 
 def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
-    """Every point at its own place, if it names one of the given; otherwise at the nearest."""
+    """Snap points: to the location that a point names, otherwise to the nearest one."""
     counts: dict[str, Any] = {"points_read": len(points), "trajectories_read": len(points.tids)}
     kept = _inside(points, to, counts)
     if to.box is not None:
         kept = replace(kept, location_ids=None)
-    # Inside the box a cell is near by its size, which may be any.
+    # A point in the box is in a cell. Cells may be of any size, so there is no limit.
     limit_km = math.inf if to.box is not None and to.outside != "nearest" else to.max_km
     trajectories, summary = placed(replace(kept, local_us=None), to.locations, limit_km)
     if summary is not None:
@@ -70,7 +70,7 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
     return BuiltData(
         to.locations,
         trajectories,
-        made("snapped", VERSION, parameters, counts, inputs),
+        recipe_of("snapped", VERSION, parameters, counts, inputs),
         kept.moment_us,
         kept.local_us,
     )
@@ -89,8 +89,8 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
     counts["outside_box"] = outside
     if outside == len(points) or (outside and to.outside == "refuse"):
         raise DomainError(
-            f"points must lie in the box {to.box} (west,south,east,north), and {outside} of "
-            f"{len(points)} lie outside; widen it, or choose to drop some or to move them to "
+            f"points must lie in the box {to.box} (west,south,east,north), got {outside} of "
+            f"{len(points)} outside; use a larger box, or drop those points or move them to "
             "the nearest cell",
             code="points_outside_box",
             outside=outside,
@@ -100,32 +100,32 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
 
 
 def input_hashes(*paths: Path) -> dict[str, str]:
-    """The hash of each file, or one of all files in a folder, by the name of either."""
-    found: dict[str, str] = {}
+    """The hash of each file or folder, by its name. A folder's hash covers all its files."""
+    hashes: dict[str, str] = {}
     for k, path in enumerate(paths):
         name = f"{path.resolve().name}/" if path.is_dir() else path.name
         digest = hashlib.sha256()
-        for file in sorted(each for each in path.rglob("*") if each.is_file()):
+        for file in sorted(entry for entry in path.rglob("*") if entry.is_file()):
             inside = file.relative_to(path).as_posix()
             digest.update(f"{inside}\n{file_sha256(file)}\n".encode())
         sha256 = digest.hexdigest() if path.is_dir() else file_sha256(path)
-        found[f"{name} ({k + 1})" if name in found else name] = sha256
-    return found
+        hashes[f"{name} ({k + 1})" if name in hashes else name] = sha256
+    return hashes
 
 
 def grid_cells(box: Box, cell_km: float) -> LocationSet:
-    """The centres of equal cells that fill the box, none wider or higher than `cell_km`.
+    """The centres of equal cells that fill the box, each at most `cell_km` wide and high.
 
-    Named by row and column from the south-west: r0_c0.
+    They are named by row and column from the south-west: r0_c0.
     """
     if not 0 < cell_km < math.inf:
         raise InvalidArgument(
-            f"cell_km must be a number of km above 0, got cell_km={cell_km}",
+            f"cell_km must be above 0, got cell_km={cell_km}",
             code="cell_size_out_of_range",
             cell_km=cell_km,
         )
     width_km, height_km = box.size_km
-    # A box that is a whole number of cells wide, but for rounding, gets that number.
+    # The subtraction keeps rounding errors from adding a row or column.
     columns = max(1, math.ceil(min(width_km / cell_km, 1e9) - 1e-9))
     rows = max(1, math.ceil(min(height_km / cell_km, 1e9) - 1e-9))
     _check_count(rows * columns, "use larger cells or a smaller box")
@@ -133,12 +133,12 @@ def grid_cells(box: Box, cell_km: float) -> LocationSet:
 
 
 def h3_cells(box: Box, resolution: int) -> LocationSet:
-    """The centres of the H3 cells that touch the box, named and sorted by their ids."""
+    """The centres of the H3 cells that overlap the box, named and sorted by their ids."""
     require("h3")
     h3 = import_module("h3")
     if not 0 <= resolution <= 15:
         raise InvalidArgument(
-            f"an H3 resolution must be 0 to 15, got resolution={resolution}",
+            f"an H3 resolution must be from 0 to 15, got resolution={resolution}",
             code="h3_resolution_out_of_range",
             resolution=resolution,
         )

@@ -1,7 +1,7 @@
-"""What tracks look like before there is a location set: counts, lengths, intervals and gaps.
+"""Statistics of tracks before there is a location set: counts, lengths, intervals and gaps.
 
-The numbers are those of the data as they are, for whoever holds them; they are not private. No
-place is among them: a box round somebody's points is given only on request, and coarse.
+These are exact statistics of the raw data for the person who has them, without any privacy
+protection. They contain no places; a bounding box is given only on request, and is coarse.
 """
 
 import math
@@ -19,32 +19,32 @@ SECOND_US = 1_000_000
 DAY_US = 24 * HOUR_US
 GAP_HOURS = 1
 TENTHS = 10
-"""A coarse box is in tenths of a degree, some 11 km."""
+"""A coarse box is in tenths of a degree, which is about 11 km."""
 
 
 @dataclass(frozen=True)
 class TrackDescription:
-    """Quantiles are over trajectories, those of intervals over pairs of points that follow."""
+    """Quantiles are over trajectories; those of intervals are over consecutive points."""
 
     trajectories: int
     points: int
     users: int | None
-    """None where no source says whose the trajectories are."""
+    """None if no source has user ids."""
     of_one_point: int
     timed: bool
     days: int | None
-    """From the first day to the last, both included; None without times."""
+    """From the first to the last day, inclusive; None without times."""
     points_each: dict[str, float]
     way_km: dict[str, float]
-    """Along the straight lines between points."""
+    """Length of the straight lines between the points."""
     hours: dict[str, float] | None
     interval_s: dict[str, float] | None
     gaps: int | None
-    """Intervals of more than an hour inside trajectories."""
+    """Number of intervals of more than an hour within trajectories."""
 
 
 def describe_tracks(points: Points) -> TrackDescription:
-    """The statistics of points in trajectories."""
+    """The statistics of the points of trajectories."""
     first, last = points.offsets[:-1], points.offsets[1:] - 1
     within = np.diff(points.owner) == 0
     moment_us = points.moment_us
@@ -52,9 +52,9 @@ def describe_tracks(points: Points) -> TrackDescription:
     if moment_us is not None:
         days = int(moment_us.max() // DAY_US - moment_us.min() // DAY_US) + 1
         hours = quantiles(QUANTILES, (moment_us[last] - moment_us[first]) / HOUR_US)
-        waited_us = np.diff(moment_us)[within]
-        interval_s = quantiles(QUANTILES, waited_us / SECOND_US) if len(waited_us) else None
-        gaps = int(np.count_nonzero(waited_us > GAP_HOURS * HOUR_US))
+        interval_us = np.diff(moment_us)[within]
+        interval_s = quantiles(QUANTILES, interval_us / SECOND_US) if len(interval_us) else None
+        gaps = int(np.count_nonzero(interval_us > GAP_HOURS * HOUR_US))
     return TrackDescription(
         trajectories=len(points.tids),
         points=len(points),
@@ -71,7 +71,7 @@ def describe_tracks(points: Points) -> TrackDescription:
 
 
 def coarse_box(points: Points) -> str:
-    """West, south, east and north of all points, outwards to the next tenth of a degree."""
+    """The bounding box west,south,east,north, rounded outwards to tenths of a degree."""
     sides = (
         math.floor(float(points.lng.min()) * TENTHS),
         math.floor(float(points.lat.min()) * TENTHS),

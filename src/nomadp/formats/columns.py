@@ -1,7 +1,7 @@
-"""Columns of a table read from a file: what kind each is, and what its values must be.
+"""Columns of a table that is read from a file: their kinds, and the checks of their values.
 
-A trajectory file is private, so a bad value is known only by its row and by the rule it
-breaks. It is never quoted, nor kept in the chain of exceptions.
+A trajectory file is private. An error names the row of a bad value and the rule that it breaks.
+It never quotes the value, not even in the chain of exceptions.
 """
 
 import contextlib
@@ -50,25 +50,28 @@ __all__ = [
 
 
 class Kind(Enum):
-    """What the values of a column are."""
+    """The kind of values in a column."""
 
     TEXT = auto()
     DECIMAL = auto()
     WHOLE = auto()
     MOMENT = auto()
     MAYBE_MOMENT = auto()
-    """A moment, or nothing in the whole column."""
+    """A moment in every row, or an empty column."""
     POINT = auto()
-    """A point of the map in one column: WKT in CSV, WKB in Parquet."""
+    """A point geometry: WKT in CSV, WKB in Parquet."""
 
 
 Choose = Callable[[Sequence[str]], Mapping[str, Kind]]
-"""Given the header, the columns to read; refuses a header that lacks some."""
+"""Selects the columns to read by the header. Raises `SchemaError` if some are missing."""
 
 
 @dataclass(frozen=True, repr=False)
 class Text:
-    """A column of text: row k holds `values[codes[k]]`; values in order of appearance."""
+    """A dictionary-encoded column of text: row k is `values[codes[k]]`.
+
+    Values are in order of appearance.
+    """
 
     codes: Indices
     values: tuple[str, ...]
@@ -79,33 +82,33 @@ class Text:
 
 @dataclass(frozen=True, repr=False)
 class Times:
-    """Microseconds since 1970 UTC, or whole numbers that only say what comes first."""
+    """Microseconds since 1970 UTC, or whole numbers that give only the order."""
 
     values: Indices
     are_positions: bool
     local_us: Indices | None = None
-    """What the clocks showed, where it was asked for; `UNKNOWN_CLOCK` where nobody knows."""
+    """Local clock times, if requested; `UNKNOWN_CLOCK` where they are unknown."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """How to read, where the file leaves a choice."""
+    """Options for reading, where the file alone does not decide."""
 
     zone: tzinfo | None = None
-    """What a moment without a time zone means, and what clocks showed at one in UTC; None
-    refuses the one, and does not know the other."""
+    """The time zone of moments that have none, and of local clocks for moments in UTC. With
+    None, the former are an error and the latter are unknown."""
     progress: Callable[[int, int], None] | None = None
-    """Told how many bytes were read, of how many."""
+    """Called with the number of bytes read so far, and the total."""
     hours: bool = False
-    """Whether to keep the hour of the week at which a trajectory begins."""
+    """Whether to keep the hour of the week in which each trajectory begins."""
     lenient: bool = False
-    """Whether a value that cannot be used leaves out its point, and not the file: whether a
-    person's device reports must not depend on it."""
+    """Whether an unusable value drops only its point instead of rejecting the file. A person's
+    device reads this way: whether it reports must not depend on private values."""
 
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """The chosen columns of a file, and how to name one of its rows without its content."""
+    """The chosen columns of a file, and a function that names a row without its contents."""
 
     path: str
     rows: int
@@ -115,9 +118,9 @@ class Table:
 
 
 class BadValue(Exception):
-    """Row `row` of a column breaks `rule`. Readers turn it into a SchemaError.
+    """Row `row` of a column breaks `rule`.
 
-    That has the same code and the same facts.
+    Readers turn this into a `SchemaError` with the same code and attributes.
     """
 
     def __init__(self, row: int, rule: str, *, code: str, **facts: object) -> None:
@@ -130,7 +133,7 @@ class BadValue(Exception):
 def check(
     table: Table, broken: NDArray[np.bool_], rule: str, *, code: str, column: str
 ) -> None:
-    """Refuse the table when any row is broken, naming the first and how many."""
+    """Raise `BadRows` if any row is broken. The error names the first row and the number."""
     rows = np.flatnonzero(broken)
     if len(rows):
         place = table.where(int(rows[0]))
@@ -145,13 +148,13 @@ def check(
 
 
 def spot(place: str) -> dict[str, Any]:
-    """Where a row is, as the fact of an error: ``line 7`` is ``line=7``."""
+    """The place of a row as an attribute of an error: ``line 7`` becomes ``line=7``."""
     unit, _, number = place.rpartition(" ")
     return {unit: int(number)}
 
 
 class TextCoder:
-    """Codes for texts that arrive in pieces."""
+    """Dictionary-encodes texts that arrive in pieces."""
 
     def __init__(self, *, lenient: bool = False) -> None:
         self._code: dict[str, int] = {}
@@ -169,9 +172,9 @@ class TextCoder:
 
 
 def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
-    """Finite numbers; NaN for what is none, where the reader is lenient."""
+    """Finite numbers. A lenient reader gets NaN for other values."""
     if lenient:
-        return np.array([_or(math.nan, each, float) for each in values], dtype=np.float64)
+        return np.array([_or(math.nan, value, float) for value in values], dtype=np.float64)
     read = _parsed(values, float, "must be a number", code="not_a_number")
     column = np.array(read, dtype=np.float64)
     unbounded = np.flatnonzero(~np.isfinite(column))
@@ -183,38 +186,39 @@ def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
 def degrees(
     lat: Sequence[str], lng: Sequence[str], *, lenient: bool = False
 ) -> tuple[Floats, Floats]:
-    """Latitudes and longitudes, in range."""
-    found = decimals(lat, lenient=lenient), decimals(lng, lenient=lenient)
+    """Latitudes and longitudes within their limits."""
+    lat_deg, lng_deg = decimals(lat, lenient=lenient), decimals(lng, lenient=lenient)
     if lenient:
-        return usable_degrees(*found)
-    outside = np.flatnonzero((np.abs(found[0]) > 90) | (np.abs(found[1]) > 180))
+        return usable_degrees(lat_deg, lng_deg)
+    outside = np.flatnonzero((np.abs(lat_deg) > 90) | (np.abs(lng_deg) > 180))
     if len(outside):
         raise BadValue(
             int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees", code="not_degrees"
         )
-    return found
+    return lat_deg, lng_deg
 
 
 def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
-    """Whole numbers of at most 64 bits; `UNREADABLE` for others, if the reader is lenient."""
+    """Whole numbers of at most 64 bits. A lenient reader gets `UNREADABLE` for other values."""
     if lenient:
-        return np.array([_or(UNREADABLE, each, _int64) for each in values], dtype=np.int64)
+        return np.array([_or(UNREADABLE, value, _int64) for value in values], dtype=np.int64)
     read = _parsed(values, _int64, "must be a whole number", code="not_a_whole_number")
     return np.array(read, dtype=np.int64)
 
 
 class Moments:
-    """Microseconds since 1970 UTC, or plain positions if the first value is an integer."""
+    """Parses microseconds since 1970 UTC, or positions if the first value is an integer."""
 
     def __init__(self, wishes: Wishes | None = None, *, may_be_absent: bool = False) -> None:
         self._wishes = wishes or Wishes()
         self._lenient = self._wishes.lenient
+        self._zone = self._wishes.zone or UTC  # of lenient readers, which reject nothing
         self._local_us: list[Indices] = []
         self._positions: bool | None = None
         self._absent = None if may_be_absent and not self._lenient else False
 
     def times(self, values: Indices) -> Times | None:
-        """What the values that were added together are."""
+        """The times of all values that were added; None if the column is empty."""
         local_us = np.concatenate(self._local_us) if self._local_us else None
         if self._lenient:
             values = carried(values)
@@ -245,22 +249,21 @@ class Moments:
                     raise BadValue(k, NAIVE, code="time_zone_missing")
                 moments[k] = moment.replace(tzinfo=self._wishes.zone)
         microsecond = timedelta(microseconds=1)
-        found = np.array([(each - _EPOCH) // microsecond for each in moments], dtype=np.int64)
+        moment_us = np.array([(m - _EPOCH) // microsecond for m in moments], dtype=np.int64)
         if self._wishes.hours:
-            ahead = [each.utcoffset() // microsecond for each in moments]
+            # A Z names no clock (RFC 9557), an offset does.
+            offset_us = [moment.utcoffset() // microsecond for moment in moments]
             in_utc = np.array([value.strip()[-1:] in "Zz" for value in values], dtype=np.bool_)
-            shown = clocks(found, self._wishes)
-            offset = found + np.array(ahead, dtype=np.int64)
-            self._local_us.append(np.where(in_utc, shown, offset))
-        return found
+            shown_us = clocks(moment_us, self._wishes)
+            offset_local_us = moment_us + np.array(offset_us, dtype=np.int64)
+            self._local_us.append(np.where(in_utc, shown_us, offset_local_us))
+        return moment_us
 
     def _readable(self, values: Sequence[str]) -> Indices:
-        """`UNREADABLE` for what is no moment. One without a zone is what a clock showed."""
-        zone = self._wishes.zone or UTC
-        found = [
-            _or((UNREADABLE, PUBLIC_CLOCK_US), each, partial(_moment, zone)) for each in values
-        ]
-        moment_us, local_us = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        """`UNREADABLE` for values that are no moments. Without a zone, it is a local time."""
+        unreadable, parse = (UNREADABLE, PUBLIC_CLOCK_US), partial(_moment, self._zone)
+        parsed = [_or(unreadable, value, parse) for value in values]
+        moment_us, local_us = np.array(parsed, dtype=np.int64).reshape(-1, 2).T
         if self._wishes.hours:
             self._local_us.append(local_us)
         return moment_us
@@ -285,7 +288,7 @@ class Growing:
         self._pieces.append(self._read(values))
 
     def column(self) -> Any:
-        """As a Table has it."""
+        """The column in the form that `Table` has."""
         values = np.concatenate(self._pieces[1:] or self._pieces)
         if self._coder:
             return Text(values, self._coder.values)
@@ -295,25 +298,25 @@ class Growing:
 
 
 NAIVE = (
-    "must have a time zone; add Z for UTC, or +02:00 and the like, or let "
-    "--time-zone say where the clock stood"
+    "must have a time zone; add Z for UTC or an offset such as +02:00, or set the time zone "
+    "with --time-zone"
 )
 _WKT = re.compile(r"\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(\S+)\s+(\S+)(?:\s+\S+)*\s*\)\s*", re.I)
 
 
 def points(values: Sequence[str], *, lenient: bool = False) -> Floats:
     """Longitudes and latitudes from WKT, shape (rows, 2)."""
-    found = [_WKT.fullmatch(value) for value in values]
+    matches = [_WKT.fullmatch(value) for value in values]
     if lenient:
-        texts = [each.groups() if each else ("", "") for each in found]
+        texts = [match.groups() if match else ("", "") for match in matches]
         return decimals([*chain.from_iterable(texts)], lenient=True).reshape(-1, 2)
-    if None in found:
+    if None in matches:
         raise BadValue(
-            found.index(None),
+            matches.index(None),
             "must be a point in WKT, such as POINT (8.5 47.4)",
             code="not_a_point",
         )
-    flat = decimals([number for match in found if match for number in match.groups()])
+    flat = decimals([number for match in matches if match for number in match.groups()])
     return flat.reshape(-1, 2)
 
 
@@ -322,7 +325,7 @@ def _nothing(values: Sequence[str]) -> Indices:
         if value:
             raise BadValue(
                 k,
-                "must be empty as in the first row, or be given in every row",
+                "must be empty in every row or in none, and the first row is empty",
                 code="partly_given",
             )
     return np.zeros(len(values), dtype=np.int64)
@@ -331,7 +334,7 @@ def _nothing(values: Sequence[str]) -> Indices:
 def _parsed(
     values: Sequence[str], parse: Callable[[str], Any], rule: str, *, code: str
 ) -> list[Any]:
-    # Python reads 1_000 as a number, and digits of every script; no table means that.
+    # Python also reads 1_000 and digits of other scripts as numbers. No table means that.
     together = "".join(values)
     if "_" not in together and together.isascii():
         with contextlib.suppress(ValueError, OverflowError):
@@ -340,7 +343,7 @@ def _parsed(
 
 
 def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
-    """The value as it is parsed, or what stands for values that cannot be."""
+    """The parsed value, or ``otherwise`` if it cannot be parsed."""
     if "_" in value or not value.isascii():
         return otherwise
     try:
@@ -350,19 +353,22 @@ def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
 
 
 def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
-    """In UTC, and as a clock showed it."""
-    found = datetime.fromisoformat(value)
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=zone)
+    """A moment in UTC and in local time, both in microseconds since 1970."""
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
     elif value.strip()[-1:] in "Zz":
-        found = found.astimezone(zone)
+        moment = moment.astimezone(zone)
     microsecond = timedelta(microseconds=1)
-    moment_us = (found - _EPOCH) // microsecond
-    return moment_us, moment_us + (found.utcoffset() or timedelta()) // microsecond
+    moment_us = (moment - _EPOCH) // microsecond
+    return moment_us, moment_us + (moment.utcoffset() or timedelta()) // microsecond
 
 
 def carried(values: Indices) -> Indices:
-    """What cannot be read stays where it stands: it gets the value before it, or the first."""
+    """Values with `UNREADABLE` ones replaced by the one before (forward fill), or the first.
+
+    So an unreadable point keeps its place in the order.
+    """
     readable = np.flatnonzero(values != UNREADABLE)
     if not len(readable):
         return np.zeros(len(values), dtype=np.int64)
@@ -391,11 +397,11 @@ def _int64(value: str) -> int:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 UNREADABLE = -(2**63)
-"""For a whole number or moment that a lenient reader cannot read."""
+"""Stands for a whole number or moment that a lenient reader cannot read."""
 UNKNOWN_CLOCK = UNREADABLE
-"""What a clock showed at a moment that is known in UTC only: no hour of any day."""
+"""Stands for the local time of a moment that is known in UTC only."""
 PUBLIC_CLOCK_US = (PUBLIC_HOUR - 3 * 24) * 3_600_000_000
-"""What a clock shows at the public hour of some week."""
+"""A local time in the public hour of the week (1970 began on a Thursday)."""
 
 QUARTER_US = 900_000_000
 EARLIEST_US = -62_135_596_800_000_000
@@ -404,26 +410,26 @@ LATEST_US = 253_402_300_799_999_999
 
 
 def clocks(moment_us: Indices, wishes: Wishes) -> Indices:
-    """What clocks showed at moments that a file has in UTC (RFC 9557: Z names no zone).
+    """Local times of moments that a file has in UTC (RFC 9557: Z names no zone).
 
-    Nobody knows where no zone is given; on a person's device, which never refuses, UTC.
+    They are unknown if no zone is given. A person's device takes UTC then: it never rejects.
     """
     if wishes.zone is None:
         return moment_us if wishes.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
-    # Offsets change at whole quarters of an hour only.
-    quarter, at = np.unique(moment_us // QUARTER_US, return_inverse=True)
-    ahead_us = [_ahead_us(each, wishes.zone) for each in quarter.tolist()]
-    found: Indices = moment_us + np.array(ahead_us, dtype=np.int64)[at]
-    return found
+    # Offsets change only at full quarters of an hour, so each quarter is looked up once.
+    quarter, row_quarter = np.unique(moment_us // QUARTER_US, return_inverse=True)
+    offset_us = [_offset_us(each, wishes.zone) for each in quarter.tolist()]
+    local_us: Indices = moment_us + np.array(offset_us, dtype=np.int64)[row_quarter]
+    return local_us
 
 
-def _ahead_us(quarter: int, zone: tzinfo) -> int:
-    found = (_EPOCH + timedelta(microseconds=quarter * QUARTER_US)).astimezone(zone)
-    return (found.utcoffset() or timedelta()) // timedelta(microseconds=1)
+def _offset_us(quarter: int, zone: tzinfo) -> int:
+    moment = (_EPOCH + timedelta(microseconds=quarter * QUARTER_US)).astimezone(zone)
+    return (moment.utcoffset() or timedelta()) // timedelta(microseconds=1)
 
 
 def offset_texts(moment_us: Indices, local_us: Indices | None) -> list[str]:
-    """As `moment_texts`, but by the clock where one is known: 2012-04-03T20:00:09+02:00."""
+    """Like `moment_texts`, with the offset where it is known: 2012-04-03T20:00:09+02:00."""
     texts = moment_texts(moment_us)
     if local_us is None:
         return texts
@@ -440,7 +446,7 @@ def moment_texts(moment_us: NDArray[np.int64]) -> list[str]:
     """Microseconds since 1970 UTC as text, such as 2012-04-03T18:00:09Z."""
     if len(moment_us) and not EARLIEST_US <= moment_us.min() <= moment_us.max() <= LATEST_US:
         raise InvalidArgument(
-            "a moment must be in the years 1 to 9999, and one is not",
+            "moments must be in the years 1 to 9999, got one that is not; check the times",
             code="moment_out_of_range",
         )
     whole = not np.any(moment_us % 1_000_000)

@@ -1,4 +1,4 @@
-"""One way to read or write a table, whatever the file's format; its suffix says which."""
+"""Reading and writing tables of any format. The suffix of the file selects the format."""
 
 import csv
 import gzip
@@ -34,22 +34,22 @@ PIECE_ROWS = 1 << 16
 
 
 def file_path(path: AnyPath, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
-    """The path, if its suffix names a format we know."""
-    found = Path(path)
-    if not found.name.endswith(suffixes):
+    """The path as a `Path`. Raises `SchemaError` if its suffix is none of ``suffixes``."""
+    file = Path(path)
+    if not file.name.endswith(suffixes):
         *others, last = suffixes
         known = f"{', '.join(others)} or {last}" if others else last
         raise SchemaError(
-            f"{found} must end in {known} to say what it is",
+            f"{file} must end in {known}, which selects the format",
             code="unknown_suffix",
             suffixes=suffixes,
         )
-    is_parquet(found)
-    return found
+    is_parquet(file)
+    return file
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether its name says Parquet; refused then if nothing here can read that."""
+    """Whether the suffix is one of Parquet. Raises an error if Arrow is not installed then."""
     if path.suffix not in (".parquet", ".geoparquet"):
         return False
     require("tables")
@@ -68,7 +68,7 @@ def check_readable(path: Path) -> None:
 
 
 def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = None) -> Table:
-    """The columns that `choose` picks from the header; at least one row."""
+    """Read the columns that `choose` selects. There must be at least one row."""
     frame = framed(source)
     if frame is not None:
         from nomadp.formats.parquet_files import table_of  # slow to import
@@ -78,7 +78,7 @@ def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = N
         table = _read_file(file_path(source, READABLE), choose, wishes or Wishes())  # type: ignore[arg-type]  # a path
     if not table.rows:
         raise BadRows(
-            f"{table.path} must have at least one row, and only names its columns",
+            f"{table.path} must have at least one row, but it has only a header",
             code="no_rows",
         )
     return table
@@ -87,7 +87,7 @@ def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = N
 def _read_file(path: Path, choose: Choose, wishes: Wishes) -> Table:
     check_readable(path)
     if path.stat().st_size == 0:
-        raise SchemaError(f"{path} is empty", code="file_empty")
+        raise SchemaError(f"{path} must not be empty, but it is", code="file_empty")
     read = _read_csv
     if is_parquet(path):
         from nomadp.formats.parquet_files import read_parquet as read  # slow to import
@@ -97,11 +97,14 @@ def _read_file(path: Path, choose: Choose, wishes: Wishes) -> Table:
 def columns_or_refusal(
     path: AnyPath | Frame, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
-    """The kinds, if the header has each column once. Its other names may be private data."""
+    """The kinds, if the header has each column exactly once.
+
+    The error shows no other names of the header: in a file without one, they are private data.
+    """
     missing = [name for name in kinds if name not in header]
     if missing:
         plain = isinstance(path, Frame) or is_parquet(Path(path))
-        how = "" if plain else ", separated by commas and named in its first line"
+        how = "" if plain else ", separated by commas and with names in the first line"
         raise SchemaError(
             f"{called(path)} must have the columns {','.join(kinds)}{how}; missing: "
             f"{', '.join(missing)}",
@@ -111,7 +114,7 @@ def columns_or_refusal(
     repeated = [name for name in kinds if header.count(name) > 1]
     if repeated:
         raise SchemaError(
-            f"{called(path)} must name the column {repeated[0]} only once",
+            f"{called(path)} must have only one column {repeated[0]}, got several; rename them",
             code="column_repeated",
             column=repeated[0],
         )
@@ -119,7 +122,7 @@ def columns_or_refusal(
 
 
 def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = None) -> None:
-    """Columns of equal length. CSV has no place for metadata: it goes beside."""
+    """Write columns of equal length. CSV has no place for ``metadata``, so it is ignored."""
     if is_parquet(path):
         from nomadp.formats.parquet_files import write_parquet
 
@@ -134,20 +137,20 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
 
 
 def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
-    """A table that says how it was made: inside Parquet, beside CSV. For its owner alone.
+    """Write a table with metadata: inside a Parquet file, or in a file next to a CSV file.
 
-    Such tables hold a row for each report.
+    Such tables have a row for each report, so only the file's owner may read them.
     """
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
-        # First: a table never stands without saying how it was made.
+        # Written first, so that the table is never there without its metadata.
         writes[beside(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
     written_whole(writes, private=[path])
 
 
 def beside(path: Path) -> Path:
-    """Where a CSV file's description stands."""
+    """The path of the metadata of a CSV file."""
     return path.with_name(path.name + ".meta.json")
 
 
@@ -155,35 +158,37 @@ def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column)
-    # Python numbers, which CSV writes with every digit that matters.
-    plain = (each.tolist() if hasattr(each, "tolist") else each for each in column.values())
-    writer.writerows(zip(*plain, strict=True))
+    # As Python numbers, which are written with the digits that identify them exactly.
+    lists = (
+        values.tolist() if hasattr(values, "tolist") else values for values in column.values()
+    )
+    writer.writerows(zip(*lists, strict=True))
     text.flush()
     text.detach()
 
 
 def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
-    """The columns of UTF-8, with or without a byte order mark, whose first line names them."""
+    """The chosen columns of a UTF-8 file with a header, with or without a byte order mark."""
     try:
         return _csv_table(path, choose, wishes)
     except UnicodeDecodeError:
         refusal = SchemaError(
-            f"{path} must be encoded in UTF-8, and is not; save it as UTF-8", code="not_utf8"
+            f"{path} must be encoded in UTF-8, but it is not; save it as UTF-8", code="not_utf8"
         )
     except csv.Error:
         refusal = SchemaError(
-            f"{path} must be well-formed CSV, and has a quote that does not match or a huge "
-            "field",
+            f"{path} must be well-formed CSV, but it has an unmatched quote or a huge field; "
+            "export it again",
             code="not_csv",
         )
-    # Raised outside the handlers: the original carries bytes of the file.
+    # Raised outside the handlers: the original error contains bytes of the file.
     raise refusal
 
 
 @contextmanager
 def _records(path: Path, wishes: Wishes | None = None) -> Iterator[Any]:
-    """Where the reader is lenient, up to a field that never ends, and with what is no UTF-8."""
-    how = wishes or Wishes()
+    """The records of a CSV file. A lenient reader accepts invalid UTF-8 and stray quotes."""
+    how = wishes or Wishes()  # the default is strict
     with MeasuredFile(path, how.progress) as file:
         content = file.decoded(gzipped=path.suffix == ".gz")
         errors = "replace" if how.lenient else "strict"
@@ -192,6 +197,7 @@ def _records(path: Path, wishes: Wishes | None = None) -> Iterator[Any]:
 
 
 def _rows(records: Iterator[list[str]], wishes: Wishes) -> Iterator[list[str]]:
+    """All records. A lenient reader stops at a field that never ends."""
     try:
         yield from records
     except csv.Error:
@@ -205,7 +211,8 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(
-                f"{path} is empty; its first line must name the columns", code="file_empty"
+                f"{path} must have a header in its first line, but it is empty",
+                code="file_empty",
             )
         growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
         following = _rows(records, wishes)
@@ -219,7 +226,7 @@ def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
                     f"{path}: {line}: {bad.rule}", **spot(line), **bad.facts
                 ) from None
             done += len(rows)
-    column = {name: each.column() for name, each in growing.items()}
+    column = {name: grown.column() for name, grown in growing.items()}
     return Table(str(path), done, column, lambda row: _line(path, row))
 
 
@@ -235,7 +242,7 @@ def _grow(
         if len(row) != width:
             raise BadValue(
                 k,
-                f"must have {width} fields like the header, got {len(row)}",
+                f"must have {width} fields, as the header has, got {len(row)}",
                 code="wrong_field_count",
                 fields=len(row),
                 expected=width,
@@ -250,7 +257,7 @@ def _grow(
 
 
 def _line(path: Path, row: int) -> str:
-    """The line on which a row ends; found by reading again, since it is only for a refusal."""
+    """The line on which a row ends. It reads the file again, because only errors need it."""
     with _records(path) as records:
         next(islice(filter(None, records), row + 1, None), None)
         return f"line {records.line_num}"

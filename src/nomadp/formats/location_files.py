@@ -1,7 +1,7 @@
 """Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON.
 
-Estimates, where the truth probably was, have the columns of reports too, so that whatever reads
-those reads these, and beside each location the radius that probably holds the truth.
+Files of decoded points have the columns of reports too, so that whatever reads reports reads
+these. Each decoded point has a credible radius.
 """
 
 import json
@@ -48,12 +48,12 @@ KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def read_locations(path: Source) -> LocationSet:
-    """A location set from CSV, Parquet or GeoJSON, in the file's order; the rest is ignored.
+    """Read a location set from a CSV, Parquet or GeoJSON file, in the order of the file.
 
-    The file at ``path`` has the columns ``location_id``, and ``lat`` and ``lng`` in degrees
-    (WGS84). A frame of pandas, polars, DuckDB or GeoPandas will do in its place, as will
-    anything else that streams to Arrow. Raises `SchemaError` for one that has not such columns,
-    and names the row.
+    The file at ``path`` must have the columns ``location_id``, and ``lat`` and ``lng`` in
+    degrees (WGS84). Other columns are ignored. Instead of a path you can pass a frame of
+    pandas, polars, DuckDB or GeoPandas, or any other object that streams to Arrow. Raises
+    `SchemaError` if a column is missing or a value is invalid; the error names the row.
 
     >>> import nomadp, pathlib
     >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
@@ -82,7 +82,7 @@ def read_locations(path: Source) -> LocationSet:
     check(
         table,
         ~first,
-        "location_id must be unique, and an earlier row has the same",
+        "location_id must be unique, got one that an earlier row has; remove the row",
         code="location_ids_repeated",
         column="location_id",
     )
@@ -90,9 +90,10 @@ def read_locations(path: Source) -> LocationSet:
 
 
 def write_locations(path: AnyPath, locations: LocationSet) -> None:
-    """CSV, Parquet or GeoJSON, as ``path`` ends; reading it back gives equal ``locations``.
+    """Write ``locations`` to a CSV, Parquet or GeoJSON file.
 
-    The file is written whole or not at all. Raises `SchemaError` for another ending.
+    The suffix of ``path`` selects the format. Reading the file gives an equal location set. The
+    file is written completely or not at all. Raises `SchemaError` for any other suffix.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(places=50, trips=1).locations
@@ -115,7 +116,7 @@ def location_columns(locations: LocationSet) -> dict[str, Any]:
 
 
 def point_columns(rows: Sequences, locations: LocationSet) -> dict[str, Any]:
-    """One row to a point: `tid,seq,location_id`."""
+    """One row per point: `tid,seq,location_id`."""
     names = [rows.names[k] for k in rows.owner]
     location_ids = [locations.ids[k] for k in rows.locations]
     return {"tid": names, "seq": rows.seq, "location_id": location_ids}
@@ -128,11 +129,14 @@ def write_estimates(
     radius_km: Any,
     metadata: dict[str, Any],
 ) -> None:
-    """CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`; whole or not at all."""
-    where = estimated.locations
+    """Write decoded points to CSV or Parquet: `tid,seq,location_id,lat,lng,radius_km`.
+
+    The file is written completely or not at all.
+    """
+    index = estimated.locations
     column = point_columns(estimated, locations) | {
-        "lat": locations.lat[where],
-        "lng": locations.lng[where],
+        "lat": locations.lat[index],
+        "lng": locations.lng[index],
         "radius_km": np.asarray(radius_km, dtype=np.float64),
     }
     write_described(
@@ -141,24 +145,25 @@ def write_estimates(
 
 
 def _from_features(path: Path) -> LocationSet:
-    ids, place = [], []
-    for k, each in enumerate(features(path)):
-        name = each["properties"].get("location_id", each.get("id"))
-        where = first_vertex(each, {"Point": 0})
-        if not isinstance(name, str | int) or where is None:
+    ids, positions = [], []
+    for k, listed in enumerate(features(path)):
+        name = listed["properties"].get("location_id", listed.get("id"))
+        position = first_vertex(listed, {"Point": 0})
+        if not isinstance(name, str | int) or position is None:
             raise SchemaError(
-                f"{path}: feature {k + 1} must be a Point with the property location_id",
+                f"{path}: feature {k + 1} must be a Point with the property location_id, "
+                "got another feature",
                 code="location_id_missing",
                 feature=k + 1,
             )
         ids.append(str(name))
-        place.append(where)
-    lng, lat = zip(*place, strict=True)
+        positions.append(position)
+    lng, lat = zip(*positions, strict=True)
     return LocationSet.from_columns(ids, lat, lng)
 
 
 def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
-    """The column location_id as indices; unknown ids are counted, never quoted."""
+    """The column location_id as indices. An error counts unknown ids and never quotes them."""
     text: Text = table.column["location_id"]
     index, known = locations.find_known(text.values)
     unknown = np.flatnonzero(~known[text.codes])
@@ -166,8 +171,8 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
         place = table.where(int(unknown[0]))
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
-            f"got {len(unknown)} of {table.rows} rows that are not, the first at "
-            f"{place}; use the location file that belongs to them",
+            f"got {len(unknown)} of {table.rows} rows with an unknown one, the first at "
+            f"{place}; use the location file that belongs to this file",
             code="unknown_locations",
             unknown=len(unknown),
             size=len(locations),
@@ -177,9 +182,9 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
 
 
 def usable_coordinates(table: Table, locations: LocationSet | None) -> tuple[Floats, Floats]:
-    """The same for a person's device: NaN where there are none, or none that can be used.
+    """Coordinates for a person's device: NaN where they are missing or unusable.
 
-    Locations that are named may be unknown before the task is.
+    Named locations may still be unknown, because a device reads files before it has a task.
     """
     column = table.column
     if "lat" in column and "lng" in column:
@@ -198,7 +203,7 @@ def usable_coordinates(table: Table, locations: LocationSet | None) -> tuple[Flo
 
 
 def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Floats, Floats]:
-    """From lat and lng, from geometry, or of the locations that are named; in range."""
+    """Checked coordinates: from lat and lng, from geometry, or of the named locations."""
     column = table.column
     if "lat" in column and "lng" in column:
         lat, lng = column["lat"], column["lng"]
@@ -209,7 +214,8 @@ def coordinates(table: Table, locations: LocationSet | None = None) -> tuple[Flo
         return locations.lat[index], locations.lng[index]
     else:
         raise SchemaError(
-            f"{table.path} names places, so their locations are needed",
+            f"{table.path} has location ids only, so a location set is required; give the "
+            "location file",
             code="locations_required",
         )
     for name, degrees, limit in (("lat", lat, 90), ("lng", lng, 180)):

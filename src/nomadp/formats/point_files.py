@@ -1,7 +1,7 @@
-"""Points written in any format, and read as trajectories over public locations.
+"""Trajectories over public locations, read from files of any format; and points written.
 
-Every command reads through here and `point_sources`. Raw coordinates go to the nearest
-location. No refusal quotes a file: unknown ids and points too far away are counted.
+Every command reads through here and `point_sources`. Raw coordinates are snapped to the nearest
+location. Errors count unknown ids and points that are too far away, and never quote the file.
 """
 
 from dataclasses import dataclass, replace
@@ -47,30 +47,30 @@ __all__ = [
 ]
 
 MAX_SNAP_KM = 50.0
-"""Public: what lies farther from every location is not of this area."""
+"""A public constant: a point farther from every location is not in this area."""
 
 
 def write_points(
     path: AnyPath, points: Points, *, preset: str = "nomadp", shape: str = "lines"
 ) -> None:
-    """Whole or not at all. `shape` is for GeoJSON: lines or points."""
+    """Write points completely or not at all. `shape` is for GeoJSON: lines or points."""
     found = Path(path)
     if preset not in PRESETS:
         raise SchemaError(
-            f"points can be written with the columns of {', '.join(PRESETS)}, got {preset}",
+            f"preset must be one of {', '.join(PRESETS)}, got {preset}",
             code="unknown_preset",
             preset=preset,
         )
     if not found.name.endswith(OUTPUTS):
         raise SchemaError(
-            f"{found} must end in {', '.join(OUTPUTS)} to say what to write",
+            f"{found} must end in one of {', '.join(OUTPUTS)}, which selects the format",
             code="unknown_suffix",
             suffixes=OUTPUTS,
         )
     is_geojson = found.name.endswith(GEOJSON)
     if is_geojson and preset != "nomadp":
         raise SchemaError(
-            "GeoJSON is written with our own names; leave the preset out",
+            f"a preset must not be given for GeoJSON, got {preset}; omit it",
             code="preset_of_tables",
             preset=preset,
         )
@@ -92,12 +92,12 @@ class SnapSummary:
 
 @dataclass(frozen=True)
 class ReadSummary:
-    """What may be said of a reading: counts and distances, no name and no place."""
+    """Counts and distances about the data that was read: no names and no places."""
 
     snapped: SnapSummary | None
-    """None where every row names its location."""
+    """None if every row names its location."""
     people: People | None
-    """None where no file says whose (uid): then each trajectory counts for itself."""
+    """None if no file has user ids (uid): then each trajectory counts as one person."""
 
 
 def read_trajectories(
@@ -107,13 +107,14 @@ def read_trajectories(
     *,
     max_snap_km: float = MAX_SNAP_KM,
 ) -> tuple[TrajectorySet, ReadSummary]:
-    """Trajectories over ``locations`` from files, folders or frames, one or more, in order.
+    """Read trajectories over ``locations`` from one or more files, folders or frames.
 
-    Points that name one of the locations are there, others at the nearest within
-    ``max_snap_km``. ``reading`` says how the files at ``paths`` are to be understood. A frame
-    is of pandas, polars, DuckDB, GeoPandas or anything else that streams to Arrow.
-    Raises `SchemaError` for a file of another shape and `DomainError` for unknown ids or points
-    too far from every location, which it does not show.
+    Points that name a location are placed there. Other points are snapped to the nearest
+    location within ``max_snap_km``. ``reading`` selects the format of the files at ``paths``. A
+    frame is one of pandas, polars, DuckDB or GeoPandas, or any other object that streams to
+    Arrow. Returns the trajectories and a summary of what was read. Raises `SchemaError` if a
+    file has another format, and `DomainError` for unknown ids or for points too far from every
+    location. Errors never show private values.
 
     >>> import nomadp, pathlib
     >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
@@ -126,12 +127,12 @@ def read_trajectories(
     if not hasattr(locations, "find_known"):
         kind = type(locations).__name__
         raise WrongType(
-            f"locations must be a LocationSet, got {kind}; use read_locations first",
+            f"locations must be a LocationSet, got {kind}; load it with read_locations",
             code="location_set_required",
             type=kind,
         )
     how = reading or Reading()
-    # Times never leave. They are read only where they are needed: for order, gaps or hours.
+    # Times never leave the device. They are read only if needed: for order, gaps or hours.
     clock = how.split_hours is not None or how.wishes.hours or bool(how.thinning)
     points = read_points(paths, replace(how, clock=clock), locations)
     trajectories, snapped = placed(points, locations, max_snap_km)
@@ -141,7 +142,7 @@ def read_trajectories(
 def placed(
     points: Points, locations: LocationSet, max_km: float = MAX_SNAP_KM
 ) -> tuple[TrajectorySet, SnapSummary | None]:
-    """Points that name one of the locations stay there, all others go to the nearest."""
+    """Trajectories of points: at the location a point names, otherwise at the nearest one."""
     ids = points.location_ids
     location, known = np.zeros(len(points), np.int64), np.zeros(len(points), np.bool_)
     if ids is not None:
@@ -159,13 +160,13 @@ def placed(
             max_km=float(moved_km.max()),
             moved_over_1km_share=float(np.mean(moved_km > 1)),
         )
-    found = TrajectorySet(points.offsets, location, points.names(), points.hours())
-    return found, summary
+    trajectories = TrajectorySet(points.offsets, location, points.names(), points.hours())
+    return trajectories, summary
 
 
 def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Floats]:
-    found = locations.nearest(lat, lng)
-    return found, haversine_km(lat, lng, locations.lat[found], locations.lng[found])
+    nearest = locations.nearest(lat, lng)
+    return nearest, haversine_km(lat, lng, locations.lat[nearest], locations.lng[nearest])
 
 
 def _check_near(
@@ -175,17 +176,19 @@ def _check_near(
     if not count:
         return
     lat, lng = (column[far] for column in place)
+    # Would they be near with latitude and longitude swapped? That is the usual mistake.
     could_be = np.abs(lng) <= 90
     swapped_km = _nearest(locations, lng[could_be], lat[could_be])[1]
     near = int(np.count_nonzero(swapped_km <= max_km))
     cause = (
-        f"latitude and longitude are probably swapped, since {near} of them would then be near"
+        f"latitude and longitude are probably swapped: {near} of them would then be near; "
+        "swap the columns"
         if near
-        else "use the location set of their area, or allow more with --max-snap-km"
+        else "use the location set of this area, or allow a larger distance with --max-snap-km"
     )
     raise DomainError(
         f"every point must be within {max_km:g} km of a location, got {count} of {len(far)} "
-        f"that are not; {cause}",
+        f"that are farther away; {cause}",
         code="points_too_far",
         far=count,
         points=len(far),

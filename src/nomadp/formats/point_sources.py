@@ -1,8 +1,9 @@
-"""One way to read points, whatever the format: by a preset, by content, or by suffix.
+"""Reading points of any format, which a preset, the content or the suffix identifies.
 
-Trajectories of several files are told apart by number. What a person exported (`imports`) is
-known by its content, also inside zip and gzip, and is split at gaps; tables have no signature,
-so their suffix says what they are. No refusal quotes a file: rows are named by line.
+If several files use the same names, trajectories are numbered. Exports of a person's own
+trajectories (`imports`) are identified by their content, also inside zip and gzip, and split at
+gaps. Tables have no signature, so their suffix identifies them. Errors name rows by their line
+and never quote the file.
 """
 
 import logging
@@ -50,38 +51,39 @@ OUTPUTS = (*TABLES, *GEOJSON)
 READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
-"""A history of months is no journey: gaps longer than this split it, by default."""
+"""By default, longer gaps split an export, which may cover months."""
 VALUES = ("no_places", "raw_only", "too_large")
-"""Of a file of a known form, what only its values decide: what they are, or how many."""
+"""Codes of errors that depend on the values in a file, not on its format."""
 FATAL = ("bomb", "damaged_archive", "locked_archive")
-"""Of a file inside an archive, what is not passed over."""
+"""Codes of errors in a file inside an archive that reject the whole archive."""
 
 Paths = Source | Sequence[Source]
-"""Of one file, folder or frame, or of several that are read together."""
+"""One file, folder or frame, or several that are read together."""
 
 
 def read_points(
     paths: Paths, reading: Reading | None = None, locations: LocationSet | None = None
 ) -> Points:
-    """Points of files, of folders of files, and of folders that `nomadp data build` made.
+    """Read points from files, folders of files, or folders made by `nomadp data build`.
 
-    `locations` gives coordinates to rows that only name a place.
+    `locations` gives coordinates to rows that only have a location id.
     """
     points = _read_all(paths, reading or Reading(), locations)
     if points is None:
         raise DomainError(
-            "at least one journey must have 2 stops, and none has; allow a larger radius or a "
-            "shorter stay, or leave --stops out",
+            "at least one trajectory must have 2 stops, got none; use a larger radius or a "
+            "shorter minimum time, or omit --stops",
             code="no_stops",
         )
     return points
 
 
 def read_any_points(paths: Paths, reading: Reading) -> Points | None:
-    """What a person's device reads: refused by its form alone, None if nothing is of use.
+    """Read points on a person's device. None if no value is usable.
 
-    Values that cannot be used leave out their point or its time (`Wishes.lenient`). A place
-    may be known by a name only, for the task, which has its coordinates, is not known yet.
+    Only the format can raise an error. Unusable values drop their point or its time
+    (`Wishes.lenient`). A point may have only a location id: the task, which knows the
+    coordinates, is not known yet.
     """
     wishes = replace(reading.wishes, lenient=True, hours=True)
     return _read_all(paths, replace(reading, wishes=wishes), None)
@@ -92,32 +94,30 @@ def _read_all(paths: Paths, how: Reading, locations: LocationSet | None) -> Poin
     listed: Any = [paths] if one else paths
     files = [file for source in listed for file in _framed_or_files(source, how)]
     if not files:
-        raise SchemaError(
-            "at least one file must be named to be read, got none", code="no_files"
-        )
+        raise SchemaError("at least one file must be given, got none", code="no_files")
     parts = [_lenient(how, _read, file, how, locations) for file in files]
     return _joined(parts, lenient=how.wishes.lenient)
 
 
 def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> Points | None:
-    """What is read; None where a lenient reader is given a known form without usable values."""
+    """Read points. A lenient reader gets None for a known format without usable values."""
     try:
         return read(*given)
     except (BadRows, Unreadable) as refusal:
         is_form = isinstance(refusal, Unreadable) and refusal.code not in VALUES
         if is_form or not how.wishes.lenient:
             raise
-    log.info(f"nothing in {given[0]} can be used")
+    log.info(f"{given[0]}: no usable values")
     return None
 
 
 def _joined(parts: Sequence[Points | None], *, lenient: bool) -> Points | None:
-    found = [part for part in parts if part is not None]
-    return Points.joined(_alike(found) if lenient else found) if found else None
+    present = [part for part in parts if part is not None]
+    return Points.joined(_same_columns(present) if lenient else present) if present else None
 
 
-def _alike(parts: Sequence[Points]) -> list[Points]:
-    """A device reads files together whichever of them has columns that others have not."""
+def _same_columns(parts: Sequence[Points]) -> list[Points]:
+    """The parts with equal columns, so that a device can join files of different kinds."""
     is_named = any(part.location_ids is not None for part in parts)
     return [
         replace(part, uids=None, location_ids=part.location_ids or ("",) * len(part))
@@ -128,13 +128,13 @@ def _alike(parts: Sequence[Points]) -> list[Points]:
 
 
 def _framed_or_files(source: Source, how: Reading) -> list[Any]:
-    """A frame as it is; of a path, the files that are there."""
+    """A frame unchanged; for a path, the files at it."""
     frame = framed(source)
     return _files(Path(source), how) if frame is None else [frame]  # type: ignore[arg-type]
 
 
 def _files(path: Path, how: Reading) -> list[Path]:
-    """What is to be read at a path: itself, or the files of a folder that is none of ours."""
+    """The files to read at a path: itself, or the files of a folder that we did not build."""
     if not path.exists():
         raise SchemaError(
             f"{path} cannot be read: No such file or directory",
@@ -143,22 +143,22 @@ def _files(path: Path, how: Reading) -> list[Path]:
         )
     if not path.is_dir() or how.preset == "geolife" or (path / TRAJECTORIES).exists():
         return [path]
-    inside = [file for file in sorted(path.rglob("*")) if file.is_file()]
-    visible = [file for file in inside if file.name[0] not in "._"]
-    found = [file for file in visible if _is_readable(file)]
-    if not found:
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    visible = [file for file in files if file.name[0] not in "._"]
+    readable = [file for file in visible if _is_readable(file)]
+    if not readable:
         raise SchemaError(
-            f"{path} must hold {TRAJECTORIES} or files that end in {', '.join(READABLE)} or "
-            "are exports of journeys, and holds none",
+            f"{path} must contain {TRAJECTORIES}, files that end in {', '.join(READABLE)}, or "
+            "exports of trajectories, got none of these",
             code="no_readable_files",
         )
-    if len(found) < len(visible):
-        log.info(f"{path}: {len(visible) - len(found)} of {len(visible)} files are not read")
-    return found
+    if len(readable) < len(visible):
+        log.info(f"{path}: ignored {len(visible) - len(readable)} of {len(visible)} files")
+    return readable
 
 
 def _is_readable(file: Path) -> bool:
-    """By its name; of other files and of JSON, by its content."""
+    """Whether we can read a file, by its name or, for JSON and unknown names, its content."""
     if file.name.endswith((*TABLES, ".gpx")):
         return True
     source = file_source(file)
@@ -167,33 +167,33 @@ def _is_readable(file: Path) -> bool:
     try:
         return detected(unpacked(source)) is not None
     except Unreadable as refusal:
-        # What is damaged is refused when it is read; what is something else is passed over.
+        # Damaged JSON raises an error later, when it is read. Other files are ignored.
         return file.name.endswith(GEOJSON) and refusal.code in ("not_json", "not_utf8")
 
 
-def _read(found: Path | Frame, how: Reading, locations: LocationSet | None) -> Points | None:
-    if isinstance(found, Frame):
-        return _shaped(read_frame_points(found, how, locations), how)
+def _read(file: Path | Frame, how: Reading, locations: LocationSet | None) -> Points | None:
+    if isinstance(file, Frame):
+        return _shaped(read_frame_points(file, how, locations), how)
     if how.preset in LAYOUTS:
-        return _shaped(_checkins(found, how), how)
+        return _shaped(_checkins(file, how), how)
     if how.preset == "porto":
-        return _shaped(read_porto_points(found, how.wishes), how)
+        return _shaped(read_porto_points(file, how.wishes), how)
     if how.preset == "geolife":
-        return _shaped(read_geolife_points(found, how.wishes), how)
-    if found.is_dir():
-        world = read_locations(found / LOCATIONS)
-        return _shaped(read_table_points(found / TRAJECTORIES, how, world), how)
-    if not found.name.endswith(PARQUET):
-        source = file_source(found, how.wishes.progress)
+        return _shaped(read_geolife_points(file, how.wishes), how)
+    if file.is_dir():
+        world = read_locations(file / LOCATIONS)
+        return _shaped(read_table_points(file / TRAJECTORIES, how, world), how)
+    if not file.name.endswith(PARQUET):
+        source = file_source(file, how.wishes.progress)
         if is_zip(source.head()):
-            return _archived(found, how)
-        if kind := _kind(found):
+            return _archived(file, how)
+        if kind := _kind(file):
             return _known(unpacked(source), kind, how)
-    return _shaped(_table(found, how, locations), how)
+    return _shaped(_table(file, how, locations), how)
 
 
 def _kind(path: Path) -> str | None:
-    """By content; where that has no signature or is damaged, a suffix may say more."""
+    """The kind of a file by its content or, without a signature, by its suffix."""
     try:
         kind = detected(unpacked(file_source(path)))
     except Unreadable:
@@ -216,31 +216,33 @@ def _known(source: ByteSource, kind: str, how: Reading) -> Points | None:
 
 
 def _shaped(points: Points, how: Reading, usual_hours: float | None = None) -> Points | None:
-    """Split at gaps and thinned, as was asked for."""
+    """Split points at gaps and thin them, as the options say."""
     hours = usual_hours if how.split_hours is None else how.split_hours
     if hours is not None and how.split_hours is None:
-        log.info(f"a new journey begins after a gap of more than {hours:g} h (--split-hours)")
+        log.info(
+            f"a new trajectory starts after a gap of more than {hours:g} h (--split-hours)"
+        )
     always = how.wishes.lenient
     if always:
         points = _usable(points, how)
         hours = None if points.moment_us is None else hours
     if not how.thinning:
         return points if hours is None else points.split(hours)
-    found = how.thinning.of(points, hours, always=always)
-    left = "nothing" if found is None else f"{len(found)} in {len(found.tids)} journeys"
-    log.info(f"{len(points)} points are thinned to {left} by the rule {how.thinning}")
-    return found
+    thinned = how.thinning.of(points, hours, always=always)
+    left = "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
+    log.info(f"thinned {len(points)} points to {left} by the rule {how.thinning}")
+    return thinned
 
 
 def _usable(points: Points, how: Reading) -> Points:
-    found = points.usable(by_place=how.thinning.by_place)
-    if len(found) < len(points):
-        log.info(f"{len(points) - len(found)} of {len(points)} points cannot be used")
-    return found
+    usable = points.usable(by_place=how.thinning.by_place)
+    if len(usable) < len(points):
+        log.info(f"{len(points) - len(usable)} of {len(points)} points are unusable")
+    return usable
 
 
 def _archived(path: Path, how: Reading) -> Points | None:
-    """The files of a zip file that are read here; others are counted."""
+    """Read all supported files in a zip file. The log counts the others."""
     kinds: dict[ByteSource, str] = {}
     refusals = []
     listed = inside(path)
@@ -260,33 +262,33 @@ def _archived(path: Path, how: Reading) -> Points | None:
             else Unreadable(path, code="empty_archive")
         )
     if "records" in kinds.values():
-        # The months of an archive tell the same journeys once more.
+        # The months in an archive contain the same trajectories again.
         kinds = {source: kind for source, kind in kinds.items() if kind != "month"}
-    log.info(f"{path}: {len(kinds)} of {len(listed)} files inside are read")
-    parts = [_lenient(how, _known, *each, how) for each in kinds.items()]
+    log.info(f"{path}: read {len(kinds)} of {len(listed)} files")
+    parts = [_lenient(how, _known, source, kind, how) for source, kind in kinds.items()]
     return _joined(parts, lenient=how.wishes.lenient)
 
 
-def _table(found: Path, how: Reading, locations: LocationSet | None) -> Points:
-    if not found.name.endswith(TABLES):
+def _table(file: Path, how: Reading, locations: LocationSet | None) -> Points:
+    if not file.name.endswith(TABLES):
         raise SchemaError(
-            f"{found} must be an export of journeys or end in {', '.join(READABLE)}, and its "
-            "format is not recognised; name the preset of its program with --from",
+            f"{file} must be an export of trajectories or end in {', '.join(READABLE)}, but "
+            "its format is unknown; select the preset of its program with --from",
             code="unknown_format",
         )
-    if (whole := read_nested_points(found, how, locations)) is None:
-        return read_table_points(found, how, locations)
-    how.check_columns(found, ())
-    return whole
+    if (points := read_nested_points(file, how, locations)) is None:
+        return read_table_points(file, how, locations)
+    how.check_columns(file, ())
+    return points
 
 
 def _checkins(path: Path, reading: Reading) -> Points:
     read = read_checkins(path, reading.preset, progress=reading.wishes.progress)
     lines = ", ".join(map(str, read.malformed_lines))
     log.info(
-        f"{path}: its columns are those of {reading.preset}; each user has one trajectory; "
-        f"{read.malformed} of {read.rows} rows are malformed and left out"
-        + (f", the first on lines {lines}" if lines else "")
+        f"{path}: read the columns of {reading.preset}; each user has one trajectory; dropped "
+        f"{read.malformed} of {read.rows} rows as malformed"
+        + (f", the first in lines {lines}" if lines else "")
     )
     column = {
         "uid": Text(read.uid, read.user_ids),

@@ -1,7 +1,7 @@
-"""Which column is which, in the words of the libraries and data sets people come from.
+"""The column names of other libraries and data sets, and options for reading a file.
 
-Nothing is guessed: a preset or an explicit map says what a name means, the mapping that was
-used is reported, and a column that neither mentions is not looked at.
+Nothing is guessed. A preset or an explicit map says what a column means, and the log says which
+columns were read. All other columns are ignored.
 """
 
 import logging
@@ -31,7 +31,7 @@ KINDS = {
 }
 OURS = tuple(KINDS)
 BY_ID = {name: KINDS[name] for name in ("tid", "seq", "location_id")}
-"""What a table of places by name must have."""
+"""The columns of a table that names locations instead of coordinates."""
 
 PRESETS: dict[str, dict[str, str]] = {
     "nomadp": {name: name for name in OURS},
@@ -52,39 +52,39 @@ PRESETS: dict[str, dict[str, str]] = {
     },
     "ptrail": {"tid": "traj_id", "datetime": "DateTime", "lat": "lat", "lng": "lon"},
 }
-"""Our name of a column to theirs."""
+"""By preset, our column names to those of the other library."""
 
 WHOLE_FILES = ("foursquare", "gowalla", "porto", "geolife")
-"""Presets that are not tables with named columns; each has a reader of its own."""
+"""Presets of file formats without named columns. Each has its own reader."""
 
 
-BY_NAME = ", and where places are named, --locations FILE says where they are"
+BY_NAME = "; for a file with location ids, give the location set with --locations FILE"
 COORDINATES = ({"lat", "lng"}, {"geometry"})
-"""Either says where a point is."""
+"""Alternative sets of columns with the coordinates of a point."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read."""
+    """Options for reading a file of trajectories."""
 
     preset: str = "nomadp"
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Their name of a column to ours; stronger than the preset."""
+    """The file's column names to ours. They take precedence over the preset."""
     wishes: Wishes = field(default_factory=Wishes)
     split_hours: float | None = None
-    """A new trajectory after a gap of more than so many hours."""
+    """Start a new trajectory after a gap of more than this many hours."""
     clock: bool = True
-    """Whether times are read where a seq already says the order."""
+    """Whether to read times even if a seq already gives the order."""
     raw_signals: bool = False
-    """Whether the raw signals of a Google Timeline are read, too."""
+    """Whether to read the raw signals of a Google Timeline, too."""
     thinning: Thinning = field(default_factory=Thinning)
-    """By which rules points become fewer, after reading."""
+    """Rules that reduce the number of points after reading."""
 
     def __post_init__(self) -> None:
         known = (*PRESETS, *WHOLE_FILES)
         if self.preset not in known:
             raise SchemaError(
-                f"unknown column preset '{self.preset}'; choose one of {', '.join(known)}"
+                f"preset must be one of {', '.join(known)}, got {self.preset}"
                 f"{_did_you_mean(self.preset, known)}",
                 code="unknown_preset",
                 preset=self.preset,
@@ -92,7 +92,8 @@ class Reading:
             )
         if self.columns and self.preset in WHOLE_FILES:
             raise SchemaError(
-                f"{self.preset} files have no named columns to map; leave it out",
+                f"columns must not be mapped for {self.preset} files, which have no named "
+                "columns; omit the map",
                 code="no_named_columns",
                 preset=self.preset,
             )
@@ -105,19 +106,22 @@ class Reading:
             )
 
     def theirs(self) -> dict[str, str]:
-        """Our names to theirs, whether or not the file has them."""
+        """Our column names to those expected in the file, whether or not it has them."""
         mapped = {ours: theirs for theirs, ours in self.columns.items()}
         taken = set(self.columns)
         preset = PRESETS[self.preset]
         return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
 
     def check_columns(self, path: AnyPath | Frame, header: Sequence[str]) -> None:
-        """Refuse a map from a column that is not there: people would be taken for one."""
+        """Raise `SchemaError` if a mapped column is missing.
+
+        Without its user column, for example, a file of many people would look like one person.
+        """
         for theirs in self.columns:
             if theirs not in header:
                 raise SchemaError(
                     f"{called(path)} must have the column {theirs}, which --columns maps to "
-                    f"{self.columns[theirs]}, and has not{_hint(theirs, header)}",
+                    f"{self.columns[theirs]}, but it is missing{_hint(theirs, header)}",
                     code="columns_missing",
                     missing=(theirs,),
                     suggestion=_suggestion(theirs, header),
@@ -130,55 +134,57 @@ class Reading:
         header: Sequence[str],
         where: Sequence[set[str]] = COORDINATES,
     ) -> dict[str, str]:
-        """Our names to the file's, for the columns it has; refuses what cannot be enough.
+        """Our column names to the file's, for the columns that it has.
 
-        `where` lists the sets of columns of which any one says where a point is.
+        Raises `SchemaError` if these columns are not sufficient. `where` lists alternative sets
+        of columns that give the place of a point.
         """
         self.check_columns(path, header)
         known = self.theirs()
-        found = {ours: theirs for ours, theirs in known.items() if theirs in header}
-        repeated = [theirs for theirs in found.values() if list(header).count(theirs) > 1]
+        columns = {ours: theirs for ours, theirs in known.items() if theirs in header}
+        repeated = [theirs for theirs in columns.values() if list(header).count(theirs) > 1]
         if repeated:
             raise SchemaError(
-                f"{called(path)} must name the column {repeated[0]} only once",
+                f"{called(path)} must have only one column {repeated[0]}, got several; "
+                "rename them",
                 code="column_repeated",
                 column=repeated[0],
             )
-        located = any(columns <= found.keys() for columns in where)
-        places = " or ".join(" and ".join(sorted(each)) or "geometry" for each in where)
-        ordered = found.keys() & {"tid", "uid"} and found.keys() & {"seq", "datetime"}
+        located = any(names <= columns.keys() for names in where)
+        places = " or ".join(" and ".join(sorted(names)) or "geometry" for names in where)
+        ordered = columns.keys() & {"tid", "uid"} and columns.keys() & {"seq", "datetime"}
         if not (located and ordered):
             raise SchemaError(
-                f"{called(path)} must say whose (tid or uid), when (datetime or seq) and where "
-                f"({places}), in columns separated by commas; preset {self.preset} looks for "
-                f"{', '.join(known.values())}, and of these it has "
-                f"{', '.join(found.values()) or 'none'}; {_how_to_name(path, header)}"
-                + ("" if located or "location_id" not in found else BY_NAME),
+                f"{called(path)} must have columns that say whose each point is (tid or uid), "
+                f"when (datetime or seq) and where ({places}), separated by commas; preset "
+                f"{self.preset} looks for {', '.join(known.values())} and finds "
+                f"{', '.join(columns.values()) or 'none'}; {_how_to_name(path, header)}"
+                + ("" if located or "location_id" not in columns else BY_NAME),
                 code="columns_insufficient",
                 preset=self.preset,
-                used=tuple(found.values()),
+                used=tuple(columns.values()),
                 separator=_separator(header),
             )
-        if "seq" in found and not self.clock:
-            found.pop("datetime", None)
-        if {"lat", "lng"} <= found.keys():
-            found.pop("geometry", None)
-        used = ", ".join(t if t == o else f"{t} as {o}" for o, t in found.items())
-        whose = "" if "tid" in found else "; without a tid, each user has one trajectory"
-        ignored = len(header) - len(found)
-        log.info(f"{called(path)}: columns {used} are read, {ignored} ignored{whose}")
-        return found
+        if "seq" in columns and not self.clock:
+            columns.pop("datetime", None)
+        if {"lat", "lng"} <= columns.keys():
+            columns.pop("geometry", None)
+        used = ", ".join(t if t == o else f"{t} as {o}" for o, t in columns.items())
+        whose = "" if "tid" in columns else "; each user has one trajectory (no tid)"
+        ignored = len(header) - len(columns)
+        log.info(f"{called(path)}: read columns {used}; others ignored: {ignored}{whose}")
+        return columns
 
 
 def _hint(theirs: str, header: Sequence[str]) -> str:
-    """Why a column may not have been found."""
+    """Why a column may be missing."""
     if "=" in theirs:
-        return "; give each column a --columns of its own"
+        return "; use one --columns option per column"
     return _separated(header) or _did_you_mean(theirs, header)
 
 
 def _separated(header: Sequence[str]) -> str:
-    """What to do about a table that looks like one column: many a program writes semicolons."""
+    """A remedy for a table that looks like one column: many programs write semicolons."""
     name = _separator(header)
     return f"; its columns are separated by {name}: save it with commas instead" if name else ""
 
@@ -192,8 +198,8 @@ def _separator(header: Sequence[str]) -> str | None:
 
 def _how_to_name(path: AnyPath | Frame, header: Sequence[str]) -> str:
     if isinstance(path, Frame):
-        return "rename its columns, or say what they mean with Reading(columns={theirs: ours})"
-    return _separated(header).removeprefix("; ") or "name others with --columns THEIRS=OURS"
+        return "rename its columns, or map them with Reading(columns={theirs: ours})"
+    return _separated(header).removeprefix("; ") or "map others with --columns THEIRS=OURS"
 
 
 def _did_you_mean(name: str, known: Sequence[str]) -> str:
@@ -206,19 +212,19 @@ def _suggestion(name: str, known: Sequence[str]) -> str | None:
 
 
 def parse_columns(texts: Sequence[str]) -> dict[str, str]:
-    """From `theirs=ours` texts."""
+    """A column map from texts such as `theirs=ours`."""
     columns: dict[str, str] = {}
     for text in texts:
         theirs, equals, ours = text.rpartition("=")
         if not (theirs and equals and ours) or theirs in columns:
             raise SchemaError(
-                f"a column map must be THEIRS=OURS, each of theirs once, got {text}",
+                f"a column map must be THEIRS=OURS, with each of THEIRS only once, got {text}",
                 code="invalid_column_map",
             )
         columns[theirs] = ours
     if len(set(columns.values())) < len(columns):
         raise SchemaError(
-            "two columns must not be mapped to the same name, and are",
+            "columns must be mapped to different names, got the same name twice",
             code="column_mapped_twice",
         )
     return columns

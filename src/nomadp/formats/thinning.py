@@ -1,7 +1,7 @@
-"""Fewer points by rules that have a name: at intervals, evenly along the way, or stops only.
+"""Rules that reduce the number of points: at intervals, evenly along the way, or only stops.
 
-GPS is not check-ins: a track has a point a second, and a mechanism needs a handful. Points in,
-points out; every rule says itself what it does, and nothing is decided by anybody else's data.
+A GPS track has one point per second, but a mechanism needs only a few per trajectory. A rule
+maps points to points. It describes itself in words and depends on no other person's data.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SECOND_US = 1_000_000
 
 @dataclass(frozen=True)
 class Thinning:
-    """What becomes of points after reading, in this order: stops, intervals, evenly."""
+    """The rules to apply after reading, in this order: stops, intervals, even spacing."""
 
     stops: StopRule | None = None
     every_s: float | None = None
@@ -30,34 +30,34 @@ class Thinning:
     def __post_init__(self) -> None:
         if self.stops is not None and self.every_s is not None:
             raise DomainError(
-                "stops and intervals exclude each other, got both",
+                "thinning must be by stops or by intervals, got both; choose one",
                 code="thinning_rules_conflict",
             )
         if self.every_s is not None and not 0 < self.every_s <= 1e9:
             raise DomainError(
-                f"an interval must be above 0 seconds, got {self.every_s:g}",
+                f"an interval must be above 0 s and at most 1e9 s, got {self.every_s:g} s",
                 code="interval_out_of_range",
             )
         if self.points is not None and not 2 <= self.points <= 1_000_000:
             raise DomainError(
-                f"points must be 2 to a million, got points={self.points}",
+                f"points must be from 2 to 1000000, got points={self.points}",
                 code="point_count_out_of_range",
             )
 
     def __str__(self) -> str:
-        """The rules in words, with all that they depend on."""
+        """The rules in words, with all parameters."""
         rules = []
         if self.stops is not None:
             rules.append(str(self.stops))
         if self.every_s is not None:
             rules.append(
-                f"every {self.every_s:g} s: of each such stretch since a journey's first point "
-                "the first, and the journey's last"
+                f"every {self.every_s:g} s: keep the first point of each such interval, "
+                "counted from the trajectory's first point, and its last point"
             )
         if self.points is not None:
             rules.append(
-                f"{self.points} points: evenly along the straight lines between a journey's "
-                "points, from its first to its last"
+                f"{self.points} points: place them evenly along the straight lines between the "
+                "trajectory's points, from the first to the last"
             )
         return "; then ".join(rules)
 
@@ -66,60 +66,65 @@ class Thinning:
 
     @property
     def by_place(self) -> bool:
-        """Whether the rules need to know where points are."""
+        """Whether the rules need coordinates."""
         return self.stops is not None or self.points is not None
 
     def of(
         self, points: Points, split_hours: float | None = None, *, always: bool = False
     ) -> Points | None:
-        """The points by these rules, split at gaps, if any are left.
+        """Split points at gaps and apply the rules. None if no point is left.
 
-        A stay that is as long as a gap ends a journey of stops. ``always``: something is left
-        of every trajectory.
+        With stops, a stay that is longer than the gap also ends a trajectory. With ``always``,
+        every trajectory keeps at least one point.
         """
         if self.stops is not None:
-            found = stops(points, self.stops, split_hours, always=always)
+            thinned = stops(points, self.stops, split_hours, always=always)
         else:
-            found = points if split_hours is None else points.split(split_hours)
-        is_clocked = not always or points.moment_us is not None
-        if found is not None and self.every_s is not None and is_clocked:
-            found = every(found, self.every_s)
-        return found if found is None or self.points is None else along(found, self.points)
+            thinned = points if split_hours is None else points.split(split_hours)
+        has_times = not always or points.moment_us is not None
+        if thinned is not None and self.every_s is not None and has_times:
+            thinned = every(thinned, self.every_s)
+        return (
+            thinned if thinned is None or self.points is None else along(thinned, self.points)
+        )
 
 
 def every(points: Points, interval_s: float) -> Points:
-    """Of each stretch of so many seconds since its first point the first, and the last."""
+    """The first point of each interval since the trajectory's first point, and its last point."""
     if points.moment_us is None:
         raise DomainError(
-            "points can be thinned by time only where times are known", code="times_required"
+            "points must have times to be thinned by time, got points without",
+            code="times_required",
         )
     start = points.moment_us[points.offsets[:-1]][points.owner]
-    stretch = (points.moment_us - start) // max(1, round(interval_s * SECOND_US))
+    interval = (points.moment_us - start) // max(1, round(interval_s * SECOND_US))
     keep = np.ones(len(points), dtype=np.bool_)
-    keep[1:] = (np.diff(stretch) != 0) | (np.diff(points.owner) != 0)
+    keep[1:] = (np.diff(interval) != 0) | (np.diff(points.owner) != 0)
     keep[points.offsets[1:] - 1] = True
     return points.kept(keep)
 
 
 def along(points: Points, count: int) -> Points:
-    """Every trajectory as so many points, evenly spaced along its way.
+    """Every trajectory as ``count`` points, evenly spaced along its length.
 
-    A journey that never moves is its place so many times. Places that had names lose them.
+    A trajectory that never moves repeats its place. Location ids are dropped, because new points
+    lie between the named ones.
     """
     first, last = points.offsets[:-1], points.offsets[1:] - 1
     way_km = np.cumsum(points.steps_km())
     begin_km, whole_km = way_km[first], way_km[last] - way_km[first]
     share = np.linspace(0.0, 1.0, count)
-    wanted = (begin_km[:, np.newaxis] + whole_km[:, np.newaxis] * share).ravel()
-    journey = np.repeat(np.arange(len(first)), count)
-    after = np.clip(np.searchsorted(way_km, wanted), first[journey], last[journey])
-    before = np.maximum(after - 1, first[journey])
+    target_km = (begin_km[:, np.newaxis] + whole_km[:, np.newaxis] * share).ravel()
+    # The two points between which each new point lies, and where between them.
+    trajectory = np.repeat(np.arange(len(first)), count)
+    after = np.clip(np.searchsorted(way_km, target_km), first[trajectory], last[trajectory])
+    before = np.maximum(after - 1, first[trajectory])
     gap_km = way_km[after] - way_km[before]
     part = np.where(
-        gap_km > 0, (wanted - way_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
+        gap_km > 0, (target_km - way_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
     )
     part = np.clip(part, 0.0, 1.0)
-    # Not by arithmetic: the ends of a journey are its own to the bit.
+    # Both ends are copied, so that rounding cannot change them.
     ends = {0: first, count - 1: last}
     for k, row in ends.items():
         before[k::count] = after[k::count] = row
@@ -141,21 +146,21 @@ def _between(column: Any, before: Any, after: Any, part: Any) -> Any:
 
 
 def _turned(lng: Any, before: Any, after: Any, part: Any) -> Any:
-    """The short way round, also across the date line."""
+    """Longitudes interpolated the short way round, also across the date line."""
     turn = lng[after] - lng[before]
     turn = turn - 360.0 * np.round(turn / 360.0)
-    found = lng[before] + turn * part
-    return np.where(np.abs(found) > 180.0, found - 360.0 * np.sign(found), found)
+    turned = lng[before] + turn * part
+    return np.where(np.abs(turned) > 180.0, turned - 360.0 * np.sign(turned), turned)
 
 
 def _clocks(points: Points, before: Any, after: Any, part: Any) -> Any:
-    """By the clock of the point before; by none where that has none."""
+    """Local times with the offset of the point before; unknown if that one's is unknown."""
     if points.moment_us is None or points.local_us is None:
         return None
     moment_us = _moments(points.moment_us, before, after, part)
-    shown = points.local_us[before]
-    ahead_us = shown - points.moment_us[before]
-    return np.where(shown == UNKNOWN_CLOCK, UNKNOWN_CLOCK, moment_us + ahead_us)
+    local_us = points.local_us[before]
+    offset_us = local_us - points.moment_us[before]
+    return np.where(local_us == UNKNOWN_CLOCK, UNKNOWN_CLOCK, moment_us + offset_us)
 
 
 def _moments(column: Any, before: Any, after: Any, part: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Why an export cannot be read: a stable word, and a sentence that never quotes it.
+"""Why an export cannot be read: a stable code, and a message that never quotes the file.
 
-Another language's importer refuses the same files by the same words (tests/imports).
+The importers in other languages reject the same files with the same codes (tests/imports).
 """
 
 from nomadp.errors import SchemaError
@@ -13,59 +13,65 @@ READS = (
 )
 
 REASONS = {
-    "not_json": "must be well-formed JSON, and is cut short or damaged; export it again",
-    "not_utf8": "must be encoded in UTF-8, and is not; save it as UTF-8",
-    "unknown_json": f"must be {READS}, and is other JSON",
+    "not_json": "must be well-formed JSON, but it is truncated or damaged; export it again",
+    "not_utf8": "must be encoded in UTF-8, but it is not; save it as UTF-8",
+    "unknown_json": f"must be {READS}, but it is other JSON",
     "timeline_edits": (
-        "holds the edits of a Google Timeline, which are no journeys; give the Timeline export "
-        "of the phone, or Records.json of the same archive"
+        "contains the edits of a Google Timeline, which are not trajectories; use the phone's "
+        "Timeline export, or Records.json from the same archive"
     ),
     "raw_only": (
-        "is a Google Timeline that holds raw signals only; add --raw-signals to read them, or "
-        "export again once the phone has made its Timeline"
+        "is a Google Timeline that contains only raw signals; add --raw-signals to read them, "
+        "or export it again after the phone has built its Timeline"
     ),
     "no_places": (
-        "must have at least one place with a time, and none of its entries has both in a form "
-        "that is known; where its times name no zone, --time-zone says where the clock stood"
+        "must contain at least one place with a time, but no entry has both in a known form; "
+        "if its times have no time zone, set it with --time-zone"
     ),
-    "too_large": "must be of entries of at most 16 million characters, and one is longer",
-    "not_xml": "must be well-formed XML, and is cut short or damaged",
-    "doctype": "must not have a document type declaration, and has one",
-    "too_deep": "must not nest elements more than 100 deep, and does",
-    "unknown_xml": "must be GPX or KML, and is other XML",
-    "web_page": "is a web page, not an export of journeys; download the file itself",
-    "tcx": "is a TCX file, which is not read; export GPX instead",
-    "fit": "is a FIT file, which is not read; export GPX instead",
-    "damaged_archive": "must be a whole archive (zip or gzip), and is damaged or not one",
-    "locked_archive": "must be an archive without a password or a rare method of packing",
+    "too_large": "must have entries of at most 16 million characters, but one is longer",
+    "not_xml": "must be well-formed XML, but it is truncated or damaged",
+    "doctype": "must not have a document type declaration, but it has one",
+    "too_deep": "must not nest elements more than 100 levels deep, but it does",
+    "unknown_xml": "must be GPX or KML, but it is other XML",
+    "web_page": "is a web page, not an export of trajectories; download the file itself",
+    "tcx": "is a TCX file, which is not supported; export GPX instead",
+    "fit": "is a FIT file, which is not supported; export GPX instead",
+    "damaged_archive": "must be a complete zip or gzip archive, but it is damaged or not one",
+    "locked_archive": (
+        "must be an archive without a password that uses a common compression method, but it "
+        "is not"
+    ),
     "bomb": (
-        "unpacks to more than 200 times its size or over 4 GB, which no export does; unpack it "
-        "yourself if you trust it"
+        "expands to more than 200 times its size or to over 4 GB, which no export does; unpack "
+        "it yourself if you trust it"
     ),
-    "empty_archive": "must hold at least one file that is read here, and holds none",
+    "empty_archive": "must contain at least one file of a supported format, but it has none",
 }
-"""By their codes. Importers in other languages write them with hyphens."""
+"""Messages by error code. Importers in other languages write the codes with hyphens."""
 
 
 class Unreadable(SchemaError):
-    """A file that is refused for one of `REASONS`; it is named, never quoted."""
+    """A file that is rejected for one of `REASONS`. The error names it and never quotes it."""
 
     def __init__(self, label: object, *, code: str | None = None) -> None:
-        # An error that comes from another process has its whole message, and no code yet.
+        # An error that comes from another process has a complete message, and no code yet.
         super().__init__(f"{label} {REASONS[code]}" if code else str(label), code=code)
 
     @property
     def reason(self) -> str:
-        """The code as other languages write it."""
+        """The code with hyphens, as importers in other languages write it."""
         return self.code.replace("_", "-")
 
 
 class BadRows(SchemaError):
-    """A file of a known form whose values break a rule: a device reports all the same."""
+    """A file of a known format whose values break a rule.
+
+    A device reports anyway: whether it reports must not depend on private values.
+    """
 
 
 class BadContent(Exception):
-    """What an importer raises of a stream it cannot read; its reader names the file."""
+    """An importer cannot read a stream. Its caller catches this and names the file."""
 
     def __init__(self, *, code: str) -> None:
         super().__init__(code)

@@ -1,4 +1,4 @@
-"""Zones of a GeoJSON file (RFC 7946): polygons with a name each. Such a file is public."""
+"""Zones from a public GeoJSON file (RFC 7946): polygons, each with a name."""
 
 import inspect
 import io
@@ -37,14 +37,14 @@ log = logging.getLogger(__name__)
 
 
 class GeoObject(Protocol):
-    """What GeoPandas and others say of features, as GeoJSON would."""
+    """An object of GeoPandas and others that describes itself as GeoJSON."""
 
     @property
     def __geo_interface__(self) -> Mapping[str, Any]: ...
 
 
 def is_geo(found: object) -> TypeGuard[GeoObject]:
-    """Without asking it: to tell all features takes long, and may fail."""
+    """Whether an object has the property. It is not called: that may be slow, or fail."""
     return inspect.getattr_static(found, "__geo_interface__", None) is not None
 
 
@@ -57,21 +57,22 @@ NAMES = ("name", "id")
 def read_zones(
     path: AnyPath | GeoObject, locations: LocationSet, name: str | None = None
 ) -> Zones:
-    """The polygons of a file as zones, called by the property ``name``: name or id by default.
+    """Read the polygons of a GeoJSON file as zones.
 
-    Features of one name are one zone, those that are no polygons are left out. A frame of
-    GeoPandas is read as the file that it would be written to.
+    Each zone is named by the property ``name``, by default `name` or `id`. Features of the same
+    name are one zone. Features that are no polygons are ignored. Instead of a path you can pass
+    a frame of GeoPandas.
     """
     polygons, names = read_polygons(path, name)
     zones = polygon_zones(locations, polygons, names)
-    log.info(f"{len(set(names))} areas make {len(zones)} zones with a location")
+    log.info(f"{len(set(names))} areas give {len(zones)} zones that contain a location")
     return zones
 
 
 def read_polygons(
     path: AnyPath | GeoObject, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
-    """The polygons of a file, a border and its holes each, and what each is called."""
+    """The polygons of a file (a border and its holes each), and the name of each."""
     if not isinstance(path, str | PathLike):
         return polygons_in(_framed(path), name)
     found = file_path(path, GEOJSON)
@@ -88,8 +89,8 @@ def _framed(areas: Any) -> ByteSource:
     except Exception as error:  # whatever GeoPandas, its projections or others raise
         why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
         raise SchemaError(
-            f"{named} must have polygons that can be told in longitude and latitude, and has "
-            f"not ({why}); set its geometry and its crs",
+            f"{named} must have polygons that can be converted to longitude and latitude, got "
+            f"{why}; set its geometry and its crs",
             code="geometry_unreadable",
             cause=type(error).__name__,
         ) from error
@@ -99,7 +100,7 @@ def _framed(areas: Any) -> ByteSource:
 def polygons_in(
     found: ByteSource, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
-    """The same of bytes that are no file."""
+    """Like `read_polygons`, from a source of bytes."""
     _check_most(found, found.size / 1e6, MEGABYTES_MAX, "MB")
     listed = features(found)
     try:
@@ -116,27 +117,27 @@ def polygons_in(
     polygons = [polygon for each in parts for polygon in each]
     if not polygons:
         raise SchemaError(
-            f"{found} must have a Polygon or MultiPolygon, and none of its {len(listed)} "
-            "features is one",
+            f"{found} must have at least one Polygon or MultiPolygon, got none in "
+            f"{len(listed)} features",
             code="no_polygons",
             features=len(listed),
         )
     corners = sum(len(ring) for polygon in polygons for ring in polygon)
     _check_most(found, corners, CORNERS_MAX, "corners")
     log.info(
-        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; "
-        f"{parts.count([])} features are no polygons and left out"
+        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; ignored "
+        f"{parts.count([])} features that are no polygons"
     )
     return polygons, names
 
 
 def write_polygons(path: Path, polygons: Mapping[str, Sequence[Polygon]]) -> None:
-    """What `read_polygons` reads, a line for each polygon: its rings, its property ``name``."""
+    """Write a file for `read_polygons`: one line per polygon, with its property ``name``."""
     path.write_bytes(polygons_bytes(polygons))
 
 
 def polygons_bytes(polygons: Mapping[str, Sequence[Polygon]]) -> bytes:
-    """The same as bytes."""
+    """The contents of such a file."""
     made = (
         feature("Polygon", [*map(_closed, polygon)], name=name)
         for name, each in polygons.items()
@@ -146,7 +147,7 @@ def polygons_bytes(polygons: Mapping[str, Sequence[Polygon]]) -> bytes:
 
 
 def _closed(ring: Any) -> list[list[float]]:
-    """Its first position again as its last, as files have it."""
+    """The ring with its first position repeated at the end, as GeoJSON requires."""
     corner: list[list[float]] = np.asarray(ring, dtype=np.float64).tolist()
     return corner if corner[0] == corner[-1] else [*corner, corner[0]]
 
@@ -161,29 +162,27 @@ def _check_most(path: ByteSource, count: float, most: int, what: str) -> None:
         )
 
 
-def zones_by(asked: str | Path, locations: LocationSet) -> Zones:
-    """As somebody asks for them on a command line: a rule, or a file of polygons."""
-    return (
-        zones_of(locations, asked) if isinstance(asked, str) else read_zones(asked, locations)
-    )
+def zones_by(rule: str | Path, locations: LocationSet) -> Zones:
+    """Zones as given on a command line: by a rule, or by a file of polygons."""
+    return zones_of(locations, rule) if isinstance(rule, str) else read_zones(rule, locations)
 
 
 def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
-    """A property of a feature, or its own id, as text."""
+    """The name of a feature as text: one of its properties, or its id."""
     known = {"id": feature.get("id")} | feature["properties"]
-    wanted = NAMES if name is None else (name,)
-    found = next((known[key] for key in wanted if known.get(key) is not None), None)
-    if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+    keys = NAMES if name is None else (name,)
+    value = next((known[key] for key in keys if known.get(key) is not None), None)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise BadValue(
             row,
-            f"must have a text or a whole number as {' or '.join(wanted)}, to be called by",
+            f"must have text or a whole number as {' or '.join(keys)}, which names its zone",
             code="name_missing",
         )
-    return str(found)
+    return str(value)
 
 
 def _polygons(row: int, geometry: Mapping[str, Any]) -> list[list[Floats]]:
-    """None for a geometry of another kind."""
+    """The polygons of a geometry; none for geometries of another type."""
     kind = geometry.get("type")
     place: Any = geometry.get("coordinates")
     if kind not in ("Polygon", "MultiPolygon"):
@@ -205,19 +204,21 @@ def _ring(row: int, ring: Any) -> Floats:
         corner = np.empty(0)
     if corner.dtype.kind not in "if" or corner.ndim != 2 or corner.shape[1] != 2:
         raise BadValue(
-            row, "must have rings of positions, each of two or more numbers", code="not_a_ring"
+            row,
+            "must have rings of positions, each with at least two numbers",
+            code="not_a_ring",
         )
     if len(corner) < 4:
         raise BadValue(
             row,
-            f"must have rings of 4 positions or more, got {len(corner)}",
+            f"must have rings of at least 4 positions, got {len(corner)}",
             code="ring_too_short",
             positions=len(corner),
         )
     if not (np.abs(corner) <= (180, 90)).all():
         raise BadValue(
             row,
-            "must be in degrees of longitude and latitude (WGS84), and is not; transform it "
+            "must be in degrees of longitude and latitude (WGS84), but it is not; transform it "
             "to EPSG:4326 first",
             code="not_degrees",
         )

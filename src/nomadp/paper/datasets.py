@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.analysis.measures import Yardstick
-from nomadp.datasets.built import lacking, read_built
+from nomadp.datasets.built import missing_files, read_built
 from nomadp.datasets.campus import build_campus, campus_walks
 from nomadp.datasets.city import synthetic_city
 from nomadp.datasets.popular import most_popular
@@ -99,9 +99,9 @@ class Catalogue:
         """The sets that are compared; the paper's four first, in its order."""
         if self.folder is None:
             return CITY, CAMPUS
-        if not lacking(self.folder):
+        if not missing_files(self.folder):
             return (self.folder.resolve().name,)
-        found = [path.name for path in _folders(self.folder) if not lacking(path)]
+        found = [path.name for path in _folders(self.folder) if not missing_files(path)]
         if not found:
             others = ", ".join(self.left_out)
             raise SchemaError(
@@ -117,12 +117,12 @@ class Catalogue:
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """Folders beside the sets that are none, and what each lacks to be one."""
-        if self.folder is None or not lacking(self.folder):
+        if self.folder is None or not missing_files(self.folder):
             return ()
         return tuple(
-            f"{path.name} lacks {' and '.join(lacking(path))}"
+            f"{path.name} lacks {' and '.join(missing_files(path))}"
             for path in sorted(_folders(self.folder))
-            if lacking(path) and not path.name.startswith(".")
+            if missing_files(path) and not path.name.startswith(".")
         )
 
     @property
@@ -147,7 +147,7 @@ class Catalogue:
                 code="data_set_generated",
                 data_set=name,
             )
-        return self.folder / name if lacking(self.folder) else self.folder
+        return self.folder / name if missing_files(self.folder) else self.folder
 
 
 def set_label(name: str) -> str:
