@@ -79,7 +79,7 @@ import * as probe from "./probe.js";
 onmessage = async ({ data: [name, args] }) => postMessage(await probe[name](...args));
 """
 IN_PAGE = "async ([name, args]) => (await import('/probe.js'))[name](...args)"
-IN_WORKER = """(asked) => new Guarantee((answer, refuse) => {
+IN_WORKER = """(asked) => new Promise((answer, refuse) => {
   const worker = new Worker("/worker.js", { type: "module" });
   worker.onmessage = ({ data }) => answer(data);
   worker.onerror = refuse;

@@ -38,6 +38,7 @@ from nomadp.collector.connections import open_store
 from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Request, Route
@@ -52,7 +53,7 @@ NO_MAPS = "HTMLCanvasElement.prototype.getContext = () => null"
 NO_LOCKS = "Object.defineProperty(navigator, 'locks', { value: undefined })"
 SLOW_LOCKS = """const ask = LockManager.prototype.request;
 LockManager.prototype.request = async function (...asked) {
-  await new Guarantee((done) => setTimeout(done, 1000));
+  await new Promise((done) => setTimeout(done, 1000));
   return ask.apply(this, asked);
 }"""
 """A ledger takes its time to open."""
@@ -263,13 +264,13 @@ def only_the_report(found: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("mode", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
 )
 def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
-    chromium: "Browser", collector: Process, theme: str, screen: Any
+    chromium: "Browser", collector: Process, mode: str, screen: Any
 ) -> None:
-    palette = theme()[theme]
-    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+    palette = theme()[mode]
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=mode) as found:
         page = found.page
         found.draw_on_map()
         found.press("use-drawn")
@@ -280,7 +281,7 @@ def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
         drawn(page)
         image = pixels(page)
         assert part(image, palette["map"]) > 0.5
-        assert part(image, INK[theme], near=40) > 0.001
+        assert part(image, INK[mode], near=40) > 0.001
         assert part(image, palette["accent"], near=40) > 0.0001  # one place is a dot
         assert found.posted == []
         found.press("to-sending")
@@ -996,12 +997,12 @@ def test_a_preview_that_nobody_waits_for_is_on_no_map(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("mode", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
 )
 def test_every_step_can_be_used_by_everybody(
-    chromium: "Browser", collector: Process, theme: str, screen: Any
+    chromium: "Browser", collector: Process, mode: str, screen: Any
 ) -> None:
-    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=mode) as found:
         page = found.page
         found.draw_on_map()
 
