@@ -465,7 +465,7 @@ def test_a_file_that_is_no_export_is_refused_and_not_quoted(
         found.page.locator("#file").set_input_files(IMPORTS / name)
         said = found.refused(code, ".card .trouble")
         assert not re.search(r"\d", said.inner_text())
-        wording("pages", f"contribute: file refused, {code}", said.inner_text())
+        wording("contributors", f"file refused, {code}", said.inner_text())
         found.step(1)
 
 
@@ -507,7 +507,7 @@ def test_of_a_closed_task_no_step_is_offered(
         main.wait_for()
         found.receipts("accepted")
         said = main.locator(":scope > h1, :scope > p.lead").all_inner_texts()
-        wording("pages", "contribute: closed", "\n".join(said))
+        wording("contributors", "closed", "\n".join(said))
         assert found.page.locator(".steps, #send, #file").count() == 0
         assert len(found.posted) == 1
         found.page.goto(found.page.url.replace(found.bundle.task.id, TRIPS.task.id))
@@ -623,8 +623,8 @@ def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
             found.to_preview()
             law = found.page.locator("[data-drawn='1']")
             expect(law).to_have_attribute("data-guess", guess)
-            said = re.sub(r"^Of 1 drawn, \d", "Of 1 drawn, N", law.inner_text())
-            wording("pages", f"contribute: preview, guess is {guess}", said)
+            said = re.sub(r"(?<=answer: )\d", "N", law.inner_text())
+            wording("contributors", f"preview, guess is {guess}", said)
 
 
 def chance(bundle: TaskBundle) -> float:
@@ -711,7 +711,7 @@ def test_why_a_task_could_not_be_fetched_is_told(
         found.page.reload()
         main = found.page.locator(f"#main[data-state=refused][data-code={code}]")
         expect(main).to_have_attribute("data-status", str(status))
-        wording("pages", f"contribute: task not fetched, {status}", main.inner_text())
+        wording("contributors", f"task not fetched, {status}", main.inner_text())
 
 
 def test_why_a_report_was_refused_is_told(
@@ -729,7 +729,7 @@ def test_why_a_report_was_refused_is_told(
             assert found.send() == f"stopped: refused ({kind})"
             told.append(found.page.locator("#receipt dd").last.inner_text())
             found.page.reload()
-    wording("pages", "contribute: refused reports", "\n".join(told))
+    wording("contributors", "refused reports", "\n".join(told))
 
 
 def test_without_a_durable_ledger_nothing_is_sent(
@@ -755,7 +755,7 @@ def test_another_task_under_its_address_is_refused(
         main.wait_for()
         assert found.page.locator(".steps").count() == 0
         ids = {TRIPS.task.id: "EXPECTED", ATLAS.task.id: "GOT"}
-        wording("pages", "contribute: another task", main.inner_text(), hide=ids)
+        wording("contributors", "another task", main.inner_text(), hide=ids)
 
 
 @pytest.mark.parametrize("bundle", [ATLAS, TRIPS, WEEKDAYS], ids=["atlas", "trips", "weekdays"])
@@ -824,9 +824,7 @@ def test_the_words_of_every_step(
         hidden = {body: "BYTES", report: "REPORT"}
         words_of_step(found, wording, "receipt", hidden)
         table = found.page.locator("#receipts").inner_text()
-        wording(
-            "pages", "contribute: receipts", without_numbers(table.replace(report, "REPORT"))
-        )
+        wording("contributors", "receipts", without_numbers(table.replace(report, "REPORT")))
 
 
 def words_of_step(
@@ -839,7 +837,7 @@ def words_of_step(
     text = "\n\n".join(found.page.locator(".step-head, .panel").all_inner_texts())
     for value, word in {**(hidden or {}), found.bundle.task.id: "TASK"}.items():
         text = text.replace(value, word)
-    wording("pages", f"contribute: {name}", text if hidden is None else without_numbers(text))
+    wording("contributors", f"{name}", text if hidden is None else without_numbers(text))
 
 
 def test_the_words_around_the_steps(
@@ -850,8 +848,8 @@ def test_the_words_around_the_steps(
         hidden = {task.id: "TASK", task.locations_sha256: "HASH", task.domain_sha256: "HASH"}
         for name in (".head", "#guarantee", "#check"):
             text = found.page.locator(name).inner_text()
-            name = f"contribute: {name.strip('.#')}"
-            wording("pages", name, text, hide={**hidden, port: "PORT"})
+            name = name.strip(".#")
+            wording("contributors", name, text, hide={**hidden, port: "PORT"})
 
 
 @pytest.mark.slow

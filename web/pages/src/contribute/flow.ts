@@ -78,7 +78,7 @@ export class Flow {
       this.bench.useMap(map);
     } catch {
       const words =
-        "This browser draws no maps, since it has no WebGL; lists and tables have everything.";
+        "This browser cannot draw maps, because it has no WebGL. You can use the lists instead.";
       this.mapPlace.classList.add("none");
       this.mapPlace.textContent = words;
     }
@@ -142,14 +142,14 @@ export class Flow {
         h(
           "p",
           { class: "lead" },
-          "Take part from this browser. Your journey is perturbed here, before anything leaves; what " +
-            `leaves is one report with ε = ${epsilon}.`,
+          "Your journey never leaves this browser. The browser replaces it with one random report, " +
+            `and sends only that. Its privacy level is ε = ${epsilon}. A smaller ε is more private.`,
         ),
         h(
           "p",
           { class: "hash" },
           `Task ${task.id} `,
-          h("a", { href: "#check" }, "recomputed here, and right"),
+          h("a", { href: "#check" }, "checked by this page"),
         ),
         this.trouble,
       ),
@@ -182,7 +182,7 @@ export class Flow {
       );
     const promise = guarantee(promiseOf(bundle), String(bundle.task.facts.epsilon));
     return [
-      band("guarantee", "What you are promised", promise),
+      band("guarantee", "What we guarantee", promise),
       band("check", "Check it yourself", checking(bundle, fetched.base)),
     ];
   }

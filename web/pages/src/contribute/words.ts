@@ -44,7 +44,7 @@ function refusal(error: unknown): string {
   if (error instanceof NomadpError || error instanceof Unreadable)
     return sentence(error.message);
   return (
-    "Something failed that should not have. What it says is withheld, because it may be " +
-    "private; the counter above says whether anything was sent."
+    "Something went wrong. The details are hidden, because they may be private. The counter " +
+    "above shows whether anything was sent."
   );
 }
