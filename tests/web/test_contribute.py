@@ -600,7 +600,7 @@ def test_the_preview_says_what_the_law_says(
         found.to_preview()
         law, likely = found.page.locator("[data-drawn='1']"), chance(bundle)
         expect(law).to_have_attribute("data-in-hundred", f"{100 * likely:.2f}")
-        expect(law).to_have_attribute("data-suspicion", grown)
+        expect(law).to_have_attribute("data-posterior-bound", grown)
         guess = "unlikely" if mechanism == "trips" and likely <= 1 / 2 else "likely"
         expect(law).to_have_attribute("data-guess", guess)
         for number in (str(round(100 * likely)), grown):

@@ -1,17 +1,17 @@
 /** The five steps, beside one map; a step opens when what comes before it is done. */
 import type { FetchedKit } from "nomadp-client";
 import { h, show } from "../dom";
-import { guarantee } from "../guarantee";
+import { guaranteeSection } from "../guarantee";
 import { Account } from "./account";
 import { Bench, type Step } from "./bench";
 import { checking } from "./checking";
 import { Choosing } from "./choosing";
 import { Days } from "./days";
 import { Preview } from "./preview";
-import { promiseOf } from "./promise";
 import { Receipts } from "./receipts";
 import { Sending, timeRefusal } from "./sending";
 import { Snapping } from "./snapping";
+import { guaranteeOf } from "./stated_guarantee";
 import { say, tell } from "./words";
 
 export class Flow {
@@ -180,9 +180,9 @@ export class Flow {
         h("h2", { id: `${id}-title` }, title),
         inside,
       );
-    const promise = guarantee(promiseOf(bundle), String(bundle.task.facts.epsilon));
+    const stated = guaranteeSection(guaranteeOf(bundle), String(bundle.task.facts.epsilon));
     return [
-      band("guarantee", "What we guarantee", promise),
+      band("guarantee", "What we guarantee", stated),
       band("check", "Check it yourself", checking(bundle, fetched.base)),
     ];
   }

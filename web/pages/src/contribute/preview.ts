@@ -10,7 +10,7 @@ import { SeededRandom } from "nomadp-client/seeded";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
-import { suspicionOf, timesOf } from "./promise";
+import { posteriorBoundOf, timesOf } from "./stated_guarantee";
 import type { Told } from "./telling";
 
 /** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
@@ -145,7 +145,7 @@ export class Preview implements Step {
     Object.assign(this.tally.dataset, {
       inHundred: (100 * chance).toFixed(2),
       guess: guessOf(mechanism, chance),
-      suspicion: suspicionOf(bundle),
+      posteriorBound: posteriorBoundOf(bundle),
     });
     if (mechanism instanceof FrequencyOracle) {
       if (mechanism instanceof Visits) {
@@ -201,7 +201,7 @@ function journeysLaw(chance: number): string {
 /** The most that anybody can learn. */
 function posteriorBound(bundle: TaskBundle): string {
   return (
-    `Someone who is 1 % sure of a guess about your journey can become at most ${suspicionOf(bundle)} % ` +
+    `Someone who is 1 % sure of a guess about your journey can become at most ${posteriorBoundOf(bundle)} % ` +
     "sure after seeing your report."
   );
 }
