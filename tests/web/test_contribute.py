@@ -383,8 +383,8 @@ def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(
             found.to_sending()
             found.refused("budget_exhausted")
             expect(found.page.locator("#send")).to_be_disabled()
-            expect(found.fact("spent")).to_have_attribute("data-value", "18")
-            expect(found.fact("left")).to_have_attribute("data-value", "-7")
+            expect(found.fact("used")).to_have_attribute("data-value", "18")
+            expect(found.fact("remaining")).to_have_attribute("data-value", "-7")
         assert len(found.posted) == 2
     assert collector.address.counters(found.bundle, "accepted", 2) == 2
 
@@ -492,7 +492,7 @@ def close(found: Visit) -> None:
 def spent(found: Visit) -> str | None:
     """In all tasks, as the page of one that is open says it."""
     found.to_sending()
-    return found.fact("spent").get_attribute("data-value")
+    return found.fact("used").get_attribute("data-value")
 
 
 def test_of_a_closed_task_no_step_is_offered(

@@ -35,7 +35,7 @@ REPORT = """async ([points, times]) => {
   return made.map(({ status, value, reason }) =>
     status === "fulfilled" ? value.state : `${reason.name}: ${reason.code}`);
 }"""
-SPENT = "async () => String((await window.client.spending()).spent)"
+SPENT = "async () => String((await window.client.budget()).used)"
 OPEN = """async (options) => {
   const { Client } = await import("/client/index.js");
   const refused = (error) => `${error.name}: ${error.code}`;

@@ -8,7 +8,7 @@ export function checking(bundle: TaskBundle, base: string): HTMLElement {
   const hashes = [
     ["Task", bundle.task.id],
     ["Public places", facts.locationsSha256],
-    [bundle.task.asks ? "Areas" : "Public journeys", facts.domainSha256],
+    [bundle.task.isOracle ? "Areas" : "Public journeys", facts.domainSha256],
   ] as const;
   return h(
     "div",

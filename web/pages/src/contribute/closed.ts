@@ -1,11 +1,11 @@
 /** A task that takes no more reports: that it is so, and what this browser reported before. */
-import type { FetchedKit } from "nomadp-client";
+import type { FetchedBundle } from "nomadp-client";
 import { h } from "../dom";
 import { Account } from "./account";
 import { Receipts } from "./receipts";
 import { tell } from "./words";
 
-export function closed(fetched: FetchedKit): HTMLElement[] {
+export function closed(fetched: FetchedBundle): HTMLElement[] {
   const { purpose } = fetched.bundle.task.facts;
   const trouble = h("p", { class: "trouble", role: "alert" });
   const told = () => void receipts.refresh().catch(() => undefined);

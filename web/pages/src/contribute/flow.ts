@@ -1,5 +1,5 @@
 /** The five steps, beside one map; a step opens when what comes before it is done. */
-import type { FetchedKit } from "nomadp-client";
+import type { FetchedBundle } from "nomadp-client";
 import { h, show } from "../dom";
 import { guaranteeSection } from "../guarantee";
 import { Account } from "./account";
@@ -30,7 +30,7 @@ export class Flow {
   private at = 0;
 
   constructor(
-    fetched: FetchedKit,
+    fetched: FetchedBundle,
     private readonly counter: Element,
   ) {
     this.account = new Account(fetched, () => this.told());

@@ -3,7 +3,7 @@ import "nomadp-page";
 import "virtual:look.css";
 import "../style.css";
 import "./contribute.css";
-import { fetchKit, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
+import { fetchBundle, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
 import { h, show } from "../dom";
 import { closed } from "./closed";
 import { meaning } from "../replies";
@@ -54,7 +54,7 @@ async function begin(): Promise<void> {
   }
   enter("fetching");
   show(place, h("p", { role: "status" }, "Loading and checking the task …"));
-  const fetched = await fetchKit(location.origin, id);
+  const fetched = await fetchBundle(location.origin, id);
   // Before any step: all of them would lead to a report that costs epsilon and is dropped.
   const isOver = await isClosed(fetched);
   document.title = `Contribute: ${fetched.bundle.task.facts.purpose} · NomaDP`;

@@ -120,7 +120,7 @@ export class Preview implements Step {
   private async explain(told: Told): Promise<void> {
     const place = this.told.querySelector<HTMLElement>("#explained")!;
     const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
-    const what = this.bench.bundle.task.asks ? "answers" : "public journeys";
+    const what = this.bench.bundle.task.isOracle ? "answers" : "public journeys";
     const times = timesOf(this.bench.bundle);
     Object.assign(place.dataset, { best, of });
     show(

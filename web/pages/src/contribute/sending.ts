@@ -1,5 +1,5 @@
-/** Step 5: what a report spends and what is left, and the one button that sends. */
-import { isPersistent, type Receipt, type Spending } from "nomadp-client";
+/** Step 5: the budget used and remaining, and the one button that sends. */
+import { isPersistent, type Receipt, type Budget } from "nomadp-client";
 import { h, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import { canBeSentAgain, receiptOf } from "./receipts";
@@ -61,10 +61,10 @@ export class Sending implements Step {
     void this.prepare();
   }
 
-  /** What is spent may have changed in another tab. */
+  /** Another tab may have used budget meanwhile. */
   async refresh(): Promise<void> {
     await this.followMade();
-    show(this.budget, ...this.account(await this.bench.account.spending()));
+    show(this.budget, ...this.account(await this.bench.account.budget()));
   }
 
   private async prepare(): Promise<void> {
@@ -161,7 +161,7 @@ export class Sending implements Step {
     const { bundle, telling } = this.bench;
     const { value } = (JSON.parse(body) as { reports: [{ value: string }] }).reports[0];
     const numbers = bundle.code.parse(value);
-    const released = bundle.task.asks
+    const released = bundle.task.isOracle
       ? { values: numbers, number: null }
       : { values: [], number: numbers[0]! };
     const { lines, areas, says } = telling.of(released);
@@ -190,25 +190,29 @@ export class Sending implements Step {
     );
   }
 
-  private account({ lifetime, spent, left, tasks }: Spending): Element[] {
+  private account({ lifetime, used, remaining, tasks }: Budget): Element[] {
     const { epsilon, reportsPerContributor: most } = this.bench.bundle.task.facts;
     const here = tasks.find(({ taskId }) => taskId === this.bench.bundle.task.id)?.reports ?? 0;
     const isDone = this.send.hidden;
-    const rest = left.minus(epsilon);
-    const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
+    const rest = remaining.minus(epsilon);
+    const after = isDone
+      ? `ε = ${remaining}`
+      : rest.numerator < 0n
+        ? "not enough"
+        : `ε = ${rest}`;
     const facts = [
       ["This report uses", `ε = ${epsilon}`, "spends", epsilon],
-      ["Used so far, in all tasks of this collector", `ε = ${spent}`, "spent", spent],
+      ["Used so far, in all tasks of this collector", `ε = ${used}`, "used", used],
       [
         isDone ? "Remaining" : "Remaining after this report",
         `${after} of ${lifetime}`,
-        "left",
-        isDone ? left : rest,
+        "remaining",
+        isDone ? remaining : rest,
       ],
       ["Reports to this task", `${here} of at most ${most}`, "reports", here],
     ] as const;
     return [
-      bar(spent.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
+      bar(used.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
       h(
         "dl",
         { class: "budget" },
@@ -251,8 +255,8 @@ export function timeRefusal({
   return undefined;
 }
 
-/** Spent, to be spent, and left. */
-function bar(spent: number, more: number, lifetime: number): SVGElement {
+/** Used, about to be used, and remaining. */
+function bar(used: number, more: number, lifetime: number): SVGElement {
   const wide = (part: number) => Math.min(1, part / lifetime) * BAR.width;
   const part = (kind: string, from: number, size: number) =>
     svg("rect", {
@@ -271,7 +275,7 @@ function bar(spent: number, more: number, lifetime: number): SVGElement {
       preserveAspectRatio: "none",
     },
     svg("rect", { class: "left", width: BAR.width, height: BAR.height }),
-    part("spent", 0, spent),
-    part("more", spent, more),
+    part("spent", 0, used),
+    part("more", used, more),
   );
 }

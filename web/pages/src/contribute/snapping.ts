@@ -60,7 +60,7 @@ export class Snapping implements Step {
   /** A question reads every point: of a long journey only its ends are marked. */
   private marked(snapped: Position[]): Numbered[] {
     const all = inOrder(snapped);
-    return this.bench.bundle.task.asks && !(this.bench.bundle.mechanism instanceof Visits)
+    return this.bench.bundle.task.isOracle && !(this.bench.bundle.mechanism instanceof Visits)
       ? [all[0]!, ...all.slice(1).slice(-1)]
       : all;
   }
@@ -69,7 +69,7 @@ export class Snapping implements Step {
     const { points } = this.bench.chosen!;
     if (this.read.length === 0) return "This journey has no points that can be used.";
     const moved = `Each is moved to the nearest of ${count(this.bench.bundle.locations.size)} public places.`;
-    if (this.bench.bundle.task.asks) {
+    if (this.bench.bundle.task.isOracle) {
       return `Your journey has ${plural(points.length, "point")}. ${moved} The task asks one thing about them:`;
     }
     const how =

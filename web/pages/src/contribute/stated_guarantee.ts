@@ -86,12 +86,12 @@ function asks({ mechanism, task }: TaskBundle): string {
     const listed = areas(mechanism.zones.names, task.facts.zones!);
     return `${SUBJECTS[mechanism.name]}${when}; the areas are ${listed}`;
   }
-  const { book } = (mechanism as Atlas).channel(task.facts.length!);
+  const { codebook } = (mechanism as Atlas).channel(task.facts.length!);
   if (task.facts.length === 1) {
-    return `which of ${book.size} public places the first point of a journey is close to`;
+    return `which of ${codebook.size} public places the first point of a journey is close to`;
   }
   return (
-    `which of ${book.size} public journeys of ${task.facts.length} points your journey ` +
+    `which of ${codebook.size} public journeys of ${task.facts.length} points your journey ` +
     "resembles, whatever its length"
   );
 }

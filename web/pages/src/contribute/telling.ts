@@ -50,10 +50,10 @@ export class Telling {
   }
 
   private journey(mechanism: Atlas, number: number): Omit<Told, "value" | "number"> {
-    const { book } = mechanism.channel(this.bundle.task.facts.length!);
-    const places = book.journey(number);
+    const { codebook } = mechanism.channel(this.bundle.task.facts.length!);
+    const places = codebook.codeword(number);
     return {
-      says: `Journey ${number} from the task's public list of ${count(book.size)}.`,
+      says: `Journey ${number} from the task's public list of ${count(codebook.size)}.`,
       names: places.map((each) => this.bundle.locations.at(each).id),
       lines: [places.map((each) => this.at(each))],
       areas: [],
