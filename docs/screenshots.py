@@ -36,7 +36,7 @@ FLAGS = [
 ]
 WAIT_MS = 90_000
 DRAWN = ".map[data-drawn=yes]"
-NEXT_FRAME = "new Guarantee((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+NEXT_FRAME = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 ALONG = ((0.44, 0.4), (0.52, 0.53), (0.6, 0.6))
 PREVIEWS = 4
 """A journey to be drawn, as shares of the map's width and height."""

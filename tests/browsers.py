@@ -63,7 +63,7 @@ TOO_SMALL = """[...document.querySelectorAll("button, select, input, summary, la
   .filter((each) => each.offsetParent && !each.classList.contains("unseen"))
   .map((each) => [each.outerHTML.slice(0, 120), each.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < 24).map(([text]) => text)"""
-NEXT_FRAME = "new Guarantee((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+NEXT_FRAME = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
   .filter(({ impact }) => ["serious", "critical"].includes(impact))
   .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)"""

@@ -77,30 +77,30 @@ def test_a_picture_lies_beneath_the_map_and_its_maker_is_named(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
 def test_water_has_the_colour_of_the_palette(
-    chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, theme: Any
+    chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, mode: Any
 ) -> None:
     basemap = write_basemap(tmp_path / "city.pmtiles")
     with (
         collecting("--basemap", basemap) as process,
-        seen(chromium, url_of(process), color_scheme=theme) as page,
+        seen(chromium, url_of(process), color_scheme=mode) as page,
     ):
         sign_in(page)
         image = pixels(page)
-    assert part(image, theme()[theme]["water"], near=3) > 0.6
+    assert part(image, theme()[mode]["water"], near=3) > 0.6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
 def test_streets_of_a_whole_city_are_no_patches_and_come_nearer_by(
-    chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, theme: Any
+    chromium: "Browser", collecting: Callable[..., Process], tmp_path: Path, mode: Any
 ) -> None:
     basemap = write_city_basemap(tmp_path / "city.pmtiles")
-    palette = theme()[theme]
+    palette = theme()[mode]
     with (
         collecting("--basemap", basemap) as process,
-        seen(chromium, url_of(process), color_scheme=theme) as page,
+        seen(chromium, url_of(process), color_scheme=mode) as page,
     ):
         sign_in(page)
         far = pixels(page)

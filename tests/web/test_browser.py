@@ -32,7 +32,7 @@ WITHOUT_PLACES = ("no-places", "raw-only")
 
 PROBE = """
 import { asEpsilon, SubsetSelection, SystemRandom } from "./index.js";
-import { ImportRefused, readJourneys } from "./imports/index.js";
+import { ImportRefused, readTrajectories } from "./imports/index.js";
 
 export function draws(...asked) {
   return asked.map((one) => drawn(...one));
@@ -65,9 +65,9 @@ export async function imported(...files) {
 async function read(base64) {
   const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
   try {
-    const { journeys } = await readJourneys(new Blob([bytes]));
+    const { trajectories } = await readTrajectories(new Blob([bytes]));
     const shown = ({ momentUs, lat, lng }) => [momentUs && momentUs / 1000, lat, lng];
-    return journeys.map((journey) => journey.map(shown));
+    return trajectories.map((trajectory) => trajectory.map(shown));
   } catch (error) {
     if (!(error instanceof ImportRefused)) throw error;
     return error.reason;
@@ -79,7 +79,7 @@ import * as probe from "./probe.js";
 onmessage = async ({ data: [name, args] }) => postMessage(await probe[name](...args));
 """
 IN_PAGE = "async ([name, args]) => (await import('/probe.js'))[name](...args)"
-IN_WORKER = """(asked) => new Guarantee((answer, refuse) => {
+IN_WORKER = """(asked) => new Promise((answer, refuse) => {
   const worker = new Worker("/worker.js", { type: "module" });
   worker.onmessage = ({ data }) => answer(data);
   worker.onerror = refuse;

@@ -38,6 +38,7 @@ from nomadp.collector.connections import open_store
 from nomadp.protocol import TaskBundle
 from nomadp.protocol.create import create_task
 from nomadp.protocol.upload import UPLOAD_TYPE
+from nomadp.theme import theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Request, Route
@@ -52,7 +53,7 @@ NO_MAPS = "HTMLCanvasElement.prototype.getContext = () => null"
 NO_LOCKS = "Object.defineProperty(navigator, 'locks', { value: undefined })"
 SLOW_LOCKS = """const ask = LockManager.prototype.request;
 LockManager.prototype.request = async function (...asked) {
-  await new Guarantee((done) => setTimeout(done, 1000));
+  await new Promise((done) => setTimeout(done, 1000));
   return ask.apply(this, asked);
 }"""
 """A ledger takes its time to open."""
@@ -263,13 +264,13 @@ def only_the_report(found: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("mode", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
 )
 def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
-    chromium: "Browser", collector: Process, theme: str, screen: Any
+    chromium: "Browser", collector: Process, mode: str, screen: Any
 ) -> None:
-    palette = theme()[theme]
-    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+    palette = theme()[mode]
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=mode) as found:
         page = found.page
         found.draw_on_map()
         found.press("use-drawn")
@@ -280,7 +281,7 @@ def test_a_drawn_journey_is_perturbed_uploaded_stored_and_decoded(
         drawn(page)
         image = pixels(page)
         assert part(image, palette["map"]) > 0.5
-        assert part(image, INK[theme], near=40) > 0.001
+        assert part(image, INK[mode], near=40) > 0.001
         assert part(image, palette["accent"], near=40) > 0.0001  # one place is a dot
         assert found.posted == []
         found.press("to-sending")
@@ -382,8 +383,8 @@ def test_a_reload_keeps_the_ledger_which_refuses_to_overspend(
             found.to_sending()
             found.refused("budget_exhausted")
             expect(found.page.locator("#send")).to_be_disabled()
-            expect(found.fact("spent")).to_have_attribute("data-value", "18")
-            expect(found.fact("left")).to_have_attribute("data-value", "-7")
+            expect(found.fact("used")).to_have_attribute("data-value", "18")
+            expect(found.fact("remaining")).to_have_attribute("data-value", "-7")
         assert len(found.posted) == 2
     assert collector.address.counters(found.bundle, "accepted", 2) == 2
 
@@ -464,7 +465,7 @@ def test_a_file_that_is_no_export_is_refused_and_not_quoted(
         found.page.locator("#file").set_input_files(IMPORTS / name)
         said = found.refused(code, ".card .trouble")
         assert not re.search(r"\d", said.inner_text())
-        wording("pages", f"contribute: file refused, {code}", said.inner_text())
+        wording("contributors", f"file refused, {code}", said.inner_text())
         found.step(1)
 
 
@@ -491,7 +492,7 @@ def close(found: Visit) -> None:
 def spent(found: Visit) -> str | None:
     """In all tasks, as the page of one that is open says it."""
     found.to_sending()
-    return found.fact("spent").get_attribute("data-value")
+    return found.fact("used").get_attribute("data-value")
 
 
 def test_of_a_closed_task_no_step_is_offered(
@@ -506,7 +507,7 @@ def test_of_a_closed_task_no_step_is_offered(
         main.wait_for()
         found.receipts("accepted")
         said = main.locator(":scope > h1, :scope > p.lead").all_inner_texts()
-        wording("pages", "contribute: closed", "\n".join(said))
+        wording("contributors", "closed", "\n".join(said))
         assert found.page.locator(".steps, #send, #file").count() == 0
         assert len(found.posted) == 1
         found.page.goto(found.page.url.replace(found.bundle.task.id, TRIPS.task.id))
@@ -599,7 +600,7 @@ def test_the_preview_says_what_the_law_says(
         found.to_preview()
         law, likely = found.page.locator("[data-drawn='1']"), chance(bundle)
         expect(law).to_have_attribute("data-in-hundred", f"{100 * likely:.2f}")
-        expect(law).to_have_attribute("data-suspicion", grown)
+        expect(law).to_have_attribute("data-posterior-bound", grown)
         guess = "unlikely" if mechanism == "trips" and likely <= 1 / 2 else "likely"
         expect(law).to_have_attribute("data-guess", guess)
         for number in (str(round(100 * likely)), grown):
@@ -622,8 +623,8 @@ def test_the_preview_of_what_is_nearly_sure_or_tells_nothing_says_so(
             found.to_preview()
             law = found.page.locator("[data-drawn='1']")
             expect(law).to_have_attribute("data-guess", guess)
-            said = re.sub(r"^Of 1 drawn, \d", "Of 1 drawn, N", law.inner_text())
-            wording("pages", f"contribute: preview, guess is {guess}", said)
+            said = re.sub(r"(?<=answer: )\d", "N", law.inner_text())
+            wording("contributors", f"preview, guess is {guess}", said)
 
 
 def chance(bundle: TaskBundle) -> float:
@@ -710,7 +711,7 @@ def test_why_a_task_could_not_be_fetched_is_told(
         found.page.reload()
         main = found.page.locator(f"#main[data-state=refused][data-code={code}]")
         expect(main).to_have_attribute("data-status", str(status))
-        wording("pages", f"contribute: task not fetched, {status}", main.inner_text())
+        wording("contributors", f"task not fetched, {status}", main.inner_text())
 
 
 def test_why_a_report_was_refused_is_told(
@@ -728,7 +729,7 @@ def test_why_a_report_was_refused_is_told(
             assert found.send() == f"stopped: refused ({kind})"
             told.append(found.page.locator("#receipt dd").last.inner_text())
             found.page.reload()
-    wording("pages", "contribute: refused reports", "\n".join(told))
+    wording("contributors", "refused reports", "\n".join(told))
 
 
 def test_without_a_durable_ledger_nothing_is_sent(
@@ -754,7 +755,7 @@ def test_another_task_under_its_address_is_refused(
         main.wait_for()
         assert found.page.locator(".steps").count() == 0
         ids = {TRIPS.task.id: "EXPECTED", ATLAS.task.id: "GOT"}
-        wording("pages", "contribute: another task", main.inner_text(), hide=ids)
+        wording("contributors", "another task", main.inner_text(), hide=ids)
 
 
 @pytest.mark.parametrize("bundle", [ATLAS, TRIPS, WEEKDAYS], ids=["atlas", "trips", "weekdays"])
@@ -823,9 +824,7 @@ def test_the_words_of_every_step(
         hidden = {body: "BYTES", report: "REPORT"}
         words_of_step(found, wording, "receipt", hidden)
         table = found.page.locator("#receipts").inner_text()
-        wording(
-            "pages", "contribute: receipts", without_numbers(table.replace(report, "REPORT"))
-        )
+        wording("contributors", "receipts", without_numbers(table.replace(report, "REPORT")))
 
 
 def words_of_step(
@@ -838,7 +837,7 @@ def words_of_step(
     text = "\n\n".join(found.page.locator(".step-head, .panel").all_inner_texts())
     for value, word in {**(hidden or {}), found.bundle.task.id: "TASK"}.items():
         text = text.replace(value, word)
-    wording("pages", f"contribute: {name}", text if hidden is None else without_numbers(text))
+    wording("contributors", f"{name}", text if hidden is None else without_numbers(text))
 
 
 def test_the_words_around_the_steps(
@@ -849,8 +848,8 @@ def test_the_words_around_the_steps(
         hidden = {task.id: "TASK", task.locations_sha256: "HASH", task.domain_sha256: "HASH"}
         for name in (".head", "#guarantee", "#check"):
             text = found.page.locator(name).inner_text()
-            name = f"contribute: {name.strip('.#')}"
-            wording("pages", name, text, hide={**hidden, port: "PORT"})
+            name = name.strip(".#")
+            wording("contributors", name, text, hide={**hidden, port: "PORT"})
 
 
 @pytest.mark.slow
@@ -996,12 +995,12 @@ def test_a_preview_that_nobody_waits_for_is_on_no_map(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("theme", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("mode", "screen"), [("light", DESK), ("dark", PHONE)], ids=["light desk", "dark phone"]
 )
 def test_every_step_can_be_used_by_everybody(
-    chromium: "Browser", collector: Process, theme: str, screen: Any
+    chromium: "Browser", collector: Process, mode: str, screen: Any
 ) -> None:
-    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=theme) as found:
+    with visit(chromium, collector, maps=True, viewport=screen, color_scheme=mode) as found:
         page = found.page
         found.draw_on_map()
 

@@ -43,7 +43,7 @@ REPORT_ON = """(points) => {
 KEPT = """async () => {
   const receipts = await window.client.receipts();
   const states = receipts.map(({ state }) => state);
-  const spent = String((await window.client.spending()).spent);
+  const spent = String((await window.client.budget()).used);
   return { spent, states, ids: receipts.map(({ reportId }) => reportId) };
 }"""
 SEND = "async () => (await window.client.send({ now: true })).map(({ state }) => state)"

@@ -83,16 +83,16 @@ def collection(
         yield Collection(process.address, *bundles)
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
 def test_the_map_shows_what_was_collected(
-    chromium: "Browser", collection: Collection, theme: str, screen: Any
+    chromium: "Browser", collection: Collection, mode: str, screen: Any
 ) -> None:
-    with seen(chromium, collection.url, viewport=screen, color_scheme=theme) as page:
+    with seen(chromium, collection.url, viewport=screen, color_scheme=mode) as page:
         sign_in(page, TRIPS)
         open_tab(page, "ends")
         expect(page.locator("#reports")).to_have_text(f"{collection.trips_reported():,}")
-        image, palette = pixels(page), theme()[theme]
+        image, palette = pixels(page), theme()[mode]
         assert 0.1 < part(image, palette["map"]) < 0.9
         assert part(image, palette["certain-4"]) > 0.005
         assert part(image, palette["certain-1"]) > 0.02

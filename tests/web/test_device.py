@@ -35,13 +35,13 @@ REPORT = """async ([points, times]) => {
   return made.map(({ status, value, reason }) =>
     status === "fulfilled" ? value.state : `${reason.name}: ${reason.code}`);
 }"""
-SPENT = "async () => String((await window.client.spending()).spent)"
+SPENT = "async () => String((await window.client.budget()).used)"
 OPEN = """async (options) => {
   const { Client } = await import("/client/index.js");
   const refused = (error) => `${error.name}: ${error.code}`;
   return Client.open(options).then(() => "opened", refused);
 }"""
-FORGET = """() => new Guarantee((done, refuse) => {
+FORGET = """() => new Promise((done, refuse) => {
   const request = indexedDB.deleteDatabase("nomadp ledger");
   request.onsuccess = done;
   request.onerror = refuse;
@@ -65,7 +65,7 @@ ASKED_DURABILITY = """() => {
 WITH_DURABILITY = """(durability) => {
   Object.defineProperty(IDBTransaction.prototype, "durability", { get: () => durability });
 }"""
-IN_WORKER = """() => new Guarantee((answer) => {
+IN_WORKER = """() => new Promise((answer) => {
   const source = `import { Client } from "${location.origin}/client/index.js";
     Client.open({ acceptEviction: true }).then(() => postMessage("opened"),
       (error) => postMessage(error.name));`;

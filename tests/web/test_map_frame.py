@@ -45,7 +45,7 @@ SHAKEN = """async () => {
   const { style } = document.querySelector(".map");
   for (let k = 0; k < 30; k += 1) {
     style.height = k % 2 ? "" : "340px";
-    await new Guarantee(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
   }
 }"""
 """Another size with every frame, as when somebody drags the edge of a window."""

@@ -30,7 +30,7 @@ for (let k = 0; k < 4; k += 1) {
     said.push(error.name);
   }
 }
-console.log(JSON.stringify({ said, left: String((await client.spending()).left) }));
+console.log(JSON.stringify({ said, left: String((await client.budget()).remaining) }));
 """
 
 

@@ -1,8 +1,8 @@
 /**
- * ATLAS: report the number of a journey that is probably near the true one.
+ * ATLAS: report a codeword, a public trajectory that is probably near the true one.
  *
- * The whole journey is one secret and gets all of epsilon: a two-level response over a public
- * book of few journeys, which the device is handed. A bad book costs utility, never privacy.
+ * The whole trajectory is one secret and gets all of epsilon: a two-level response over a small
+ * public codebook. A badly chosen codebook costs utility, never privacy.
  */
 
 import { DomainError, InvalidArgument } from "./errors.js";
@@ -10,106 +10,109 @@ import type { Fraction } from "./fraction.js";
 import { checkWhole } from "./laws/law.js";
 import { Subset } from "./laws/subset.js";
 import { type LocationSet, sha256Hex } from "./locations.js";
-import { controlCount, controlPositions, interpolated } from "./long_journeys.js";
+import { controlCount, controlPositions, interpolated } from "./long_trajectories.js";
 import {
   checkedEpsilon,
   type Choose,
-  type Journey,
+  type Trajectory,
   type Mechanism,
   type Released,
 } from "./mechanism.js";
 
-/** Journeys in a book at most. */
+/** The most codewords in a codebook. */
 export const SIZE_MOST = 1024;
 export const LENGTH_MOST = 2 ** 20;
 
-/** A public book of journeys of one length; a report is the number of one of them. */
-export class Book {
+/** Public trajectories of one length. A report is the index of one of them. */
+export class Codebook {
   readonly length: number;
-  readonly #journeys: readonly Int32Array[];
+  readonly #codewords: readonly Int32Array[];
 
   constructor(
     readonly locations: LocationSet,
-    journeys: readonly Journey[],
-    /** How many of them count as near to a journey. */
+    codewords: readonly Trajectory[],
+    /** How many codewords count as near to a trajectory. */
     readonly nearCount: number,
   ) {
-    const size = journeys.length;
-    this.length = journeys[0]?.length ?? 0;
+    const size = codewords.length;
+    this.length = codewords[0]?.length ?? 0;
     const inside = (index: number) =>
       Number.isSafeInteger(index) && index >= 0 && index < locations.size;
-    const rows = journeys.map((journey) => Array.from(journey));
+    const rows = codewords.map((codeword) => Array.from(codeword));
     const fits = (row: number[]) => row.length === this.length && row.every(inside);
     if (size < 1 || size > SIZE_MOST || this.length < 1 || !rows.every(fits)) {
       throw new DomainError(
-        `a book must hold from 1 to ${SIZE_MOST} journeys of one length in the public set of ` +
-          `${locations.size} locations, got ${size} journeys`,
+        `a codebook must have 1 to ${SIZE_MOST} codewords of one length, over the ` +
+          `${locations.size} public locations, got ${size} codewords`,
         { code: "codebook_invalid", size: locations.size, codewords: size },
       );
     }
     const distinct = new Set(rows.map(String)).size === size;
     if (!distinct || !Number.isSafeInteger(nearCount) || nearCount < 1 || nearCount > size) {
       throw new DomainError(
-        "a book must hold journeys, all different, and from one to all of them count as near, " +
-          `got ${nearCount} near of ${size} journeys`,
+        `the codewords must differ, and nearCount must be from 1 to ${size}, their number, got ` +
+          `nearCount=${nearCount}`,
         { code: "codewords_invalid", nearCount, codewords: size },
       );
     }
-    this.#journeys = rows.map((row) => Int32Array.from(row));
+    this.#codewords = rows.map((row) => Int32Array.from(row));
   }
 
   get size(): number {
-    return this.#journeys.length;
+    return this.#codewords.length;
   }
 
-  /** The journey of this number. */
-  journey(number: number): number[] {
-    checkWhole("the number of a journey", number, 0, this.size - 1, "codeword_out_of_range");
-    return [...this.#journeys[number]!];
+  /** The codeword of an index. */
+  codeword(number: number): number[] {
+    checkWhole("the index of a codeword", number, 0, this.size - 1, "codeword_out_of_range");
+    return [...this.#codewords[number]!];
   }
 
-  /** Summed distances of all journeys to another one. */
-  distancesKm(journey: Journey): Float64Array {
-    if (journey.length !== this.length) {
-      throw new InvalidArgument(`a journey must have the length of the book, ${this.length}`, {
-        code: "length_mismatch",
-        length: this.length,
-      });
+  /** The distance of each codeword to a trajectory, summed over its points. */
+  distancesKm(trajectory: Trajectory): Float64Array {
+    if (trajectory.length !== this.length) {
+      throw new InvalidArgument(
+        `a trajectory must have the length of the codebook, ${this.length}`,
+        {
+          code: "length_mismatch",
+          length: this.length,
+        },
+      );
     }
     const total = new Float64Array(this.size);
     for (let k = 0; k < this.length; k += 1) {
-      const place = journey[k]!;
+      const place = trajectory[k]!;
       for (let row = 0; row < this.size; row += 1) {
-        total[row]! += this.locations.distanceKm(place, this.#journeys[row]![k]!);
+        total[row]! += this.locations.distanceKm(place, this.#codewords[row]![k]!);
       }
     }
     return total;
   }
 }
 
-/** The law of a report: heavier for the journeys of a book nearest to the secret. */
-export class CodewordResponse extends Subset<Journey> {
+/** The law of a report: the codewords nearest to the secret have the larger weight. */
+export class CodewordResponse extends Subset<Trajectory> {
   constructor(
-    readonly book: Book,
+    readonly codebook: Codebook,
     nearCount: number,
     share: Fraction,
   ) {
-    super(book.size, nearCount, share, (journey) => book.distancesKm(journey));
+    super(codebook.size, nearCount, share, (trajectory) => codebook.distancesKm(trajectory));
   }
 }
 
-export interface WholeJourneyOptions {
+export interface AtlasOptions {
   readonly epsilon: string | number | Fraction;
   readonly locations: LocationSet;
-  /** One for each length, of those that are reported. */
-  readonly books: readonly Book[];
-  /** Journeys that count as near; by default what the book says. */
+  /** One for each length that is reported. */
+  readonly codebooks: readonly Codebook[];
+  /** How many codewords count as near (default: that of the codebook). */
   readonly nearCount?: number;
-  /** Longer journeys are reported through so many; by default as `controlCount` says. */
+  /** How many points of a longer trajectory are used (default: `controlCount`). */
   readonly controlPoints?: number;
 }
 
-/** ATLAS: one draw for the whole journey. */
+/** The ATLAS mechanism: one draw for the whole trajectory. */
 export class Atlas implements Mechanism {
   readonly name = "atlas";
   readonly version = 3;
@@ -120,7 +123,7 @@ export class Atlas implements Mechanism {
   readonly #controlPoints: number | undefined;
   readonly #laws = new Map<number, CodewordResponse>();
 
-  constructor({ epsilon, locations, books, nearCount, controlPoints }: WholeJourneyOptions) {
+  constructor({ epsilon, locations, codebooks, nearCount, controlPoints }: AtlasOptions) {
     this.epsilon = checkedEpsilon(epsilon);
     this.locations = locations;
     if (nearCount !== undefined)
@@ -129,35 +132,39 @@ export class Atlas implements Mechanism {
       checkWhole("controlPoints", controlPoints, 2, 256, "parameter_out_of_range");
     this.#nearCount = nearCount;
     this.#controlPoints = controlPoints;
-    for (const book of books) {
-      const isOurs = book.locations === locations;
-      if (!isOurs || this.#laws.has(book.length)) {
+    for (const codebook of codebooks) {
+      const isOurs = codebook.locations === locations;
+      if (!isOurs || this.#laws.has(codebook.length)) {
         throw new DomainError(
-          "there must be one book for each length, each over the mechanism's own locations",
+          "there must be one codebook for each length, over the locations of the mechanism",
           {
             code: isOurs ? "codebook_length_repeated" : "codebook_of_other_locations",
-            length: book.length,
+            length: codebook.length,
           },
         );
       }
-      const near = Math.min(this.#nearCount ?? book.nearCount, book.size);
-      this.#laws.set(book.length, new CodewordResponse(book, near, this.epsilon));
+      const near = Math.min(this.#nearCount ?? codebook.nearCount, codebook.size);
+      this.#laws.set(codebook.length, new CodewordResponse(codebook, near, this.epsilon));
     }
   }
 
-  /** Through how many of its points a journey of this length is reported. */
+  /** How many points of a trajectory of this length the report is drawn from. */
   pointsSeen(length: number): number {
     return Math.min(length, this.#controlPoints ?? controlCount(this.epsilon, length));
   }
 
-  /** The law of the report of a journey of this length; refused if there is no book for it. */
+  /**
+   * The law of a report of a trajectory of this length.
+   *
+   * @throws DomainError if there is no codebook for it.
+   */
   channel(length: number): CodewordResponse {
     checkWhole("length", length, 1, LENGTH_MOST, "length_out_of_range");
     const seen = this.pointsSeen(length);
     const law = this.#laws.get(seen);
     if (law === undefined) {
       throw new DomainError(
-        `there must be a book of journeys of length ${seen}, there are those of ` +
+        `there must be a codebook of length ${seen}, got codebooks of length ` +
           `${[...this.#laws.keys()].join(", ")}`,
         { code: "codebook_length_missing", length: seen, lengths: [...this.#laws.keys()] },
       );
@@ -169,35 +176,36 @@ export class Atlas implements Mechanism {
     return this.channel(length).wordCount;
   }
 
-  perturb(journey: Journey, choose: Choose): Released {
-    this.locations.checkJourney(journey);
-    const length = journey.length;
+  perturb(trajectory: Trajectory, choose: Choose): Released {
+    this.locations.checkTrajectory(trajectory);
+    const length = trajectory.length;
     const law = this.channel(length);
-    const seen = controlPositions(length, law.book.length).map((k) => journey[k]!);
+    const seen = controlPositions(length, law.codebook.length).map((k) => trajectory[k]!);
     const number = choose("journey", law, seen);
-    const values = interpolated(this.locations, law.book.journey(number), length);
+    const values = interpolated(this.locations, law.codebook.codeword(number), length);
     return { values, number };
   }
 }
 
-/** The hash of all that decides the law of books: what a task pins. Shortest first. */
-export async function booksSha256(
+/** The hash that a task pins: of all that decides the law. The shortest codebook comes first. */
+export async function codebooksSha256(
   locations: LocationSet,
   epsilon: Fraction,
-  books: readonly Book[],
+  codebooks: readonly Codebook[],
 ): Promise<string> {
   const said = `nomadp atlas 2\n${await locations.sha256()}\n${epsilon}\n`;
   const parts = [new TextEncoder().encode(said)];
-  for (const book of books) {
+  for (const codebook of codebooks) {
+    // Three 64-bit integers and a table of 32-bit ones, little-endian: as Python hashes them.
     const shape = new DataView(new ArrayBuffer(24));
-    [book.size, book.length, book.nearCount].forEach((fact, k) =>
+    [codebook.size, codebook.length, codebook.nearCount].forEach((fact, k) =>
       shape.setBigInt64(8 * k, BigInt(fact), true),
     );
-    const table = new DataView(new ArrayBuffer(4 * book.size * book.length));
-    for (let row = 0; row < book.size; row += 1) {
-      book
-        .journey(row)
-        .forEach((place, k) => table.setInt32(4 * (row * book.length + k), place, true));
+    const table = new DataView(new ArrayBuffer(4 * codebook.size * codebook.length));
+    for (let row = 0; row < codebook.size; row += 1) {
+      codebook
+        .codeword(row)
+        .forEach((place, k) => table.setInt32(4 * (row * codebook.length + k), place, true));
     }
     parts.push(new Uint8Array(shape.buffer), new Uint8Array(table.buffer));
   }

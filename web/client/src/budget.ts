@@ -18,7 +18,7 @@ export const EXP_BITS = 160n;
 /**
  * The exact budget a person means: the number 0.1 and the text "0.1" are both one tenth.
  *
- * Above 0 and at most 20, of a whole journey.
+ * Above 0 and at most 20, of a whole trajectory.
  *
  * @throws BudgetError for anything else.
  */

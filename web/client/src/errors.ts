@@ -1,6 +1,6 @@
 /**
  * What this library refuses, and why. A message says what must hold, what came and what to do;
- * it never holds a location, an index or an hour of a journey.
+ * it never holds a location, an index or an hour of a trajectory.
  *
  * Programs read `code` and the facts beside it, not the message, whose wording may change:
  *
@@ -38,7 +38,7 @@ export class NomadpError extends Error {
   }
 }
 
-/** Something does not fit the public location set, its zones or its book of journeys. */
+/** Something does not fit the public location set, its zones or its book of trajectories. */
 export class DomainError extends NomadpError {
   static override readonly kind = "domain";
 }

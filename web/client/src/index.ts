@@ -1,5 +1,5 @@
 /**
- * NomaDP on a device: journeys are perturbed here, by exact laws, before anything leaves it.
+ * NomaDP on a device: trajectories are perturbed here, by exact laws, before anything leaves it.
  *
  * Runs in a browser, a web worker and Node, and needs nothing but WebCrypto. Simulated words are
  * in a module of their own, `nomadp-client/seeded`.
@@ -33,21 +33,21 @@ export { Subset } from "./laws/subset.js";
 export { LabelLaw, type Levels } from "./laws/labels.js";
 export { bestCount, SubsetSelection } from "./laws/selection.js";
 export { bestSpace, ProjectiveResponse } from "./laws/projective.js";
-export { lawOfLabels } from "./laws/oracles.js";
+export { labelLaw } from "./laws/oracles.js";
 export {
-  Book,
-  booksSha256,
+  Codebook,
+  codebooksSha256,
   CodewordResponse,
   Atlas,
-  type WholeJourneyOptions,
+  type AtlasOptions,
 } from "./atlas.js";
 export {
   Ends,
   HOURS,
   FrequencyOracle,
-  type QuestionName,
-  type QuestionOptions,
-  QUESTIONS,
+  type OracleName,
+  type OracleOptions,
+  ORACLES,
   Starts,
   Trips,
   Visits,
@@ -57,13 +57,13 @@ export {
 export {
   type Choose,
   drawing,
-  type Journey,
+  type Trajectory,
   type Mechanism,
   type Released,
 } from "./mechanism.js";
 export { Report, SimulatedReport } from "./report.js";
 export * as ceilings from "./protocol/ceilings.js";
-export { broughtToLength } from "./protocol/journeys.js";
+export { resampled } from "./protocol/resampling.js";
 export { TaskBundle, type BundleFiles } from "./protocol/bundle.js";
 export { type TaskFacts, type TaskMechanism, WIRE_VERSION } from "./protocol/rules.js";
 export { Task } from "./protocol/task.js";
@@ -76,7 +76,7 @@ export {
   type ReportOptions,
   type SendOptions,
 } from "./device/client.js";
-export { fetchKit, type FetchedKit, isClosed } from "./device/joining.js";
+export { fetchBundle, type FetchedBundle, isClosed } from "./device/joining.js";
 export type { Upload } from "./device/sending.js";
 export {
   browserLedgerBegan,
@@ -84,7 +84,7 @@ export {
   openBrowserStore,
   type BrowserStoreOptions,
 } from "./device/browser_store.js";
-export { Ledger, type Receipt, type Spending, type TaskSpending } from "./device/ledger.js";
+export { Ledger, type Receipt, type Budget, type TaskBudget } from "./device/ledger.js";
 export type {
   ChargeState,
   LedgerChange,

@@ -91,13 +91,13 @@ export class LocationSet {
   }
 
   /** Refuse what is no row of indices into this set; no value is shown. */
-  checkJourney(journey: ArrayLike<number>): void {
-    if (journey.length < 1) {
+  checkTrajectory(trajectory: ArrayLike<number>): void {
+    if (trajectory.length < 1) {
       throw new DomainError("a trajectory must be a sequence of at least one location index", {
         code: "trajectory_malformed",
       });
     }
-    const known = Array.from(journey).every((index) => this.#holds(index));
+    const known = Array.from(trajectory).every((index) => this.#holds(index));
     if (!known) {
       throw new DomainError(
         `every location must be in the public set of ${this.size}; the value is withheld ` +

@@ -7,8 +7,8 @@ import type { Law } from "./laws/law.js";
 import type { LocationSet } from "./locations.js";
 import type { Word } from "./randomness.js";
 
-/** Indices into a public location set, in the order of a journey: private. */
-export type Journey = ArrayLike<number>;
+/** Indices into a public location set, in the order of a trajectory: private. */
+export type Trajectory = ArrayLike<number>;
 
 /** How a program makes random choices; `step` names what a choice spends. */
 export type Choose = <Secret, Output>(
@@ -17,7 +17,7 @@ export type Choose = <Secret, Output>(
   secret: Secret,
 ) => Output;
 
-/** What one journey became: public, at the cost of epsilon. */
+/** What one trajectory became: public, at the cost of epsilon. */
 export interface Released {
   /** The locations, or the numbers of a label's law, that are reported. */
   readonly values: readonly number[];
@@ -32,12 +32,12 @@ export interface Mechanism {
   readonly version: number;
   readonly epsilon: Fraction;
   readonly locations: LocationSet;
-  /** Whether the hour of a journey is read, too. */
+  /** Whether the hour of a trajectory is read, too. */
   readonly timed: boolean;
-  /** How many words a report of a journey of this many points takes. */
+  /** How many words a report of a trajectory of this many points takes. */
   wordCount(length: number): number;
-  /** What is reported of a journey; `hour` is of the week, 0 being Monday from 0 to 1 h. */
-  perturb(journey: Journey, choose: Choose, hour?: number): Released;
+  /** What is reported of a trajectory; `hour` is of the week, 0 being Monday from 0 to 1 h. */
+  perturb(trajectory: Trajectory, choose: Choose, hour?: number): Released;
 }
 
 /** A `Choose` that draws. */
@@ -45,7 +45,7 @@ export function drawing(word: Word): Choose {
   return (_step, law, secret) => law.draw(secret, word);
 }
 
-/** A whole journey's epsilon, where the arithmetic of the laws is proved. */
+/** A whole trajectory's epsilon, where the arithmetic of the laws is proved. */
 export function checkedEpsilon(value: string | number | Fraction): Fraction {
   const epsilon = asEpsilon(value);
   if (epsilon.compare(MIN_EPSILON) < 0) {

@@ -1,21 +1,21 @@
 /**
- * Direct questions: what is released is a public label of a journey, and nothing besides.
+ * Direct questions: what is released is a public label of a trajectory, and nothing besides.
  *
  * The label is the zone, or the pair of zones, that the question is about, and, if it asks when,
  * a part of the day or a weekday beside it. All of epsilon is spent on it. A report has the same
- * size for journeys of every length, and tells of none.
+ * size for trajectories of every length, and tells of none.
  */
 
 import { DomainError } from "./errors.js";
 import type { Fraction } from "./fraction.js";
 import { Uniform } from "./laws/response.js";
 import type { LabelLaw } from "./laws/labels.js";
-import { lawOfLabels } from "./laws/oracles.js";
+import { labelLaw } from "./laws/oracles.js";
 import type { LocationSet } from "./locations.js";
 import {
   checkedEpsilon,
   type Choose,
-  type Journey,
+  type Trajectory,
   type Mechanism,
   type Released,
 } from "./mechanism.js";
@@ -31,18 +31,18 @@ export const WHEN = {
 } as const;
 
 export type When = keyof typeof WHEN;
-export type QuestionName = "trips" | "starts" | "ends" | "visits";
+export type OracleName = "trips" | "starts" | "ends" | "visits";
 
-export interface QuestionOptions {
+export interface OracleOptions {
   readonly epsilon: string | number | Fraction;
   readonly zones: Zones;
   /** What is asked besides. */
   readonly when?: When;
 }
 
-/** A label of each journey, reported by subset selection or projective response. */
+/** A label of each trajectory, reported by subset selection or projective response. */
 export abstract class FrequencyOracle implements Mechanism {
-  abstract readonly name: QuestionName;
+  abstract readonly name: OracleName;
   readonly version = 1;
   readonly epsilon: Fraction;
   readonly locations: LocationSet;
@@ -50,7 +50,7 @@ export abstract class FrequencyOracle implements Mechanism {
   readonly when: When | null;
   #law: LabelLaw | undefined;
 
-  constructor({ epsilon, zones, when }: QuestionOptions) {
+  constructor({ epsilon, zones, when }: OracleOptions) {
     if (when !== undefined && !Object.hasOwn(WHEN, when)) {
       throw new DomainError(
         `when must be ${Object.keys(WHEN).join(" or ")}, or left out, got ` +
@@ -75,7 +75,7 @@ export abstract class FrequencyOracle implements Mechanism {
     return this.zones.names[place]!;
   }
 
-  /** What is asked, of the journey's first and last location. */
+  /** What is asked, of the trajectory's first and last location. */
   protected abstract place(first: number, last: number): number;
 
   get timed(): boolean {
@@ -100,7 +100,7 @@ export abstract class FrequencyOracle implements Mechanism {
 
   /** The law of the report. */
   get channel(): LabelLaw {
-    this.#law ??= lawOfLabels(this.labelCount, this.epsilon);
+    this.#law ??= labelLaw(this.labelCount, this.epsilon);
     return this.#law;
   }
 
@@ -115,10 +115,10 @@ export abstract class FrequencyOracle implements Mechanism {
     return this.channel.wordCount;
   }
 
-  perturb(journey: Journey, choose: Choose, hour?: number): Released {
-    this.locations.checkJourney(journey);
+  perturb(trajectory: Trajectory, choose: Choose, hour?: number): Released {
+    this.locations.checkTrajectory(trajectory);
     const slot = this.slot(hour);
-    return this.ask(journey[0]!, journey[journey.length - 1]!, slot, choose);
+    return this.ask(trajectory[0]!, trajectory[trajectory.length - 1]!, slot, choose);
   }
 
   /** The report of the label that these locations and this part of the week make. */
@@ -149,7 +149,7 @@ export abstract class FrequencyOracle implements Mechanism {
   }
 }
 
-/** The pair of zones that a journey begins and ends in. */
+/** The pair of zones that a trajectory begins and ends in. */
 export class Trips extends FrequencyOracle {
   readonly name = "trips";
 
@@ -167,7 +167,7 @@ export class Trips extends FrequencyOracle {
   }
 }
 
-/** The zone that a journey begins in. */
+/** The zone that a trajectory begins in. */
 export class Starts extends FrequencyOracle {
   readonly name = "starts";
 
@@ -176,7 +176,7 @@ export class Starts extends FrequencyOracle {
   }
 }
 
-/** The zone that a journey ends in. */
+/** The zone that a trajectory ends in. */
 export class Ends extends FrequencyOracle {
   readonly name = "ends";
 
@@ -185,7 +185,7 @@ export class Ends extends FrequencyOracle {
   }
 }
 
-/** The zone of one point of a journey, which the device draws and tells nobody. */
+/** The zone of one point of a trajectory, which the device draws and tells nobody. */
 export class Visits extends FrequencyOracle {
   readonly name = "visits";
 
@@ -197,13 +197,13 @@ export class Visits extends FrequencyOracle {
     return 1 + super.wordCount(length);
   }
 
-  override perturb(journey: Journey, choose: Choose, hour?: number): Released {
-    this.locations.checkJourney(journey);
+  override perturb(trajectory: Trajectory, choose: Choose, hour?: number): Released {
+    this.locations.checkTrajectory(trajectory);
     const slot = this.slot(hour);
-    const point = journey[choose("point", new Uniform(journey.length), null)]!;
+    const point = trajectory[choose("point", new Uniform(trajectory.length), null)]!;
     return this.ask(point, point, slot, choose);
   }
 }
 
 /** The questions by their name. */
-export const QUESTIONS = { trips: Trips, starts: Starts, ends: Ends, visits: Visits } as const;
+export const ORACLES = { trips: Trips, starts: Starts, ends: Ends, visits: Visits } as const;

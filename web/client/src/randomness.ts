@@ -10,7 +10,7 @@ const BLOCK_WORDS = 64;
 const WORD_BYTES = 8;
 
 /**
- * Fresh words of the system, none ever given twice: what people's journeys are drawn with.
+ * Fresh words of the system, none ever given twice: what people's trajectories are drawn with.
  *
  * Nothing else is one: its private fields tell it from whatever has the same methods.
  */

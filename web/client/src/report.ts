@@ -1,12 +1,12 @@
 /**
- * One report of one journey, and what is no report: a simulated one.
+ * One report of one trajectory, and what is no report: a simulated one.
  *
  * Only `Report.draw` makes a `Report`, and only with fresh words of the system. Whoever sends
  * asks `Report.is`, which no cast, copy or look-alike passes.
  */
 
 import { NotPrivateError } from "./errors.js";
-import { drawing, type Journey, type Mechanism, type Released } from "./mechanism.js";
+import { drawing, type Trajectory, type Mechanism, type Released } from "./mechanism.js";
 import type { SimulatedStream } from "./seeded.js";
 import { SystemRandom } from "./randomness.js";
 
@@ -23,7 +23,7 @@ export class Report implements Released {
     released: Released,
   ) {
     if (ours !== OURS) {
-      throw new NotPrivateError("a report must be drawn from a journey; use Report.draw", {
+      throw new NotPrivateError("a report must be drawn from a trajectory; use Report.draw", {
         code: "report_not_drawn",
       });
     }
@@ -34,11 +34,11 @@ export class Report implements Released {
     Object.freeze(this);
   }
 
-  /** One report for one journey; each call spends epsilon again. */
-  static draw(mechanism: Mechanism, journey: Journey, hour?: number): Report {
+  /** One report for one trajectory; each call spends epsilon again. */
+  static draw(mechanism: Mechanism, trajectory: Trajectory, hour?: number): Report {
     const words = new SystemRandom();
     const choose = drawing(() => words.next());
-    return new Report(OURS, mechanism, mechanism.perturb(journey, choose, hour));
+    return new Report(OURS, mechanism, mechanism.perturb(trajectory, choose, hour));
   }
 
   /** Whether this may be sent, whatever its type claims. */
@@ -69,12 +69,12 @@ export class SimulatedReport implements Released {
 
   static draw(
     mechanism: Mechanism,
-    journey: Journey,
+    trajectory: Trajectory,
     words: SimulatedStream,
     hour?: number,
   ): SimulatedReport {
     const choose = drawing(() => words.next());
-    const { values, number } = mechanism.perturb(journey, choose, hour);
+    const { values, number } = mechanism.perturb(trajectory, choose, hour);
     return new SimulatedReport(mechanism, values, number);
   }
 }

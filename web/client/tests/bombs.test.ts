@@ -4,7 +4,7 @@ import { deflateRawSync, gzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
-import { ImportRefused, readJourneys } from "../src/imports/index.js";
+import { ImportRefused, readTrajectories } from "../src/imports/index.js";
 import { blobSource, unpacked } from "../src/imports/source.js";
 import { refusal } from "./refusal.js";
 
@@ -38,7 +38,7 @@ test("a bomb behind bytes that cannot be packed is refused at the bomb", async (
 
 async function refused(packed: Buffer, code: string): Promise<void> {
   const file = new Blob([Uint8Array.from(packed)]);
-  await expect(readJourneys(file)).rejects.toThrow(refusal(ImportRefused, code));
+  await expect(readTrajectories(file)).rejects.toThrow(refusal(ImportRefused, code));
 }
 
 test("a table in a bomb is refused", async () => {

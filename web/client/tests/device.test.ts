@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asFraction } from "../src/budget.js";
 import {
   Client,
-  fetchKit,
+  fetchBundle,
   isClosed,
   Ledger,
   LedgerRefused,
@@ -59,7 +59,7 @@ describe("a report", () => {
     expect(receipt.state).toBe("accepted");
     expect(before).toEqual(["charged", "waiting with its body"]);
     expect(store.written.at(-1)).toBe("accepted");
-    expect(String((await client.spending()).spent)).toBe("4");
+    expect(String((await client.budget()).used)).toBe("4");
   });
 
   test("is all that is sent", async () => {
@@ -222,11 +222,11 @@ describe("a ledger", () => {
     for (const _ of [1, 2, 3]) await ledger.charge(task, 1);
     const spent = refusal(LedgerRefused, "budget_exhausted", {
       lifetime: "1",
-      spent: "1",
+      used: "1",
       more: "1/3",
     });
     await expect(ledger.charge(task, 1)).rejects.toThrow(spent);
-    expect(String((await ledger.spending()).spent)).toBe("1");
+    expect(String((await ledger.budget()).used)).toBe("1");
   });
 
   test.each([
@@ -260,7 +260,7 @@ describe("a ledger", () => {
     );
     const made = tried.filter(({ status }) => status === "fulfilled").length;
     expect(made).toBe(5);
-    expect(String((await client.spending()).left)).toBe("0");
+    expect(String((await client.budget()).remaining)).toBe("0");
   });
 
   test("gives a charge one body", async () => {
@@ -293,13 +293,13 @@ describe("a ledger", () => {
     task = await runningTask("atlas");
     await ledger.charge(task, 1);
     await store.update(({ charges }) => [0, { changed: { ...charges[0]!, epsilon: "-4" } }]);
-    await expect(ledger.spending()).rejects.toThrow(refusal(LedgerRefused, "ledger_damaged"));
+    await expect(ledger.budget()).rejects.toThrow(refusal(LedgerRefused, "ledger_damaged"));
   });
 
   test("can be lowered and never raised", async () => {
     await Ledger.open(store, 10);
     await Ledger.open(store, 8);
-    expect(String((await (await Ledger.open(store)).spending()).lifetime)).toBe("8");
+    expect(String((await (await Ledger.open(store)).budget()).lifetime)).toBe("8");
     await expect(Ledger.open(store, 9)).rejects.toThrow(
       refusal(LedgerRefused, "lifetime_raised", { lifetime: "8" }),
     );
@@ -314,7 +314,7 @@ describe("a ledger", () => {
   );
 
   test("begins at 20", async () => {
-    const { left } = await (await Ledger.open(store)).spending();
+    const { remaining: left } = await (await Ledger.open(store)).budget();
     expect(left.compare(asFraction("20")!)).toBe(0);
   });
 
@@ -357,13 +357,13 @@ describe("joining", () => {
 
   test("of what was fetched before fetches nothing, and fetching keeps nothing", async () => {
     await begin("atlas");
-    const fetched = await fetchKit(base, task.id);
+    const fetched = await fetchBundle(base, task.id);
     const other = new Watched();
     const client = await Client.open({ store: other, isTest: true });
-    expect((await client.spending()).tasks).toEqual([]);
+    expect((await client.budget()).tasks).toEqual([]);
     await server.stop();
     expect(await client.enter(fetched)).toBe(fetched.bundle);
-    expect((await client.spending()).tasks.length).toBe(1);
+    expect((await client.budget()).tasks.length).toBe(1);
   });
 
   test.each([
@@ -373,7 +373,7 @@ describe("joining", () => {
     ["says nothing", "<html>", false],
   ])("of a task that %s is known before anything is spent", async (_how, said, closed) => {
     await begin("atlas");
-    const fetched = await fetchKit(base, task.id);
+    const fetched = await fetchBundle(base, task.id);
     server.answers = [(response) => void response.end(said)];
     expect(await isClosed(fetched)).toBe(closed);
     expect(await isClosed(fetched)).toBe(false); // 404, from a collector that cannot tell

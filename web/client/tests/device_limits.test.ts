@@ -130,10 +130,10 @@ describe("a report", () => {
     const client = await begin({ start: today - 2, end: today });
     const late = refusal(ReportRefused, "task_expired");
     await expect(client.report(JOURNEY)).rejects.toThrow(late);
-    expect(String((await client.spending()).spent)).toBe("0");
+    expect(String((await client.budget()).used)).toBe("0");
   });
 
-  test("that fails unexpectedly says nothing of the journey", async () => {
+  test("that fails unexpectedly says nothing of the trajectory", async () => {
     const client = await begin();
     vi.spyOn(client.bundle().mechanism, "perturb").mockImplementation(() => {
       throw new Error("41.801");
@@ -163,7 +163,7 @@ describe("a ledger", () => {
     const ledger = await Ledger.open(new MemoryStore(), 1);
     await ledger.check(task, 2);
     await expect(ledger.check(task, 3)).rejects.toThrow(
-      refusal(LedgerRefused, "budget_exhausted", { spent: "0", more: "3/2" }),
+      refusal(LedgerRefused, "budget_exhausted", { used: "0", more: "3/2" }),
     );
   });
 
@@ -175,7 +175,7 @@ describe("a ledger", () => {
     await ledger.keep(charge, new Uint8Array([1]), 0);
     await ledger.stop(charge.reportId, "refused");
     await expect(ledger.charge(task, 1)).rejects.toThrow(
-      refusal(LedgerRefused, "budget_exhausted", { spent: "1" }),
+      refusal(LedgerRefused, "budget_exhausted", { used: "1" }),
     );
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { DomainError, haversineKm, LocationSet } from "../src/index.js";
 import { roundHalfEven } from "../src/geometry.js";
-import { controlPositions } from "../src/long_journeys.js";
+import { controlPositions } from "../src/long_trajectories.js";
 import { worldOf } from "./known_answers.js";
 import { refusal } from "./refusal.js";
 

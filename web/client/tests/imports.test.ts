@@ -10,7 +10,7 @@ import {
   byDay,
   hourOfWeek,
   ImportRefused,
-  readJourneys,
+  readTrajectories,
   type TrackPoint,
 } from "../src/imports/index.js";
 import { readLarge } from "./large_timeline.js";
@@ -21,7 +21,7 @@ const SAID: Record<string, any> = JSON.parse(
 );
 const NAMES = Object.keys(SAID);
 const READ = NAMES.filter((name) => SAID[name].refused === undefined);
-/** A device takes them for empty journeys: `nomadp data convert` refuses them. */
+/** A device takes them for empty trajectories: `nomadp data convert` refuses them. */
 const EMPTY = NAMES.filter((name) => ["no-places", "raw-only"].includes(SAID[name].refused));
 const REFUSED = NAMES.filter((name) => SAID[name].refused && !EMPTY.includes(name));
 
@@ -29,20 +29,20 @@ function file(name: string): Blob {
   return new Blob([readFileSync(new URL(name, FOLDER))]);
 }
 
-function plain(journeys: readonly (readonly TrackPoint[])[]): unknown {
-  return journeys.map((journey) =>
-    journey.map(({ momentUs, lat, lng }) => [momentUs && momentUs / 1000, lat, lng]),
+function plain(trajectories: readonly (readonly TrackPoint[])[]): unknown {
+  return trajectories.map((trajectory) =>
+    trajectory.map(({ momentUs, lat, lng }) => [momentUs && momentUs / 1000, lat, lng]),
   );
 }
 
-function stated(journeys: [string | null, number, number][][]): unknown {
-  return journeys.map((journey) =>
-    journey.map(([time, lat, lng]) => [time && Date.parse(time), lat, lng]),
+function stated(trajectories: [string | null, number, number][][]): unknown {
+  return trajectories.map((trajectory) =>
+    trajectory.map(([time, lat, lng]) => [time && Date.parse(time), lat, lng]),
   );
 }
 
 async function refusal(blob: Blob, options = {}): Promise<ImportRefused> {
-  const found = await readJourneys(blob, options).catch((error: unknown) => error);
+  const found = await readTrajectories(blob, options).catch((error: unknown) => error);
   expect(found).toBeInstanceOf(ImportRefused);
   return found as ImportRefused;
 }
@@ -56,8 +56,8 @@ test("every file is read or refused", () => {
 });
 
 test.each(READ)("%s gives its points", async (name) => {
-  const { kind, journeys, leftOut } = await readJourneys(file(name));
-  expect(plain(journeys)).toEqual(stated(SAID[name].journeys));
+  const { kind, trajectories, leftOut } = await readTrajectories(file(name));
+  expect(plain(trajectories)).toEqual(stated(SAID[name].journeys));
   expect(kind).toBe(SAID[name].kind);
   if (SAID[name].left_out !== undefined) expect(leftOut).toBe(SAID[name].left_out);
 });
@@ -65,14 +65,14 @@ test.each(READ)("%s gives its points", async (name) => {
 test("an entry without end holds no place, and refuses no file", async () => {
   const endless = randomBytes(10 << 20).toString("hex");
   const packed = gzipSync(`{"semanticSegments":["${endless}"]}`, { level: 1 });
-  const { journeys } = await readJourneys(new Blob([Uint8Array.from(packed)]));
-  expect(journeys).toEqual([[]]);
+  const { trajectories } = await readTrajectories(new Blob([Uint8Array.from(packed)]));
+  expect(trajectories).toEqual([[]]);
 });
 
 test("a quote without end takes no time, and refuses no file", async () => {
   const text = `lat,lng\n41.8,-87.6\n41.9,"${"8\n".repeat(1 << 20)}`;
-  const { journeys } = await readJourneys(new Blob([text]));
-  expect(plain(journeys)).toEqual([[[null, 41.8, -87.6]]]);
+  const { trajectories } = await readTrajectories(new Blob([text]));
+  expect(plain(trajectories)).toEqual([[[null, 41.8, -87.6]]]);
 });
 
 test("what programs write for a missing number is one point less in any JSON", async () => {
@@ -82,10 +82,12 @@ test("what programs write for a missing number is one point less in any JSON", a
         `"coordinates":${coordinates}}}`,
     ]);
   const odd = "[[1,2],[NaN,3],[-Infinity,Infinity],[4,5]]";
-  const usable = (found: { journeys: readonly (readonly TrackPoint[])[] }) =>
-    found.journeys.map((journey) => journey.filter(({ lat }) => Number.isFinite(lat)));
-  const found = usable(await readJourneys(line(odd)));
-  expect(found).toEqual(usable(await readJourneys(line("[[1,2],[4,5]]"))));
+  const usable = (found: { trajectories: readonly (readonly TrackPoint[])[] }) =>
+    found.trajectories.map((trajectory) =>
+      trajectory.filter(({ lat }) => Number.isFinite(lat)),
+    );
+  const found = usable(await readTrajectories(line(odd)));
+  expect(found).toEqual(usable(await readTrajectories(line("[[1,2],[4,5]]"))));
   const torn = await refusal(line("[[1,2],[Nan,3]]"));
   expect(torn.reason).toBe("not-json");
 });
@@ -98,51 +100,55 @@ test.each(REFUSED)("%s is refused for its reason, without its content", async (n
   expect(refused.cause).toBeUndefined();
 });
 
-test.each([...EMPTY, "no record"])("%s is one journey without a point", async (name) => {
+test.each([...EMPTY, "no record"])("%s is one trajectory without a point", async (name) => {
   const blob = name === "no record" ? new Blob(['{"locations": []}']) : file(name);
-  expect((await readJourneys(blob)).journeys).toEqual([[]]);
+  expect((await readTrajectories(blob)).trajectories).toEqual([[]]);
 });
 
 test("raw signals beside entries that cannot be read are no reason to refuse", async () => {
   const said = { semanticSegments: [{ startTime: "soon" }], rawSignals: [] };
-  const { journeys } = await readJourneys(new Blob([JSON.stringify(said)]));
-  expect(journeys).toEqual([[]]);
+  const { trajectories } = await readTrajectories(new Blob([JSON.stringify(said)]));
+  expect(trajectories).toEqual([[]]);
 });
 
 test("raw signals are read where they are asked for", async () => {
-  const { journeys } = await readJourneys(file("raw-only.json"), { rawSignals: true });
-  expect(plain(journeys)).toEqual(stated(SAID["raw-only.json"].with_raw_signals));
+  const { trajectories } = await readTrajectories(file("raw-only.json"), { rawSignals: true });
+  expect(plain(trajectories)).toEqual(stated(SAID["raw-only.json"].with_raw_signals));
 });
 
 test("the profile is never parsed", async () => {
   const text = String(readFileSync(new URL("timeline-android.json", FOLDER)));
   const profile = '"userLocationProfile": {"frequentPlaces": [nothing that is JSON]}, ';
   const blob = new Blob([text.replace("{", `{${profile}`)]);
-  const { journeys } = await readJourneys(blob);
-  expect(plain(journeys)).toEqual(stated(SAID["timeline-android.json"].journeys));
+  const { trajectories } = await readTrajectories(blob);
+  expect(plain(trajectories)).toEqual(stated(SAID["timeline-android.json"].journeys));
 });
 
 test("gaps split where they are asked to", async () => {
   const count = async (splitHours: number) =>
-    (await readJourneys(file("timeline-gap.json"), { splitHours })).journeys.length;
+    (await readTrajectories(file("timeline-gap.json"), { splitHours })).trajectories.length;
   expect([await count(2), await count(3), await count(9)]).toEqual([3, 2, 1]);
 });
 
 test("hours and days are those of the clock where it was", async () => {
-  const android = await readJourneys(file("timeline-android.json"));
-  const ios = await readJourneys(file("timeline-ios.json"));
+  const android = await readTrajectories(file("timeline-android.json"));
+  const ios = await readTrajectories(file("timeline-ios.json"));
   // A Monday: at 8 h by Android's clock, and at 11 h in UTC, which is all that iOS tells.
-  expect([android, ios].map(({ journeys }) => hourOfWeek(journeys[0]!))).toEqual([8, 11]);
-  const [day] = byDay(android.journeys);
-  expect([day!.date, day!.journeys.length]).toEqual(["2024-05-06", 1]);
+  expect([android, ios].map(({ trajectories }) => hourOfWeek(trajectories[0]!))).toEqual([
+    8, 11,
+  ]);
+  const [day] = byDay(android.trajectories);
+  expect([day!.date, day!.trajectories.length]).toEqual(["2024-05-06", 1]);
   expect(byDay([[{ lat: 1, lng: 2, momentUs: null, localUs: null }]])[0]!.date).toBe("");
 });
 
 test("times without a zone are read where somebody says it", async () => {
-  const { journeys } = await readJourneys(file("naive.kml"), { timeZone: "Etc/UTC" });
-  expect(plain(journeys)).toEqual(stated(SAID["tracks.kml"].journeys));
-  const there = await readJourneys(file("naive.kml"), { timeZone: "America/New_York" });
-  const [late, early] = [there, { journeys }].map((found) => found.journeys[0]![0]!.momentUs!);
+  const { trajectories } = await readTrajectories(file("naive.kml"), { timeZone: "Etc/UTC" });
+  expect(plain(trajectories)).toEqual(stated(SAID["tracks.kml"].journeys));
+  const there = await readTrajectories(file("naive.kml"), { timeZone: "America/New_York" });
+  const [late, early] = [there, { trajectories }].map(
+    (found) => found.trajectories[0]![0]!.momentUs!,
+  );
   expect(late! - early!).toBe(4 * 3600e6);
 });
 
@@ -158,7 +164,9 @@ test("files are read in pieces of any size", async () => {
         },
       });
     Object.defineProperty(blob, "stream", { value: pieces });
-    expect(plain((await readJourneys(blob)).journeys)).toEqual(stated(SAID[name].journeys));
+    expect(plain((await readTrajectories(blob)).trajectories)).toEqual(
+      stated(SAID[name].journeys),
+    );
   }
 });
 
@@ -169,7 +177,7 @@ test("whatever is damaged is refused without a digit of it", async () => {
     for (let k = 1; k < 24; k += 1) {
       const broken = bytes.slice(0, k % 2 ? Math.floor((bytes.length * k) / 24) : bytes.length);
       broken[Math.floor((broken.length * k) / 25)]! ^= 1 << (k % 8);
-      const found = await readJourneys(new Blob([broken])).catch((error: unknown) => error);
+      const found = await readTrajectories(new Blob([broken])).catch((error: unknown) => error);
       if (found instanceof Error) {
         expect(found).toBeInstanceOf(ImportRefused);
         expect(found.message).not.toMatch(/30\.|40\.2|305|402|0123|2411/);
@@ -189,15 +197,15 @@ const GPX = `<?xml version="1.0"?><gpx version="1.1"><wpt lat="1" lon="1"/><trk>
 const FIRST = [Date.parse("2024-05-06T11:00:00Z"), 30.5, -40.25];
 const SECOND = [Date.parse("2024-05-06T18:05:00.5Z"), 30.5123, -40.2411];
 
-test("every segment of GPX is a journey, split only where that is asked", async () => {
+test("every segment of GPX is a trajectory, split only where that is asked", async () => {
   const blob = new Blob([GPX]);
-  const { kind, journeys, leftOut } = await readJourneys(blob);
+  const { kind, trajectories, leftOut } = await readTrajectories(blob);
   expect([kind, leftOut]).toEqual(["gpx", 1]);
-  expect(plain(journeys)).toEqual([[FIRST, SECOND], [[null, 30.75, -40]]]);
-  expect((await readJourneys(blob, { splitHours: 3 })).journeys.length).toBe(3);
+  expect(plain(trajectories)).toEqual([[FIRST, SECOND], [[null, 30.75, -40]]]);
+  expect((await readTrajectories(blob, { splitHours: 3 })).trajectories.length).toBe(3);
 });
 
-test("lines and timed points of GeoJSON are journeys", async () => {
+test("lines and timed points of GeoJSON are trajectories", async () => {
   const times = ["2024-05-06T11:00:00Z", "2024-05-06T18:05:00.5Z"];
   const line = {
     type: "LineString",
@@ -210,7 +218,7 @@ test("lines and timed points of GeoJSON are journeys", async () => {
   });
   const point = (k: number) => ({ type: "Point", coordinates: line.coordinates[k] });
   const read = async (root: object) =>
-    plain((await readJourneys(new Blob([JSON.stringify(root)]))).journeys);
+    plain((await readTrajectories(new Blob([JSON.stringify(root)]))).trajectories);
   const all = (...features: object[]) => ({ type: "FeatureCollection", features });
   expect(await read(all(feature(line, { times })))).toEqual([[FIRST, SECOND]]);
   expect(await read(feature(line, { coordTimes: times }))).toEqual([[FIRST, SECOND]]);
@@ -230,14 +238,16 @@ test.each([
     { columns: { lat: "y", lng: "x", time: "t" } },
   ],
 ])("tables are read by their columns", async (text, options) => {
-  const { kind, journeys } = await readJourneys(new Blob([text]), options);
-  expect([kind, plain(journeys)]).toEqual(["csv", [[FIRST]]]);
+  const { kind, trajectories } = await readTrajectories(new Blob([text]), options);
+  expect([kind, plain(trajectories)]).toEqual(["csv", [[FIRST]]]);
 });
 
-test("rows of a table belong together by their journey", async () => {
+test("rows of a table belong together by their trajectory", async () => {
   const text = "tid,lat,lng\na,1,2\nb,3,4\na,5,6\nb,x,4\n";
-  const { journeys, leftOut } = await readJourneys(new Blob([Uint8Array.from(gzipSync(text))]));
-  expect(plain(journeys)).toEqual([
+  const { trajectories, leftOut } = await readTrajectories(
+    new Blob([Uint8Array.from(gzipSync(text))]),
+  );
+  expect(plain(trajectories)).toEqual([
     [
       [null, 1, 2],
       [null, 5, 6],
@@ -282,7 +292,7 @@ test("XML is read in the encoding that it declares", async () => {
   const latin = GPX.replace("?>", ' encoding="ISO-8859-1"?>').replace("Home", "\u00dcber");
   const encoded = [utf16, Buffer.from(latin, "latin1")].map((each) => Uint8Array.from(each));
   for (const bytes of encoded) {
-    expect(plain((await readJourneys(new Blob([bytes]))).journeys)).toEqual([
+    expect(plain((await readTrajectories(new Blob([bytes]))).trajectories)).toEqual([
       [FIRST, SECOND],
       [[null, 30.75, -40]],
     ]);

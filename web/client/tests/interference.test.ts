@@ -1,4 +1,4 @@
-/** Nothing that a network or a collector sees depends on the journey: not whether, nor how. */
+/** Nothing that a network or a collector sees depends on the trajectory: not whether, nor how. */
 
 import { gzipSync } from "node:zlib";
 
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 import { DomainError, type LatLng, ReportRefused } from "../src/index.js";
 import { MemoryStore } from "../src/device/memory_store.js";
-import { hourOfWeek, readJourneys } from "../src/imports/index.js";
+import { hourOfWeek, readTrajectories } from "../src/imports/index.js";
 import { bundleOf } from "./protocol_worlds.js";
 import { refusal } from "./refusal.js";
 import { joined, JOURNEY, type Seen, SeenStore } from "./loopback.js";
@@ -76,7 +76,7 @@ async function seenOf(
   return server.seen.map((each) => ({ ...each, asked: each.asked.replace(task.id, "ID") }));
 }
 
-test.each(WORLDS)("a report of %s looks alike for every journey", async (world) => {
+test.each(WORLDS)("a report of %s looks alike for every trajectory", async (world) => {
   const usual = await seenOf(world, JOURNEY, 11);
   expect(usual.map(({ asked }) => asked).slice(-2)).toEqual([
     "GET /tasks/ID/status",
@@ -109,8 +109,8 @@ test.each(["visits by weekday", "atlas"])(
   async (world) => {
     const reported = async (rows: string, packed: (text: Buffer) => Uint8Array) => {
       const file = new Blob([Uint8Array.from(packed(Buffer.from(`lat,lng,time\n${rows}`)))]);
-      const [journey] = (await readJourneys(file)).journeys;
-      return seenOf(world, journey!, hourOfWeek(journey!));
+      const [trajectory] = (await readTrajectories(file)).trajectories;
+      return seenOf(world, trajectory!, hourOfWeek(trajectory!));
     };
     const usual = await seenOf(world, JOURNEY, 11);
     for (const rows of Object.values(ROWS)) {
@@ -130,7 +130,7 @@ test("what cannot be read becomes the first public location, and nothing else do
   expect(bundle.read(around)).toEqual(bundle.read(JOURNEY));
 });
 
-test("a journey is read before anything is asked, charged or sent", async () => {
+test("a trajectory is read before anything is asked, charged or sent", async () => {
   const events: string[] = [];
   class Store extends SeenStore {
     see({ state }: { state: string }): void {
@@ -151,13 +151,13 @@ test("a journey is read before anything is asked, charged or sent", async () => 
   expect(events).toEqual(["read", "asked", "charged", "waiting", "accepted"]);
 });
 
-test("a task that was closed meanwhile is charged nothing, for any journey", async () => {
+test("a task that was closed meanwhile is charged nothing, for any trajectory", async () => {
   for (const points of [JOURNEY, []]) {
     const { client, server } = await joined({ store: new MemoryStore() });
     server.answers = [(response) => void response.end('{"closed":true}')];
     const refused = client.report(points, { now: true, unlessClosed: true });
     await expect(refused).rejects.toThrow(refusal(ReportRefused, "task_closed"));
-    expect(String((await client.spending()).spent)).toBe("0");
+    expect(String((await client.budget()).used)).toBe("0");
     await server.stop();
   }
 });
@@ -175,6 +175,6 @@ test("of a report that waits for a random moment nobody is asked", async () => {
 test("a program that never tells an hour is refused by its form, before anything is spent", async () => {
   const { client, server } = await joined({ store: new MemoryStore() }, "visits by weekday");
   await expect(client.report(JOURNEY)).rejects.toThrow(refusal(DomainError, "hour_missing"));
-  expect(String((await client.spending()).spent)).toBe("0");
+  expect(String((await client.budget()).used)).toBe("0");
   await server.stop();
 });

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 
-import { readJourneys } from "../src/imports/index.js";
+import { readTrajectories } from "../src/imports/index.js";
 
 export async function readLarge(count: number): Promise<number> {
   const segment = (k: number) => {
@@ -24,8 +24,10 @@ export async function readLarge(count: number): Promise<number> {
   );
   const blob = new Blob([...parts, "]}"]);
   let seen = 0;
-  const { journeys } = await readJourneys(blob, { onProgress: (bytes) => void (seen = bytes) });
-  expect(journeys.reduce((sum, { length }) => sum + length, 0)).toBe(4 * count);
+  const { trajectories } = await readTrajectories(blob, {
+    onProgress: (bytes) => void (seen = bytes),
+  });
+  expect(trajectories.reduce((sum, { length }) => sum + length, 0)).toBe(4 * count);
   expect(seen).toBe(blob.size);
   return blob.size;
 }

@@ -12,7 +12,7 @@ import {
   heaviest,
   type LabelLaw,
   largestUnit,
-  lawOfLabels,
+  labelLaw,
   type LocationSet,
   ProjectiveResponse,
   RandomizedResponse,
@@ -77,7 +77,7 @@ test.each(casesOf("laws", "heaviest_weights"))("$title", ({ ask, answer }) => {
 
 test.each(casesOf("labels", "label_laws"))("$title", ({ ask, answer }) => {
   const chosen = ask.sizes.map((size: number) =>
-    ask.shares.map((share: string) => stated(lawOfLabels(size, exact(share)))),
+    ask.shares.map((share: string) => stated(labelLaw(size, exact(share)))),
   );
   expect(chosen).toEqual(answer);
 });
@@ -140,14 +140,14 @@ test.each([24n, 28n])("a share of 2^-%s tells nothing and has no variance", (pow
   const share = new Fraction(1n, 2n ** power);
   const small = refusal(BudgetError, "share_too_small", { share: share.toNumber() });
   for (const size of [2, 12]) {
-    expect(() => lawOfLabels(size, share).variance).toThrow(small);
+    expect(() => labelLaw(size, share).variance).toThrow(small);
   }
-  expect(() => lawOfLabels(100_000, share)).toThrow(small);
-  expect(lawOfLabels(1, share).variance.compare(new Fraction(0))).toBe(0);
+  expect(() => labelLaw(100_000, share)).toThrow(small);
+  expect(labelLaw(1, share).variance.compare(new Fraction(0))).toBe(0);
 });
 
 test.each([2, 12, 100_000])("a share of 2^-23 tells something of %i labels", (size) => {
-  const { variance } = lawOfLabels(size, new Fraction(1n, 2n ** 23n));
+  const { variance } = labelLaw(size, new Fraction(1n, 2n ** 23n));
   expect(variance.compare(new Fraction(0))).toBe(1);
 });
 

@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 
 import { asFraction } from "../src/budget.js";
 import {
-  Book,
-  booksSha256,
+  Codebook,
+  codebooksSha256,
   type Fraction,
   type LocationSet,
   type Mechanism,
-  QUESTIONS,
-  type QuestionName,
+  ORACLES,
+  type OracleName,
   Atlas,
 } from "../src/index.js";
 import { casesOf, Given, gridZones, hashed, load, worldOf } from "./known_answers.js";
@@ -44,7 +44,7 @@ async function answered(mechanism: Mechanism, ask: any, params: object): Promise
 }
 
 /** All books of a world for an epsilon, of the size that was asked for. */
-function booksOf(world: string, epsilon: Fraction, size: number | null): Book[] {
+function booksOf(world: string, epsilon: Fraction, size: number | null): Codebook[] {
   const here = casesOf("books", "book").filter(
     ({ ask }) =>
       ask.world === world &&
@@ -52,11 +52,11 @@ function booksOf(world: string, epsilon: Fraction, size: number | null): Book[] 
       asFraction(ask.epsilon)!.compare(epsilon) === 0,
   );
   const locations = worldOf("atlas-3", world);
-  return here.map(({ answer }) => new Book(locations, answer.journeys, answer.near_count));
+  return here.map(({ answer }) => new Codebook(locations, answer.journeys, answer.near_count));
 }
 
-function pinnedBooks(locations: LocationSet, pages: any[]): Book[] {
-  return pages.map((page) => new Book(locations, page.journeys, page.near_count));
+function pinnedBooks(locations: LocationSet, pages: any[]): Codebook[] {
+  return pages.map((page) => new Codebook(locations, page.journeys, page.near_count));
 }
 
 test.each(casesOf("atlas-3", "report"))("$title", async ({ ask, answer }) => {
@@ -70,11 +70,11 @@ test.each(casesOf("atlas-3", "report"))("$title", async ({ ask, answer }) => {
   const mechanism = new Atlas({
     epsilon: ask.epsilon,
     locations,
-    books,
+    codebooks: books,
     ...(near_count !== null && { nearCount: near_count }),
     ...(control_points !== null && { controlPoints: control_points }),
   });
-  const named = pinned && { pinned: await booksSha256(locations, epsilon, books) };
+  const named = pinned && { pinned: await codebooksSha256(locations, epsilon, books) };
   const params = { control_points, near_count, size, ...named };
   expect(await answered(mechanism, ask, params)).toEqual(answer);
 });
@@ -87,17 +87,17 @@ test("the books that are handed out are those of the recipe", () => {
   });
   expect(known.length).toBe(2);
   for (const [book, answer] of known) {
-    const journeys = Array.from({ length: book.size }, (_, k) => book.journey(k));
-    expect(hashed(journeys.map((journey) => journey.join(" ")))).toBe(answer.sha256);
+    const trajectories = Array.from({ length: book.size }, (_, k) => book.codeword(k));
+    expect(hashed(trajectories.map((trajectory) => trajectory.join(" ")))).toBe(answer.sha256);
     expect(book.nearCount).toBe(answer.near_count);
   }
 });
 
-describe.each(Object.keys(QUESTIONS) as QuestionName[])("%s", (name) => {
+describe.each(Object.keys(ORACLES) as OracleName[])("%s", (name) => {
   test.each(casesOf(`${name}-1`, "report"))("$title", async ({ ask, answer }) => {
     const { zones: rule = GRIDS[name], when } = ask.options;
     const zones = gridZones(worldOf(`${name}-1`, ask.world), rule);
-    const mechanism = new QUESTIONS[name]({
+    const mechanism = new ORACLES[name]({
       epsilon: ask.epsilon,
       zones,
       ...(when !== undefined && { when }),

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { broughtToLength, Task } from "../src/index.js";
+import { resampled, Task } from "../src/index.js";
 import { base64url } from "../src/protocol/base64url.js";
 import { canonicalBytes, canonicalText, parseObject } from "../src/protocol/canonical.js";
 import { parseAtlas, parseLocations, parseZones } from "../src/protocol/files.js";
@@ -45,7 +45,7 @@ test.each(casesOf("protocol", "public_files"))("$title", async ({ ask, answer })
 
 test.each(casesOf("protocol", "resampled"))("$title", ({ ask, answer }) => {
   const points = Array.from({ length: ask.count }, (_, k) => k);
-  expect(broughtToLength(points, ask.length)).toEqual(answer);
+  expect(resampled(points, ask.length)).toEqual(answer);
 });
 
 test.each(casesOf("protocol", "value_size"))("$title", async ({ ask, answer }) => {

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 
 import {
   asEpsilon,
-  Book,
+  Codebook,
   BudgetError,
   DomainError,
   drawing,
   InvalidArgument,
-  type Journey,
+  type Trajectory,
   LocationSet,
   type NomadpError,
   OutOfRange,
@@ -29,7 +29,7 @@ import { refusal } from "./refusal.js";
 const town = worldOf("trips-1", "town");
 const zones = gridZones(town, "grid:2");
 const zero = drawing(() => 0n);
-const book = new Book(
+const book = new Codebook(
   town,
   [
     [0, 1],
@@ -38,7 +38,7 @@ const book = new Book(
   ],
   1,
 );
-const atlas = new Atlas({ epsilon: 2, locations: town, books: [book] });
+const atlas = new Atlas({ epsilon: 2, locations: town, codebooks: [book] });
 
 /** All facts of a refusal: a private one would be among them. */
 function factsOf(run: () => unknown): unknown {
@@ -82,7 +82,7 @@ describe("epsilon", () => {
     expect(() => asEpsilon(value as number)).toThrow(unusable);
   });
 
-  test("is at least a millionth of a whole journey's", () => {
+  test("is at least a millionth of a whole trajectory's", () => {
     expect(() => new Trips({ epsilon: "1/10000000", zones })).toThrow(unusable);
   });
 });
@@ -157,13 +157,13 @@ describe("laws", () => {
 });
 
 describe("journeys", () => {
-  const wrong: Journey[] = [[77, 1], [0, -3], [0, 1.5], [0, NaN], ["1", 2] as never];
+  const wrong: Trajectory[] = [[77, 1], [0, -3], [0, 1.5], [0, NaN], ["1", 2] as never];
 
-  test.each(wrong.map((journey) => ({ journey })))(
+  test.each(wrong.map((trajectory) => ({ trajectory })))(
     "outside of the set are refused without being shown",
-    ({ journey }) => {
+    ({ trajectory }) => {
       for (const mechanism of [atlas, new Trips({ epsilon: 2, zones })]) {
-        const perturb = () => mechanism.perturb(journey, zero);
+        const perturb = () => mechanism.perturb(trajectory, zero);
         expect(perturb).toThrow(refusal(DomainError, "unknown_locations"));
         expect(factsOf(perturb)).toEqual({ size: 7 });
         expect(perturb).not.toThrow(/77|-3|1\.5|NaN/);
@@ -217,9 +217,11 @@ describe("public data", () => {
     [[[0, 1], [2]]],
     [[[0, 7]]],
     [Array.from({ length: 1025 }, () => [0, 1])],
-  ])("is no book: %j", (journeys) => {
-    const refused = refusal(DomainError, "codebook_invalid", { codewords: journeys.length });
-    expect(() => new Book(town, journeys, 1)).toThrow(refused);
+  ])("is no book: %j", (trajectories) => {
+    const refused = refusal(DomainError, "codebook_invalid", {
+      codewords: trajectories.length,
+    });
+    expect(() => new Codebook(town, trajectories, 1)).toThrow(refused);
   });
 
   test.each([
@@ -227,10 +229,10 @@ describe("public data", () => {
     [1, 0],
     [1, 2],
     [1, 0.5],
-  ])("is no book: %s times one journey with %s near", (codewords, nearCount) => {
-    const journeys = Array.from({ length: codewords }, () => [0, 1]);
+  ])("is no book: %s times one trajectory with %s near", (codewords, nearCount) => {
+    const trajectories = Array.from({ length: codewords }, () => [0, 1]);
     const refused = refusal(DomainError, "codewords_invalid", { codewords, nearCount });
-    expect(() => new Book(town, journeys, nearCount)).toThrow(refused);
+    expect(() => new Codebook(town, trajectories, nearCount)).toThrow(refused);
   });
 
   test.each([
@@ -246,13 +248,17 @@ describe("public data", () => {
   });
 
   test("has one book for a length", () => {
-    const options = { epsilon: 2, locations: town, books: [book, book] };
+    const options = { epsilon: 2, locations: town, codebooks: [book, book] };
     const refused = refusal(DomainError, "codebook_length_repeated", { length: 2 });
     expect(() => new Atlas(options)).toThrow(refused);
   });
 
   test("has books over its own locations", () => {
-    const options = { epsilon: 2, locations: worldOf("trips-1", "date line"), books: [book] };
+    const options = {
+      epsilon: 2,
+      locations: worldOf("trips-1", "date line"),
+      codebooks: [book],
+    };
     const refused = refusal(DomainError, "codebook_of_other_locations");
     expect(() => new Atlas(options)).toThrow(refused);
   });

@@ -134,10 +134,11 @@ test("more locations than a device takes are refused", () => {
 describe("an upload", () => {
   const charge = { reportId: "AAECAwQFBgcICQoLDA0ODw", time: 20773 };
 
-  test("is of one size for every journey", async () => {
+  test("is of one size for every trajectory", async () => {
     const bundle = await bundleOf("protocol", "trips as bits");
     const sizes = [[0], [1, 2, 3], [6, 5]].map(
-      (journey) => uploadBytes(bundle, Report.draw(bundle.mechanism, journey), charge).length,
+      (trajectory) =>
+        uploadBytes(bundle, Report.draw(bundle.mechanism, trajectory), charge).length,
     );
     expect(new Set(sizes).size).toBe(1);
   });

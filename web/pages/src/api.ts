@@ -16,7 +16,8 @@ export interface Progress {
   counters: Record<string, number>;
 }
 
-export interface Promised {
+/** The privacy guarantee of a task, as the collector states it. */
+export interface Guarantee {
   asks: string;
   from: string;
   until: string;
@@ -62,7 +63,7 @@ export interface Answer {
   columns: Record<string, (string | number | boolean | null)[]>;
   about: Record<string, unknown> & {
     reports?: number;
-    flat?: { significant?: number };
+    significance?: { significant?: number };
     /** Why neither intervals nor significance are known. */
     no_intervals?: string;
   };
@@ -107,7 +108,7 @@ export class Collector {
     return this.get(`/tasks/${task}/progress`);
   }
 
-  promise(task: string): Promise<Promised> {
+  guarantee(task: string): Promise<Guarantee> {
     return this.get(`/tasks/${task}/promise`);
   }
 

@@ -22,7 +22,7 @@ export class LiveCount {
     const missing = Math.max(0, min_batch_size - reports);
     Object.assign(this.element.dataset, { reports, missing, closed });
     this.number.textContent = count(reports);
-    this.label.textContent = progress.closed ? "reports in all" : "reports so far";
+    this.label.textContent = progress.closed ? "reports in total" : "reports so far";
     this.words.textContent = wordsOf(progress);
     show(this.bars, barsOf(progress));
   }
@@ -30,13 +30,11 @@ export class LiveCount {
 
 function wordsOf({ reports, min_batch_size, closed }: Progress): string {
   const missing = min_batch_size - reports;
-  const least = `At least ${count(min_batch_size)} were needed`;
-  if (closed) {
-    return `Closed: nothing new is taken. ${least}${missing > 0 ? " to say anything" : ""}.`;
-  }
+  const minimum = `Minimum batch size: ${count(min_batch_size)}.`;
+  if (closed) return `Closed: no new reports are accepted. ${minimum}`;
   return missing > 0
-    ? `${count(missing)} more ${missing === 1 ? "is" : "are"} needed before anything is said.`
-    : `${least}; each is counted once it is on disk.`;
+    ? `${count(missing)} more ${missing === 1 ? "is" : "are"} needed. ${minimum}`
+    : `${minimum} A report counts once it is on disk.`;
 }
 
 /** Reports by day, or what else the task's precision is. */
@@ -64,7 +62,7 @@ function barsOf(progress: Progress): Element | null {
       svg("title", {}, `${day(epoch, progress)}: ${count(n)}`),
     );
   });
-  const label = `Reports from ${day(first, progress)} to ${day(last, progress)}, at most ${count(top)} at once`;
+  const label = `Reports by time, from ${day(first, progress)} to ${day(last, progress)}; highest bar: ${count(top)}`;
   const told = {
     viewBox: `0 0 ${BARS.width} ${BARS.height}`,
     width: BARS.width,

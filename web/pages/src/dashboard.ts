@@ -4,7 +4,7 @@ import { type Collector, type Progress, Refused, waited } from "./api";
 import { openBasemap } from "./basemap";
 import { day, LiveCount } from "./count";
 import { h, plural, show } from "./dom";
-import { guarantee } from "./guarantee";
+import { guaranteeSection } from "./guarantee";
 import { Pictures } from "./pictures";
 import { refused } from "./refused";
 import { viewsOf } from "./views";
@@ -15,12 +15,13 @@ export function dashboard(place: Element, collector: Collector, tasks: Progress[
   if (!tasks.length) {
     show(
       place,
-      h("h1", {}, "No task yet"),
+      h("h1", {}, "No tasks yet"),
       h(
         "p",
         { class: "lead" },
-        "The operator adds one: ",
+        "The operator adds a task with ",
         h("code", {}, "nomadp serve FOLDER"),
+        ".",
       ),
     );
     return;
@@ -46,7 +47,7 @@ class TaskBoard {
   readonly element = h("div", {});
   private readonly live = new LiveCount();
   private readonly refusedPlace = h("div", {});
-  private readonly promisePlace = h("div", {}, "Asking …");
+  private readonly guaranteePlace = h("div", {}, "Loading …");
   private readonly stale = h("p", { class: "stale", role: "status" });
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
   private readonly answers: Answers;
@@ -68,7 +69,7 @@ class TaskBoard {
     const picturesPlace = h(
       "div",
       {},
-      h("p", { role: "status" }, "Asking for the public locations …"),
+      h("p", { role: "status" }, "Loading the public locations …"),
     );
     show(
       this.element,
@@ -100,10 +101,10 @@ class TaskBoard {
 
   async run(): Promise<void> {
     void this.tried(async () => {
-      const promised = await this.collector.promise(this.task.task_id);
+      const stated = await this.collector.guarantee(this.task.task_id);
       show(
-        this.promisePlace,
-        guarantee(promised, this.task.epsilon, "in their devices' words: "),
+        this.guaranteePlace,
+        guaranteeSection(stated, this.task.epsilon, "Contributors read: "),
       );
     });
     this.update(this.task);
@@ -149,7 +150,7 @@ class TaskBoard {
       if (this.stale.childNodes.length) show(this.stale);
       return;
     }
-    const words = `${plural(more, "report")} came in since this was worked out. `;
+    const words = `${plural(more, "report")} arrived after these estimates were computed. `;
     if (this.stale.firstChild?.textContent === words) return;
     const again = () => {
       void this.tried(() => this.answers.ask({ afresh: true }));
@@ -159,15 +160,13 @@ class TaskBoard {
     };
     const told = { type: "button", "data-action": "ask-again", click: again };
     this.stale.dataset.reports = String(more);
-    show(this.stale, words, h("button", told, "Work it out again"));
+    show(this.stale, words, h("button", told, "Update"));
   }
 
   private head(): HTMLElement {
     const { task_id, purpose, mechanism, epsilon } = this.task;
     const until = `${day(this.task.start, this.task)} to ${day(this.task.end, this.task)}`;
-    const how =
-      mechanism === "atlas" ? "whole journeys, by ATLAS" : `${mechanism}, asked directly`;
-    const lead = `ε\u00a0=\u00a0${epsilon} for each report: ${how}; ${until}.`;
+    const lead = `ε\u00a0=\u00a0${epsilon} per report · ${mechanismName(mechanism)} · ${until}`;
     return h(
       "div",
       { class: "head" },
@@ -184,8 +183,8 @@ class TaskBoard {
 
   private rest(): HTMLElement[] {
     return [
-      band("guarantee", "What everybody who takes part was promised", this.promisePlace),
-      band("refused", "What was refused, and why", this.refusedPlace),
+      band("guarantee", "Privacy guarantee", this.guaranteePlace),
+      band("refused", "Refused reports", this.refusedPlace),
     ];
   }
 
@@ -202,9 +201,20 @@ class TaskBoard {
   }
 }
 
+/** For the head of the page. */
+function mechanismName(mechanism: string): string {
+  if (mechanism === "atlas") return "ATLAS (whole trajectories)";
+  const labels: Record<string, string> = {
+    trips: "origin-destination pairs",
+    starts: "origins",
+    ends: "destinations",
+  };
+  return `frequency oracle (${labels[mechanism] ?? mechanism})`;
+}
+
 function band(id: string, title: string | null, ...inside: Node[]): HTMLElement {
   const heading = title === null ? null : h("h2", { id: `${id}-title` }, title);
   const label =
-    title === null ? { "aria-label": "Answers" } : { "aria-labelledby": `${id}-title` };
+    title === null ? { "aria-label": "Estimates" } : { "aria-labelledby": `${id}-title` };
   return h("section", { class: "band", id, ...label }, heading, ...inside);
 }

@@ -1,10 +1,14 @@
-/** What everybody who takes part was promised, in the words in which their device says it. */
-import type { Promised } from "./api";
+/** The privacy guarantee of a task: on the contributor's page and on the dashboard. */
+import type { Guarantee } from "./api";
 import { h } from "./dom";
 
-/** ``whose`` says in whose words it is told what adds up, where it is not the reader's own. */
-export function guarantee(promised: Promised, epsilon: string, whose = ""): HTMLElement {
-  const grown = Object.entries(promised.posterior_bounds).map(([before, after]) =>
+/** `addressee` introduces the sentence on the budget where "you" is not the reader. */
+export function guaranteeSection(
+  stated: Guarantee,
+  epsilon: string,
+  addressee = "",
+): HTMLElement {
+  const bounds = Object.entries(stated.posterior_bounds).map(([before, after]) =>
     h(
       "tr",
       {},
@@ -28,12 +32,16 @@ export function guarantee(promised: Promised, epsilon: string, whose = ""): HTML
       h(
         "p",
         { class: "odds" },
-        h("span", { class: "figure" }, `${promised.times_at_most} : 1`),
-        h("span", {}, `at most, for ε = ${epsilon}`),
+        h("span", { class: "figure" }, `${stated.times_at_most} : 1`),
+        h(
+          "span",
+          {},
+          `the most that one report can change the odds of a guess (ε = ${epsilon})`,
+        ),
       ),
-      h("p", {}, sentence(promised.guaranteed)),
-      h("p", {}, `A report tells ${promised.asks}.`),
-      h("p", { class: "soft" }, sentence(`${whose}${promised.adds_up}`)),
+      h("p", {}, sentence(stated.guaranteed)),
+      h("p", {}, `Each report is about ${stated.asks}.`),
+      h("p", { class: "soft" }, `${addressee}${sentence(stated.adds_up)}`),
     ),
     h(
       "div",
@@ -41,31 +49,27 @@ export function guarantee(promised: Promised, epsilon: string, whose = ""): HTML
         class: "scroll",
         tabindex: 0,
         role: "region",
-        "aria-label": "How a suspicion can grow",
+        "aria-label": "How sure someone can become",
       },
       h(
         "table",
         {},
-        h(
-          "caption",
-          {},
-          "However much somebody knew before, one report can raise a suspicion at most so far.",
-        ),
+        h("caption", {}, "How sure someone can become of a guess by seeing one report"),
         h(
           "thead",
           {},
           h(
             "tr",
             {},
-            h("th", { scope: "col", class: "number" }, "Suspected before"),
+            h("th", { scope: "col", class: "number" }, "Before"),
             h("th", { scope: "col", class: "number" }, "After, at most"),
           ),
         ),
-        h("tbody", {}, ...grown),
+        h("tbody", {}, ...bounds),
       ),
     ),
-    list("Who sees what", promised.seen),
-    list("What is not covered", promised.not_covered),
+    list("Who sees what", stated.seen),
+    list("What is not covered", stated.not_covered),
   );
 }
 

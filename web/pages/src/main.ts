@@ -23,6 +23,6 @@ const token = kept();
 if (token === null) {
   signIn(place, entered);
 } else {
-  show(place, h("p", { role: "status" }, "Asking the collector …"));
+  show(place, h("p", { role: "status" }, "Loading the tasks …"));
   void enter(token, entered).then((trouble) => trouble && signIn(place, entered, trouble));
 }

@@ -52,7 +52,9 @@ export class AnswerMap extends MapFrame<Source> {
     this.tip.remove();
     this.unsettle();
     if (this.isReady) this.setData();
-    this.tell(drawn ? `${drawn.summary} The table has all that is drawn.` : "Nothing yet.");
+    this.tell(
+      drawn ? `${drawn.summary} The table lists everything drawn.` : "No estimates yet.",
+    );
   }
 
   /** Put forward the mark of one row. */

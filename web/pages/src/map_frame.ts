@@ -101,7 +101,10 @@ export abstract class MapFrame<Source extends string> {
   protected tell(said: string): void {
     this.map
       .getCanvas()
-      .setAttribute("aria-label", `Map. ${said} Arrow keys move it, + and - zoom.`);
+      .setAttribute(
+        "aria-label",
+        `Map. ${said} Use the arrow keys to move it, and + and - to zoom.`,
+      );
   }
 
   protected source(name: Source): GeoJSONSource {

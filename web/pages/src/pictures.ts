@@ -83,7 +83,7 @@ export class Pictures {
   }
 
   private get home(): number {
-    return homeOf(this.view, (question) => toldApart(this.answers().of(question)) > 0);
+    return homeOf(this.view, (question) => significantRows(this.answers().of(question)) > 0);
   }
 
   private open(view: View): void {
@@ -102,7 +102,7 @@ export class Pictures {
       return this.map.element;
     } catch {
       const words =
-        "This browser draws no maps, since it has no WebGL; the table has everything.";
+        "This browser cannot draw maps, because it has no WebGL. The table shows everything.";
       return h("p", { class: "map none" }, words);
     }
   }
@@ -129,7 +129,7 @@ export class Pictures {
       this.table && result?.status === "done" ? saving(result.answer) : null,
       result || this.pending.isClosed
         ? null
-        : h("p", { class: "soft" }, "Rows are listed here once there is an answer."),
+        : h("p", { class: "soft" }, "The table appears here once there are estimates."),
     );
     show(this.facts, drawn && factsOf(drawn));
     const fineness = result && finenessOf(this.view, this.shown, this.home, result);
@@ -151,7 +151,7 @@ export class Pictures {
   /** Where nothing is told, to the tabs that tell something; nobody is taken there. */
   private point(): void {
     // Of the coarsest areas: among many finer ones some would say something by chance.
-    const says = (view: View) => toldApart(this.answers().of(view.questions[0]!)) > 0;
+    const says = (view: View) => significantRows(this.answers().of(view.questions[0]!)) > 0;
     const result = this.shown && this.answers().of(this.shown);
     const isSilent =
       result?.status === "done" && result.answer.about.significance?.significant === 0;
@@ -165,11 +165,7 @@ export class Pictures {
       };
       return h("button", { type: "button", "data-view": view.key, click }, view.label);
     });
-    show(
-      this.elsewhere,
-      buttons.length ? "These reports do tell something of: " : null,
-      ...buttons,
-    );
+    show(this.elsewhere, buttons.length ? "Significant results in: " : null, ...buttons);
   }
 
   private choose(row: number | undefined, isMoved = true): void {
@@ -187,9 +183,9 @@ export interface Pending {
 }
 
 function tooFew(missing: number, isClosed = false): string {
-  const many = `${count(missing)} ${missing === 1 ? "is" : "are"} missing`;
-  if (isClosed) return `This task was closed with too few reports to say anything: ${many}.`;
-  return `There are too few reports to say anything: ${many}.`;
+  const more = `${count(missing)} more`;
+  if (isClosed) return `This task was closed with too few reports: ${more} were needed.`;
+  return `Too few reports: ${more} ${missing === 1 ? "is" : "are"} needed.`;
 }
 
 function stateOf(result: Result | undefined, { missing, isClosed }: Pending): string {
@@ -199,11 +195,11 @@ function stateOf(result: Result | undefined, { missing, isClosed }: Pending): st
 }
 
 function wordsOf(result: Result | undefined, { missing, isClosed }: Pending): string {
-  if (result?.status === "refused") return `This cannot be answered: ${result.detail}`;
+  if (result?.status === "refused") return `This cannot be estimated: ${result.detail}`;
   if (result?.status === "too_few") {
     return tooFew(result.missing);
   }
-  return missing > 0 ? tooFew(missing, isClosed) : "The collector is working it out …";
+  return missing > 0 ? tooFew(missing, isClosed) : "Computing the estimates …";
 }
 
 /** Which journey is put forward at first: one that goes somewhere. */
@@ -213,7 +209,7 @@ function firstOf(drawn: Drawn | undefined): number | undefined {
 }
 
 /** How many rows reports tell something of. */
-function toldApart(result: Result | undefined): number {
+function significantRows(result: Result | undefined): number {
   return result?.status === "done" ? (result.answer.about.significance?.significant ?? 0) : 0;
 }
 
@@ -228,21 +224,21 @@ function finenessOf(
   const side = areas.split(":")[1];
   if (!side) return undefined;
   const at = view.questions.indexOf(question);
-  const smaller = at < view.questions.length - 1 ? " Zoom in for smaller ones." : "";
-  const larger = at > 0 ? " Zoom out for larger ones." : "";
+  const smaller = at < view.questions.length - 1 ? " Zoom in for smaller areas." : "";
+  const larger = at > 0 ? " Zoom out for larger areas." : "";
   if (result.status === "done" && result.answer.about.no_intervals) {
-    const words = `Areas: ${side} by ${side}; how fine reports tell something is not known.`;
+    const words = `Areas: ${side} × ${side}. Significance is unknown, because there are no confidence intervals.`;
     return { areas, why: "unknown", words: `${words}${smaller}${larger}` };
   }
-  if (toldApart(result) === 0) {
-    const words = `Areas: ${side} by ${side}, of which reports tell nothing.${larger}`;
+  if (significantRows(result) === 0) {
+    const words = `Areas: ${side} × ${side}. No area differs significantly from the baseline.${larger}`;
     return { areas, why: "nothing", words };
   }
   const [why, said] =
     at === home
-      ? ["finest", "as fine as reports tell something"]
-      : ["zoom", "chosen by the zoom"];
-  return { areas, why: why!, words: `Areas: ${side} by ${side}, ${said}.${smaller}` };
+      ? ["finest", "the finest before significance is lost"]
+      : ["zoom", "chosen by zooming"];
+  return { areas, why: why!, words: `Areas: ${side} × ${side} (${said}).${smaller}` };
 }
 
 function factsOf(drawn: Drawn): HTMLElement {

@@ -5,22 +5,28 @@ import { count, h, plural } from "./dom";
 /** The same as docs/operate.md tells operators. */
 const REASONS: Record<string, [string, string]> = {
   report_replayed: [
-    "Sent again with other bytes",
-    "A device that draws twice, or somebody who plays; the first is kept.",
+    "Report id reused with other content",
+    "A faulty device, or an attack. The first report is kept.",
   ],
-  late: ["Too late", "Its time and the task's retention are over."],
-  report_dropped: ["After the task was closed", "Nothing new is taken from then on."],
-  report_too_early: ["From the future", "A clock is wrong: the device's or the collector's."],
-  task_not_started: ["Before the task begins", "Its time is before the first day."],
-  task_expired: ["After the task ended", "Its time is after the last day."],
-  invalid_message: ["Not a report of this task", "Its mechanism cannot release this."],
-  simulated: ["Simulated", "It says itself that it is an experiment's."],
-  too_large: ["Too large", "A message has at most 64 KiB."],
-  unsupported_media_type: ["Of another type", "A broken or foreign client."],
-  overloaded: ["Asked to come back", "Too much was waiting; devices send the same again."],
-  unavailable: ["The store was away", "Devices send the same again."],
-  clock_suspect: ["The collector's clock was in doubt", "Devices send the same again."],
-  storage_full: ["The disk was nearly full", "Devices send the same again."],
+  late: ["Too late", "The retention period of its time has ended."],
+  report_dropped: ["Task closed", "It arrived after the task was closed."],
+  report_too_early: [
+    "Time in the future",
+    "The clock of the device or of the collector is wrong.",
+  ],
+  task_not_started: ["Task not started", "Its time is before the task starts."],
+  task_expired: ["Task ended", "Its time is after the task ended."],
+  invalid_message: ["Invalid report", "The mechanism of this task cannot produce it."],
+  simulated: ["Simulated", "It is marked as part of an experiment."],
+  too_large: ["Too large", "A message may have at most 64 KiB."],
+  unsupported_media_type: [
+    "Wrong media type",
+    "The client is broken, or is not a NomaDP client.",
+  ],
+  overloaded: ["Overloaded", "The queue was full. Devices send the same report again."],
+  unavailable: ["Store unavailable", "Devices send the same report again."],
+  clock_suspect: ["Collector clock in doubt", "Devices send the same report again."],
+  storage_full: ["Disk nearly full", "Devices send the same report again."],
 };
 const TAKEN = ["accepted", "accepted_again"];
 
@@ -31,10 +37,10 @@ export function refused(progress: Progress): HTMLElement {
   found.sort((a, b) => b[1] - a[1]);
   const again = progress.counters.accepted_again ?? 0;
   const repeated = again
-    ? ` ${plural(again, "report")} came twice and ${again === 1 ? "counts" : "count"} once.`
+    ? ` ${plural(again, "duplicate")} of accepted reports ${again === 1 ? "was" : "were"} ignored.`
     : "";
   if (!found.length) {
-    return h("p", {}, `Nothing was refused.${repeated}`);
+    return h("p", {}, `No report was refused.${repeated}`);
   }
   const rows = found.map(([why, n]) => {
     const [words, meaning] = REASONS[why] ?? [why, ""];
@@ -46,10 +52,10 @@ export function refused(progress: Progress): HTMLElement {
       h("td", { class: "soft" }, meaning),
     );
   });
-  const head = ["Why", "How many", "What it means"].map((name, k) =>
+  const head = ["Reason", "Count", "Explanation"].map((name, k) =>
     h("th", { scope: "col", class: k === 1 ? "number" : undefined }, name),
   );
-  const caption = `Reports and messages that do not count.${repeated}`;
+  const caption = `Refused reports and messages.${repeated}`;
   const table = h(
     "table",
     {},
@@ -59,7 +65,7 @@ export function refused(progress: Progress): HTMLElement {
   );
   return h(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": "What was refused" },
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Refused reports" },
     table,
   );
 }

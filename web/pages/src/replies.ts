@@ -12,18 +12,18 @@ function known(status: number, missing: readonly [string, string]): readonly [st
   if (status === 0)
     return [
       "The collector cannot be reached",
-      "Look whether you are online, and try again in a while.",
+      "Check your internet connection, then try again.",
     ];
   if (status === 404) return missing;
   if (status >= 500 || BUSY.includes(status))
-    return ["The collector is busy, or out of order for a while", "Try again in some minutes."];
+    return ["The collector is busy or down", "Try again in a few minutes."];
   if (status < 400)
     return [
-      "Something else answered in the collector's place",
-      "Look whether this network wants you to sign in first, and try again.",
+      "Something other than the collector answered",
+      "Your network may want you to sign in. Sign in, then try again.",
     ];
   return [
-    "The collector did not take what this page asked",
-    "Load the page again; if that does not help, tell whoever runs the collector.",
+    "The collector refused the request",
+    "Load the page again. If that does not help, contact the people who run the collector.",
   ];
 }

@@ -12,15 +12,11 @@ export function saving(answer: Answer): HTMLElement {
   return h(
     "p",
     { class: "save buttons" },
-    h(
-      "button",
-      { type: "button", "data-action": "save", click: save(false) },
-      "Save all rows as CSV",
-    ),
+    h("button", { type: "button", "data-action": "save", click: save(false) }, "Download CSV"),
     h(
       "button",
       { type: "button", "data-action": "save-spreadsheet", click: save(true) },
-      "Save for a spreadsheet",
+      "Download for spreadsheets",
     ),
   );
 }

@@ -34,7 +34,7 @@ export async function enter(token: string, entered: Entered): Promise<Trouble | 
     const { status, message } = error;
     if (status !== 401) return { status, words: message };
     forget();
-    return { status, words: "This is not the analyst's token of this collector." };
+    return { status, words: "This is not the analyst token of this collector." };
   }
 }
 
@@ -62,18 +62,18 @@ export function signIn(place: Element, entered: Entered, said?: Trouble): void {
     { class: "sign-in", submit },
     // For those who keep passwords: whose it is.
     h("input", { type: "text", autocomplete: "username", value: "analyst", hidden: true }),
-    h("label", { for: "token" }, "Analyst's token"),
+    h("label", { for: "token" }, "Analyst token"),
     h("div", { class: "beside" }, token, h("button", { type: "submit" }, "Sign in")),
     trouble,
   );
   show(
     place,
-    h("h1", {}, "Where people go, and how sure that is"),
+    h("h1", {}, "Sign in to the dashboard"),
     h(
       "p",
       { class: "lead", id: "token-about" },
-      "Sign in with the token that the collector printed when it first started. It is kept for " +
-        "this tab only, and leaves it only towards this collector.",
+      "Enter the analyst token that the collector printed when it first started. It is kept for " +
+        "this tab only and is sent only to this collector.",
     ),
     form,
   );

@@ -24,7 +24,7 @@ export class RowTable {
       class: "scroll",
       tabindex: 0,
       role: "region",
-      "aria-label": "Rows of the answer",
+      "aria-label": "Estimates",
     };
     this.element.append(h("div", label, table));
   }

@@ -10,7 +10,7 @@ export class Tabs {
   readonly element = h("div", {
     role: "tablist",
     class: "tabs",
-    "aria-label": "What is shown",
+    "aria-label": "Query",
   });
   private readonly buttons: HTMLButtonElement[];
 

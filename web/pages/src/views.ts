@@ -30,7 +30,7 @@ const DENSITY = view(
   "Density",
   ...[4, 8, 16, 32].map((side) => ({ kind: "density", areas: `grid:${side}` })),
 );
-const JOURNEYS = view("journeys", "Sample journeys", { kind: "trajectories" });
+const JOURNEYS = view("journeys", "Sample trajectories", { kind: "trajectories" });
 
 /** A direct question tells of its own zones alone, and of trips only if it asks for them. */
 export function viewsOf(mechanism: string): View[] {

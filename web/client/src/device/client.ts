@@ -1,9 +1,9 @@
 /**
- * A person's device: joins a task, pays for a report, makes it, keeps it, sends it.
+ * A person's device: joins a task, and charges, draws, stores and sends reports.
  *
  * In this order, each on disk before the next: charge, perturb, store, send. Nothing that can be
- * seen from outside depends on the journey but the value, which the task's epsilon covers: every
- * journey is reported, and it is read before anything is asked.
+ * seen from outside depends on the trajectory but the value, which the task's epsilon covers: every
+ * trajectory is reported, and it is read before anything is asked.
  */
 
 import {
@@ -23,59 +23,59 @@ import { HOURS } from "../oracles.js";
 import { Report } from "../report.js";
 import { systemBytes } from "../randomness.js";
 import { openBrowserStore } from "./browser_store.js";
-import { fetchKit, type FetchedKit, isClosed } from "./joining.js";
-import { type Charge, Ledger, type Receipt, type Spending } from "./ledger.js";
+import { fetchBundle, type FetchedBundle, isClosed } from "./joining.js";
+import { type Charge, Ledger, type Receipt, type Budget } from "./ledger.js";
 import { sendWaiting, type Upload } from "./sending.js";
 import type { LedgerStore } from "./store.js";
 
-/** For how long sending is tried again before the rest is left for later. */
+/** How long sending is retried before the rest is left for later. */
 export const PATIENCE_MS = 10_000;
 
 export interface ClientOptions {
-  /** All the epsilon that may ever be spent here, 20 by default; later it can only be lowered. */
+  /** The lifetime privacy budget, 20 by default. Later it can only be lowered. */
   readonly lifetime?: string | number | Fraction;
-  /** The browser may forget what was spent, and the person knows: see `openBrowserStore`. */
+  /** The person accepts that the browser may lose the ledger: see `openBrowserStore`. */
   readonly acceptEviction?: boolean;
-  /** Told the whole body of every upload as it leaves, of one that is tried again each time. */
+  /** Called with the body of every upload as it leaves, again for each retry. */
   readonly onUpload?: Upload;
-  /** Where the ledger is, if not in the browser. */
+  /** Where the ledger is kept (default: in the browser). */
   readonly store?: LedgerStore;
-  /** Take a store that forgets: for tests alone. */
+  /** Accept a store that is not durable. For tests only. */
   readonly isTest?: boolean;
 }
 
 export interface ReportOptions {
-  /** The task that was joined last, unless named. */
+  /** The task to report to (default: the task joined last). */
   readonly taskId?: string;
   /**
-   * Of the week, 0 being Monday from 0 to 1 h: must be given where the task asks when. One that
-   * is not known (null, or none of the 168) is reported as 0.
+   * The hour of the week, where 0 is Monday from 0 to 1 h. Required if the task includes the
+   * time. An unknown hour (null, or none of the 168) is reported as 0.
    */
   readonly hour?: number | null | undefined;
-  /** Send without the random delay that the task bounds. */
+  /** Send at once, without the random delay of the task. */
   readonly now?: boolean;
   /** Keep it until `send` is called. */
   readonly queue?: boolean;
   /**
-   * Ask the collector first whether the task was closed, and spend nothing then. Nobody is asked
-   * where the report waits for a random moment: that would tell when it was made.
+   * Ask the collector first whether the task is closed; if so, charge nothing. The collector is
+   * not asked if the report waits for a random moment: the request would tell when it was made.
    */
   readonly unlessClosed?: boolean;
 }
 
 export interface SendOptions {
-  /** All that waits, not only what is due. */
+  /** Send everything that waits, not only what is due. */
   readonly now?: boolean;
-  /** What was stopped, too. */
+  /** Also send what the collector refused. */
   readonly again?: boolean;
-  /** This one alone. */
+  /** Send only this report. */
   readonly reportId?: string;
   readonly patienceMs?: number;
 }
 
-/** Takes part in collections for one person. */
+/** Contributes to collections for one person. */
 export class Client {
-  readonly #entered = new Map<string, FetchedKit>();
+  readonly #entered = new Map<string, FetchedBundle>();
   #last: string | undefined;
   #onUpload: Upload | undefined;
 
@@ -84,13 +84,13 @@ export class Client {
   /**
    * The client of this browser, or of a store.
    *
-   * @throws LedgerRefused where no ledger could be durable, or it is missing or damaged.
+   * @throws LedgerRefused if the ledger cannot be durable, or is missing or damaged.
    */
   static async open(options: ClientOptions = {}): Promise<Client> {
     const store = options.store ?? (await openBrowserStore(options));
     if (!store.durable && !options.isTest) {
       throw new LedgerRefused(
-        "a ledger must be durable, and this store says that it is not; it is for tests alone",
+        "a ledger must be durable, and this store is not; use it in tests only, with isTest",
         { code: "ledger_not_durable" },
       );
     }
@@ -105,16 +105,16 @@ export class Client {
   }
 
   /**
-   * Take part in the task at a URL: its own, or a base and its id.
+   * Join the task at a URL: the task's own URL, or a base URL and the id of the task.
    *
-   * What comes must be the task of that id: it is the hash of all that everybody was given.
+   * What the collector serves must hash to that id, which is the same for all contributors.
    */
   async join(url: string, taskId?: string): Promise<TaskBundle> {
-    return this.enter(await fetchKit(url, taskId));
+    return this.enter(await fetchBundle(url, taskId));
   }
 
-  /** The same for a task that `fetchKit` brought. */
-  async enter(fetched: FetchedKit): Promise<TaskBundle> {
+  /** Join a task that `fetchBundle` has fetched. */
+  async enter(fetched: FetchedBundle): Promise<TaskBundle> {
     const { bundle, base } = fetched;
     await this.ledger.enter(bundle.task, base);
     this.#entered.set(bundle.task.id, fetched);
@@ -122,27 +122,27 @@ export class Client {
     return bundle;
   }
 
-  /** The task that was joined last, or this one, and its public files. */
+  /** The bundle of a joined task (default: the task joined last). */
   bundle(taskId?: string): TaskBundle {
     return this.#fetched(taskId).bundle;
   }
 
   /**
-   * Spend the task's epsilon on one report of a journey, and send it when it is due.
+   * Charge the task's epsilon, draw one report of a trajectory, and send it when it is due.
    *
-   * It is due at a random time that the task bounds, or `now`; what is not due yet, or is to be
-   * kept (`queue`), is sent by a later `send`. Look at the receipt's `state`.
+   * It is due at a random time within the limit of the task, or at once with `now`. A report that
+   * is not due yet, or is queued (`queue`), is sent by a later `send`. See the receipt's `state`.
    */
   async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
     const fetched = this.#fetched(options.taskId);
     const { bundle } = fetched;
-    // Before anything is asked: what takes longer for a longer journey must not lie between.
-    const { journey, hour } = read(bundle, points, options);
+    // Before anything is asked: what takes longer for a longer trajectory must not lie between.
+    const { trajectory, hour } = read(bundle, points, options);
     if (options.unlessClosed) await checkOpen(fetched, options);
     const moment = Date.now();
     const delay = options.now ? 0 : delayOf(bundle.task, moment);
     const charge = await this.ledger.charge(bundle.task, currentTime(bundle.task, moment));
-    const body = bodyOf(bundle, charge, journey, hour);
+    const body = bodyOf(bundle, charge, trajectory, hour);
     await this.ledger.keep(charge, body, Math.floor(moment / 1000) + delay);
     if (!options.queue) {
       const due = await this.ledger.waiting(Math.floor(Date.now() / 1000));
@@ -152,7 +152,7 @@ export class Client {
     return this.#receipt(charge.reportId);
   }
 
-  /** Send what is due, or all that waits (`now`), and what was stopped, too (`again`). */
+  /** Send what is due, or all that waits (`now`), or also what was refused (`again`). */
   async send(options: SendOptions = {}): Promise<Receipt[]> {
     const { now = false, again = false, patienceMs = PATIENCE_MS, reportId: only } = options;
     const due = now ? null : Math.floor(Date.now() / 1000);
@@ -162,19 +162,19 @@ export class Client {
     return Promise.all(waiting.map(({ reportId }) => this.#receipt(reportId)));
   }
 
-  /** Refuse what so many `report` would refuse for any journeys; spends nothing. */
+  /** Throw what `count` calls of `report` would throw for any trajectory; charges nothing. */
   async check(taskId?: string, count = 1): Promise<void> {
     const { task } = this.bundle(taskId);
     currentTime(task, Date.now());
     await this.ledger.check(task, count);
   }
 
-  /** What was spent, in which tasks, and what is left. */
-  spending(): Promise<Spending> {
-    return this.ledger.spending();
+  /** The privacy budget: used, in which tasks, and remaining. */
+  budget(): Promise<Budget> {
+    return this.ledger.budget();
   }
 
-  /** Of every report that was ever charged. */
+  /** A receipt for every report that was ever charged. */
   receipts(): Promise<Receipt[]> {
     return this.ledger.receipts();
   }
@@ -183,10 +183,10 @@ export class Client {
     this.ledger.store.close();
   }
 
-  #fetched(taskId: string | undefined = this.#last): FetchedKit {
+  #fetched(taskId: string | undefined = this.#last): FetchedBundle {
     const fetched = taskId === undefined ? undefined : this.#entered.get(taskId);
     if (fetched === undefined) {
-      throw new TaskRefused("a task must be joined before anything is reported to it", {
+      throw new TaskRefused("a task must be joined before reporting to it", {
         code: "no_task_joined",
       });
     }
@@ -202,69 +202,68 @@ function currentTime(task: Task, moment: number): number {
   const time = task.epoch(moment);
   if (time < task.facts.start || time >= task.facts.end) {
     const isOver = time >= task.facts.end;
-    const why = isOver ? "is over" : "has not begun";
+    const why = isOver ? "has ended" : "has not started";
     throw new ReportRefused(
-      `a task must be running to be reported to, and this one ${why} by this device's clock`,
+      `a task must be running, and this one ${why} by this device's clock`,
       { code: isOver ? "task_expired" : "task_not_started" },
     );
   }
   return time;
 }
 
-/** Seconds, drawn evenly, and never past the end of the task. */
+/** A delay in seconds: uniformly random, and never past the end of the task. */
 function delayOf(task: Task, moment: number): number {
   const { end, timePrecision, sendWithin } = task.facts;
   const most = Math.min(sendWithin, end * timePrecision - Math.floor(moment / 1000) - 1);
   return most > 0 ? Number(systemBytes(16).getBigUint64(0) % BigInt(most + 1)) : 0;
 }
 
-/** What of a journey is perturbed: something of every one. */
+/** The part of a trajectory that is perturbed. Every trajectory has one. */
 function read(
   bundle: TaskBundle,
   points: readonly LatLng[],
   options: ReportOptions,
-): { journey: number[]; hour: number | undefined } {
-  const journey = bundle.read(points);
-  if (!bundle.mechanism.timed) return { journey, hour: undefined };
+): { trajectory: number[]; hour: number | undefined } {
+  const trajectory = bundle.read(points);
+  if (!bundle.mechanism.timed) return { trajectory, hour: undefined };
   if (!("hour" in options)) {
     throw new DomainError(
-      "this task asks when: `hour` must be given for every journey, the hour of the week or " +
-        "null where it is not known, and was not",
+      "this task includes the time: `hour` must be given for every trajectory, as the hour of " +
+        "the week, or null if it is unknown; got none",
       { code: "hour_missing" },
     );
   }
   const { hour } = options;
   const isHour = Number.isSafeInteger(hour) && hour! >= 0 && hour! < HOURS;
-  return { journey, hour: isHour ? hour! : 0 };
+  return { trajectory, hour: isHour ? hour! : 0 };
 }
 
-/** Refuse what the collector would drop, if it is to be sent at once. */
-async function checkOpen(fetched: FetchedKit, { now, queue }: ReportOptions): Promise<void> {
+/** If the report is to be sent at once, refuse what the collector would drop. */
+async function checkOpen(fetched: FetchedBundle, { now, queue }: ReportOptions): Promise<void> {
   const isAtOnce = !queue && (now === true || fetched.bundle.task.facts.sendWithin === 0);
   if (isAtOnce && (await isClosed(fetched))) {
     throw new ReportRefused(
-      "a task must be open to be reported to, and this one was closed: its collector takes no " +
-        "more reports; nothing was spent, and nothing was sent",
+      "a task must be open, and this one is closed; no budget was used, and nothing was sent",
       { code: "task_closed" },
     );
   }
 }
 
-/** What leaves the device, of one size for every journey; paid for already. */
+/** What leaves the device: of one size for every trajectory, and charged already. */
 function bodyOf(
   bundle: TaskBundle,
   charge: Charge,
-  journey: readonly number[],
+  trajectory: readonly number[],
   hour: number | undefined,
 ): Uint8Array<ArrayBuffer> {
   try {
-    return uploadBytes(bundle, Report.draw(bundle.mechanism, journey, hour), charge);
+    return uploadBytes(bundle, Report.draw(bundle.mechanism, trajectory, hour), charge);
   } catch (error) {
     const ours = [RandomnessUnavailable, ReportRefused, NotPrivateError];
     if (ours.some((kind) => error instanceof kind)) throw error;
     throw new ReportRefused(
-      "a report must be drawn without any failure, and one occurred; what it says is withheld " +
-        "because it may be private, nothing was sent, and the charge stays",
+      "drawing the report failed; the reason is withheld because it may be private; nothing was " +
+        "sent, and the budget stays used",
       { code: "report_failed" },
     );
   }

@@ -10,18 +10,18 @@ import { parseAddress } from "./address.js";
 import { get } from "./http.js";
 
 /** What makes reports, and where its collector is. */
-export interface FetchedKit {
+export interface FetchedBundle {
   readonly bundle: TaskBundle;
   readonly base: string;
 }
 
 /** The task at a URL: its own, or a base and its id; what comes must hash to that id. */
-export async function fetchKit(url: string, taskId?: string): Promise<FetchedKit> {
+export async function fetchBundle(url: string, taskId?: string): Promise<FetchedBundle> {
   const { base, taskId: named } = parseAddress(url);
   const id = oneId(named, taskId);
   const path = `${base}/tasks/${id}`;
   const task = await Task.fromBytes(await get(path, TASK_BYTES_MAX), id);
-  const book = task.asks ? "zones" : "atlas";
+  const book = task.isOracle ? "zones" : "atlas";
   const files = {
     locations: await get(`${path}/locations`, FILE_BYTES_MAX),
     [book]: await get(`${path}/${book}`, FILE_BYTES_MAX),
@@ -33,7 +33,7 @@ export async function fetchKit(url: string, taskId?: string): Promise<FetchedKit
  * Whether its collector drops every report of it that is new: to be asked before anything is
  * spent. False where that cannot be known.
  */
-export async function isClosed({ bundle, base }: FetchedKit): Promise<boolean> {
+export async function isClosed({ bundle, base }: FetchedBundle): Promise<boolean> {
   try {
     const content = await get(`${base}/tasks/${bundle.task.id}/status`, REPLY_BYTES_MAX);
     return parseObject(content, "a status", REPLY_BYTES_MAX)["closed"] === true;

@@ -1,7 +1,7 @@
 /**
- * What a device has spent, and may still: exact, for its whole life, and never renewed.
+ * The privacy budget ledger of a device: exact fractions, for its whole life, never renewed.
  *
- * A charge is on disk before anything is perturbed, and has one report id and at most one body. A
+ * A charge is on disk before anything is perturbed. It has one report id and at most one body. A
  * crash between the two wastes the charge; it is not used again.
  */
 
@@ -17,27 +17,27 @@ import type { ChargeRow, ChargeState, LedgerState, LedgerStore } from "./store.j
 const FORMAT = "nomadp ledger 1";
 const ZERO = new Fraction(0);
 
-/** Paid, and not yet used. */
+/** A charge that no report has used yet. */
 export interface Charge {
   readonly reportId: string;
   /** In units of the task's precision. */
   readonly time: number;
 }
 
-/** What became of one report. */
+/** The state of one report. */
 export interface Receipt {
   readonly taskId: string;
   readonly reportId: string;
   readonly time: number;
   readonly epsilon: Fraction;
   readonly state: ChargeState;
-  /** Why it waits still, or was stopped. */
+  /** Why it is still waiting, or was stopped. */
   readonly reason: string | null;
-  /** Unix time in seconds from which on a waiting one may be sent. */
+  /** Unix time in seconds at which a waiting report becomes due. */
   readonly notBefore: number | null;
 }
 
-/** Bytes to be sent, and where. */
+/** A body that is waiting to be sent, and its address. */
 export interface Waiting {
   readonly reportId: string;
   readonly taskId: string;
@@ -46,30 +46,30 @@ export interface Waiting {
   readonly address: string;
 }
 
-export interface TaskSpending {
+export interface TaskBudget {
   readonly taskId: string;
   readonly purpose: string;
   /** Of one report. */
   readonly epsilon: Fraction;
-  readonly spent: Fraction;
-  /** That were charged, the wasted ones too. */
+  readonly used: Fraction;
+  /** How many were charged, including reports that were lost. */
   readonly reports: number;
   readonly reportsMost: number;
 }
 
-/** Of a device over its whole life. */
-export interface Spending {
+/** The privacy budget of a device for its whole life. */
+export interface Budget {
   readonly lifetime: Fraction;
-  readonly spent: Fraction;
-  readonly left: Fraction;
-  readonly tasks: readonly TaskSpending[];
+  readonly used: Fraction;
+  readonly remaining: Fraction;
+  readonly tasks: readonly TaskBudget[];
 }
 
-/** The account of a device. */
+/** The ledger of a device. */
 export class Ledger {
   private constructor(readonly store: LedgerStore) {}
 
-  /** The ledger of a store, begun if there is none; `lifetime` can only be lowered later. */
+  /** The ledger in a store; a new one if there is none. `lifetime` can only be lowered later. */
   static async open(
     store: LedgerStore,
     lifetime?: string | number | Fraction,
@@ -91,14 +91,14 @@ export class Ledger {
     return ledger;
   }
 
-  /** Note a task that the device takes part in, and where its collector is. */
+  /** Remember a task that the device joined, and the address of its collector. */
   async enter({ id, facts }: Task, address: string): Promise<void> {
     const { purpose, epsilon, reportsPerContributor: reports } = facts;
     const task = { id, purpose, epsilon: String(epsilon), reports, address };
     await this.#update(() => [undefined, { task }]);
   }
 
-  /** Spend the task's epsilon: on disk when this resolves, or refused. */
+  /** Charge the task's epsilon. It is on disk when this resolves. */
   async charge(task: Task, time: number): Promise<Charge> {
     const reportId = freshId();
     const epsilon = String(task.facts.epsilon);
@@ -111,12 +111,12 @@ export class Ledger {
     return { reportId, time };
   }
 
-  /** Refuse what so many charges would be refused for; spends nothing. */
+  /** Throw what `count` charges would throw; charges nothing. */
   async check(task: Task, count = 1): Promise<void> {
     await this.#update((state) => [checkRoom(state, task, count)]);
   }
 
-  /** The one body of a charge: on disk when this resolves. */
+  /** Store the one body of a charge. It is on disk when this resolves. */
   async keep(
     { reportId }: Charge,
     body: Uint8Array<ArrayBuffer>,
@@ -125,15 +125,18 @@ export class Ledger {
     await this.#update((state) => {
       const row = state.charges.find((each) => each.reportId === reportId);
       if (row?.state !== "charged" || row.body !== null) {
-        throw new LedgerRefused("a charge must get one body only, and this one has its own", {
-          code: "charge_already_used",
-        });
+        throw new LedgerRefused(
+          "a charge must have one report only, and this one has its report",
+          {
+            code: "charge_already_used",
+          },
+        );
       }
       return [undefined, { changed: { ...row, state: "waiting", body, notBefore } }];
     });
   }
 
-  /** What may be sent at `due` (Unix seconds), or at all; `again`: what was stopped, too. */
+  /** Reports due at `due` (Unix seconds), or all that wait; with `again`, stopped ones as well. */
   async waiting(due: number | null, again = false): Promise<Waiting[]> {
     return this.#update(({ tasks, charges }) => {
       const ready = charges.filter(
@@ -152,7 +155,7 @@ export class Ledger {
     });
   }
 
-  /** A collector has it: only the receipt stays. */
+  /** The collector has it: delete the body and keep the receipt. */
   async accept(reportId: string): Promise<void> {
     await this.#settle(reportId, () => ({
       state: "accepted",
@@ -162,12 +165,12 @@ export class Ledger {
     }));
   }
 
-  /** A collector refused it: kept, and not sent by itself any more. */
+  /** The collector refused it: keep it, and do not send it again unless asked to. */
   async stop(reportId: string, reason: string): Promise<void> {
     await this.#settle(reportId, () => ({ state: "stopped", reason }));
   }
 
-  /** To be sent again, the same bytes. */
+  /** Send the same bytes again later. */
   async postpone(reportId: string, reason: string, notBefore: number): Promise<void> {
     await this.#settle(reportId, ({ attempts }) => ({
       state: "waiting",
@@ -181,24 +184,24 @@ export class Ledger {
     return this.#update(({ charges }) => [charges.map(receipt)]);
   }
 
-  /** What was spent and what is left. */
-  async spending(): Promise<Spending> {
+  /** What was used, in which tasks, and what remains. */
+  async budget(): Promise<Budget> {
     return this.#update((state) => {
       const lifetime = asFraction(state.about!.lifetime)!;
-      const spent = spentOf(state.charges);
-      const left = spent.compare(lifetime) < 0 ? lifetime.minus(spent) : ZERO;
+      const used = usedBy(state.charges);
+      const remaining = used.compare(lifetime) < 0 ? lifetime.minus(used) : ZERO;
       const tasks = state.tasks.map(({ id, purpose, epsilon, reports }) => {
         const own = state.charges.filter(({ task }) => task === id);
         return {
           taskId: id,
           purpose,
           epsilon: asFraction(epsilon)!,
-          spent: spentOf(own),
+          used: usedBy(own),
           reports: own.length,
           reportsMost: reports,
         };
       });
-      return [{ lifetime, spent, left, tasks }];
+      return [{ lifetime, used, remaining, tasks }];
     });
   }
 
@@ -207,8 +210,8 @@ export class Ledger {
       const now = asFraction(about!.lifetime)!;
       if (cap.compare(now) > 0) {
         throw new LedgerRefused(
-          `the lifetime epsilon must stay at ${now}, at which this ledger began or was ` +
-            `lowered, got ${cap}; it can only be lowered`,
+          `the lifetime budget must not exceed ${now}, its present value, got ${cap}; it can ` +
+            "only be lowered",
           { code: "lifetime_raised", lifetime: String(now) },
         );
       }
@@ -216,7 +219,7 @@ export class Ledger {
     });
   }
 
-  /** Another tab may have sent the same bytes, and settled it: then it stays settled. */
+  /** If another tab has settled the report meanwhile, it stays settled. */
   async #settle(
     reportId: string,
     change: (row: ChargeRow) => Partial<ChargeRow>,
@@ -235,13 +238,13 @@ export class Ledger {
     });
 }
 
-/** All that a device may ever spend, as an exact number. */
+/** A lifetime budget as an exact number. */
 export function asLifetime(value: string | number | Fraction): Fraction {
   const cap = asFraction(value);
   const most = new Fraction(EPSILON_LIFETIME_MAX);
   if (cap === null || cap.compare(ZERO) <= 0 || cap.compare(most) > 0) {
     throw new LedgerRefused(
-      `the lifetime epsilon of a device must be above 0 and at most ${EPSILON_LIFETIME_MAX}`,
+      `the lifetime budget of a device must be above 0 and at most ${EPSILON_LIFETIME_MAX}`,
       { code: "lifetime_out_of_range", limit: EPSILON_LIFETIME_MAX },
     );
   }
@@ -257,29 +260,29 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
   const here = charges.filter((each) => each.task === task.id).length;
   if (here + count > most) {
     throw new LedgerRefused(
-      `one person must report at most ${times(most)} to this task, and this device did ` +
-        `${times(here)}, lost reports included; ${count} more is refused`,
+      `each person may report to this task at most ${times(most)}, and this device has done so ` +
+        `${times(here)}, including lost reports; ${count} more would be too many`,
       { code: "reports_exhausted", limit: most, reports: here, more: count },
     );
   }
   const lifetime = asFraction(about!.lifetime)!;
-  const spent = spentOf(charges);
+  const used = usedBy(charges);
   const more = epsilon.times(new Fraction(count));
-  if (spent.plus(more).compare(lifetime) > 0) {
+  if (used.plus(more).compare(lifetime) > 0) {
     throw new LedgerRefused(
-      `a ledger must spend at most ${lifetime} in its life, and ${spent} are spent; ${more} ` +
-        "more is refused, and nothing renews",
+      `this device may use at most ε = ${lifetime} in its whole life, and has used ${used}; ` +
+        `a report that uses ${more} more is refused, and the budget never refills`,
       {
         code: "budget_exhausted",
         lifetime: String(lifetime),
-        spent: String(spent),
+        used: String(used),
         more: String(more),
       },
     );
   }
 }
 
-/** Refuse what is not whole, or not what we wrote. */
+/** Refuse a ledger that is incomplete, or that this library did not write. */
 function checked({ about, charges }: LedgerState): { token: string } {
   if (about === null) throw gone("ledger_missing");
   const whole = charges.every(({ epsilon, reportId }) => {
@@ -288,7 +291,7 @@ function checked({ about, charges }: LedgerState): { token: string } {
   });
   if (about.format !== FORMAT || !isReportId(about.token) || !whole) {
     throw new LedgerRefused(
-      "the ledger must be whole, and is damaged or none; nothing is reported from it",
+      "the ledger must be intact, and is damaged; no report can be made from it",
       { code: "ledger_damaged" },
     );
   }
@@ -296,7 +299,7 @@ function checked({ about, charges }: LedgerState): { token: string } {
   return about;
 }
 
-function spentOf(charges: readonly ChargeRow[]): Fraction {
+function usedBy(charges: readonly ChargeRow[]): Fraction {
   return charges.reduce((sum, { epsilon }) => sum.plus(asFraction(epsilon)!), ZERO);
 }
 
@@ -308,8 +311,8 @@ function receipt(row: ChargeRow): Receipt {
 
 function gone(code: string): LedgerRefused {
   return new LedgerRefused(
-    "the ledger must be the one that began here, and is gone or another: without it nobody " +
-      "knows what was spent, and nothing is reported",
+    "the ledger of this device must be the one that began here, and is missing or another one; " +
+      "no report is made, because nobody knows how much budget was used",
     { code },
   );
 }

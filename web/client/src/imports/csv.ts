@@ -1,4 +1,4 @@
-/** Tables with a column for latitude and one for longitude, and perhaps for time and journey. */
+/** Tables with a column for latitude and one for longitude, and perhaps for time and trajectory. */
 
 import {
   type Fix,
@@ -11,7 +11,7 @@ import {
   since1970,
   type TrackPoint,
 } from "./fixes.js";
-import { type Found, oneJourney, together, untimed } from "./found.js";
+import { type Found, oneTrajectory, together, untimed } from "./found.js";
 import { lines } from "./lines.js";
 import { ImportRefused } from "./refused.js";
 import type { Chunks } from "./source.js";
@@ -22,14 +22,14 @@ export interface CsvColumns {
   readonly lng: string;
   readonly time?: string;
   /** Rows of one value belong together; without it, all rows are one history. */
-  readonly journey?: string;
+  readonly trajectory?: string;
 }
 
 const KNOWN = {
   lat: ["lat", "latitude"],
   lng: ["lng", "lon", "long", "longitude"],
   time: ["time", "datetime", "timestamp", "date_time", "utc", "tst"],
-  journey: ["tid", "trajectory_id", "trip", "trip_id", "track", "track_id", "segment"],
+  trajectory: ["tid", "trajectory_id", "trip", "trip_id", "track", "track_id", "segment"],
 };
 const SEPARATORS = [",", ";", "\t"];
 /** Seconds since 1970 from 1973 to 5138; beyond, milliseconds. */
@@ -40,13 +40,13 @@ export function knownColumns(header: readonly string[]): CsvColumns | null {
   const find = (names: readonly string[]) =>
     names.flatMap((name) => header.filter((each) => each.trim().toLowerCase() === name))[0];
   const [lat, lng] = [find(KNOWN.lat), find(KNOWN.lng)];
-  const [time, journey] = [find(KNOWN.time), find(KNOWN.journey)];
+  const [time, trajectory] = [find(KNOWN.time), find(KNOWN.trajectory)];
   if (lat === undefined || lng === undefined) return null;
   return {
     lat,
     lng,
     ...(time !== undefined && { time }),
-    ...(journey !== undefined && { journey }),
+    ...(trajectory !== undefined && { trajectory }),
   };
 }
 
@@ -58,54 +58,54 @@ export function headerOf(line: string): { names: string[]; separator: string } {
   return { names: fieldsOf(line, separator) ?? [], separator };
 }
 
-export async function csvJourneys(
+export async function csvTrajectories(
   chunks: Chunks,
   zone: string | null,
   asked?: CsvColumns,
 ): Promise<Found> {
-  const journeys = new Map<string, (TrackPoint | null)[]>();
+  const trajectories = new Map<string, (TrackPoint | null)[]>();
   let read: ((fields: readonly string[]) => void) | undefined;
   let separator = ",";
   for await (const row of wholeRows(lines(chunks))) {
     if (read === undefined) {
       const header = headerOf(row);
       separator = header.separator;
-      read = rowReader(header.names, journeys, zone, asked);
+      read = rowReader(header.names, trajectories, zone, asked);
     } else if (row.trim() !== "") {
       read(fieldsOf(row, separator) ?? []);
     }
   }
   return together(
-    [...journeys.values()].map((points) => {
-      const { journeys: kept, leftOut } = oneJourney(points);
+    [...trajectories.values()].map((points) => {
+      const { trajectories: kept, leftOut } = oneTrajectory(points);
       const [only] = kept;
       const isTimed = only !== undefined && only[0]!.momentUs !== null;
-      return { journeys: isTimed ? [ordered(only as readonly Fix[])] : kept, leftOut };
+      return { trajectories: isTimed ? [ordered(only as readonly Fix[])] : kept, leftOut };
     }),
   );
 }
 
 function rowReader(
   names: readonly string[],
-  journeys: Map<string, (TrackPoint | null)[]>,
+  trajectories: Map<string, (TrackPoint | null)[]>,
   zone: string | null,
   asked?: CsvColumns,
 ): (fields: readonly string[]) => void {
   const columns = asked ?? knownColumns(names);
   const at = (name?: string) => (name === undefined ? -1 : names.indexOf(name));
-  const [lat, lng, time, journey] = [
+  const [lat, lng, time, trajectory] = [
     columns?.lat,
     columns?.lng,
     columns?.time,
-    columns?.journey,
+    columns?.trajectory,
   ].map(at) as [number, number, number, number];
   if (lat < 0 || lng < 0) throw new ImportRefused("unknown");
   return (fields) => {
     const where = place(fields[lat]?.trim(), fields[lng]?.trim());
     const point = where && (fixAt(moment(fields[time]?.trim(), zone), where) ?? untimed(where));
-    const key = fields[journey] ?? "";
-    journeys.set(key, journeys.get(key) ?? []);
-    journeys.get(key)!.push(point);
+    const key = fields[trajectory] ?? "";
+    trajectories.set(key, trajectories.get(key) ?? []);
+    trajectories.get(key)!.push(point);
   };
 }
 

@@ -31,7 +31,7 @@ export interface Instant {
 /** A place at a moment. */
 export interface Fix extends LatLng, Instant {}
 
-/** A point of a journey; without a time where the file has none. */
+/** A point of a trajectory; without a time where the file has none. */
 export interface TrackPoint extends LatLng {
   readonly momentUs: number | null;
   readonly localUs: number | null;

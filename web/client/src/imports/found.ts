@@ -4,7 +4,7 @@ import type { LatLng } from "../geometry.js";
 import type { TrackPoint } from "./fixes.js";
 
 export interface Found {
-  readonly journeys: readonly (readonly TrackPoint[])[];
+  readonly trajectories: readonly (readonly TrackPoint[])[];
   /** Entries that were not understood. */
   readonly leftOut: number;
 }
@@ -13,17 +13,17 @@ export function untimed({ lat, lng }: LatLng): TrackPoint {
   return { lat, lng, momentUs: null, localUs: null };
 }
 
-/** One journey, whose points have no time if none has one; else those without are left out. */
-export function oneJourney(points: readonly (TrackPoint | null)[]): Found {
+/** One trajectory, whose points have no time if none has one; else those without are left out. */
+export function oneTrajectory(points: readonly (TrackPoint | null)[]): Found {
   const known = points.filter((point) => point !== null);
   const timed = known.filter(({ momentUs }) => momentUs !== null);
   const kept = timed.length ? timed : known;
-  return { journeys: kept.length ? [kept] : [], leftOut: points.length - kept.length };
+  return { trajectories: kept.length ? [kept] : [], leftOut: points.length - kept.length };
 }
 
 export function together(parts: readonly Found[]): Found {
   return {
-    journeys: parts.flatMap(({ journeys }) => journeys),
+    trajectories: parts.flatMap(({ trajectories }) => trajectories),
     leftOut: parts.reduce((sum, { leftOut }) => sum + leftOut, 0),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * GeoJSON (RFC 7946): a LineString is a journey, Points with times are one history.
+ * GeoJSON (RFC 7946): a LineString is a trajectory, Points with times are one history.
  *
  * Times of a line stand in the property `times` or `coordTimes`, or as the fourth number of its
  * positions, in seconds since 1970; that of a Point in `datetime`, `timestamp` or `time`.
@@ -17,14 +17,17 @@ import {
   since1970,
   type TrackPoint,
 } from "./fixes.js";
-import { type Found, oneJourney, together, untimed } from "./found.js";
+import { type Found, oneTrajectory, together, untimed } from "./found.js";
 import type { JsonStream } from "./json_stream.js";
 
 const SECOND_US = 1_000_000;
 const TIMES = ["times", "coordTimes"];
 const TIME = ["datetime", "timestamp", "time"];
 
-export async function geojsonJourneys(stream: JsonStream, zone: string | null): Promise<Found> {
+export async function geojsonTrajectories(
+  stream: JsonStream,
+  zone: string | null,
+): Promise<Found> {
   const found = new Features(zone);
   const whole: Record<string, unknown> = {};
   let isCollection = false;
@@ -61,7 +64,7 @@ class Features {
 
   all(): Found {
     const history = this.#fixes.length ? [ordered(this.#fixes)] : [];
-    return together([...this.#lines, { journeys: history, leftOut: this.#leftOut }]);
+    return together([...this.#lines, { trajectories: history, leftOut: this.#leftOut }]);
   }
 
   #line(positions: readonly unknown[], properties: unknown): void {
@@ -73,7 +76,7 @@ class Features {
       const at = times === undefined ? since1970(seconds, SECOND_US) : this.#at(times[k]);
       return where && (fixAt(fits ? at : null, where) ?? untimed(where));
     });
-    this.#lines.push(oneJourney(points));
+    this.#lines.push(oneTrajectory(points));
   }
 
   #point([lng, lat]: readonly unknown[], properties: unknown): void {
@@ -84,7 +87,7 @@ class Features {
     const fix = fixAt(this.#at(said), where);
     if (fix !== null) this.#fixes.push(fix);
     else if (where !== null && said === undefined) {
-      this.#lines.push({ journeys: [[untimed(where)]], leftOut: 0 });
+      this.#lines.push({ trajectories: [[untimed(where)]], leftOut: 0 });
     } else this.#leftOut += 1;
   }
 

@@ -1,19 +1,19 @@
 /**
- * What people can export of their own journeys, read on their own device.
+ * What people can export of their own trajectories, read on their own device.
  *
  * Known by content, never by name, also inside zip and gzip; streamed, and fit for a worker. An
  * entry that cannot be understood is left out and counted. No refusal quotes a file.
  */
 
-import { type CsvColumns, csvJourneys } from "./csv.js";
+import { type CsvColumns, csvTrajectories } from "./csv.js";
 import { detected, type ImportKind } from "./detection.js";
 import { type Entries, type Fix, ordered, type TrackPoint } from "./fixes.js";
 import { type Found, together } from "./found.js";
-import { geojsonJourneys } from "./geojson.js";
-import { gpxJourneys } from "./gpx.js";
-import { SPLIT_HOURS, splitAtGaps } from "./journeys.js";
+import { geojsonTrajectories } from "./geojson.js";
+import { gpxTrajectories } from "./gpx.js";
+import { SPLIT_HOURS, splitAtGaps } from "./trajectories.js";
 import { JsonStream } from "./json_stream.js";
-import { kmlJourneys } from "./kml.js";
+import { kmlTrajectories } from "./kml.js";
 import { monthFixes, recordFixes } from "./records.js";
 import { ImportRefused } from "./refused.js";
 import { blobSource, gunzipped, headOf, type Source, startsWith } from "./source.js";
@@ -23,15 +23,15 @@ import { zippedFiles } from "./zip.js";
 
 export type { CsvColumns, ImportKind, TrackPoint };
 export { ImportRefused, type ImportReason } from "./refused.js";
-export { byDay, type Day, hourOfWeek, SPLIT_HOURS, splitAtGaps } from "./journeys.js";
+export { byDay, type Day, hourOfWeek, SPLIT_HOURS, splitAtGaps } from "./trajectories.js";
 
 /** Of a file inside an archive, what is not passed over. */
 const FATAL = ["bomb", "damaged-archive", "locked-archive"];
-/** Files that are journeys already: they are split only if that is asked for. */
+/** Files that are trajectories already: they are split only if that is asked for. */
 const WHOLE: readonly ImportKind[] = ["gpx", "geojson"];
 
 export interface ImportOptions {
-  /** Gaps of more than so many hours begin a new journey; 3, and of GPX and GeoJSON none. */
+  /** Gaps of more than so many hours begin a new trajectory; 3, and of GPX and GeoJSON none. */
   readonly splitHours?: number;
   /** Read the raw signals of a Timeline, too. */
   readonly rawSignals?: boolean;
@@ -45,18 +45,21 @@ export interface ImportOptions {
 
 export interface Imported {
   readonly kind: ImportKind | "zip";
-  readonly journeys: readonly (readonly TrackPoint[])[];
+  readonly trajectories: readonly (readonly TrackPoint[])[];
   /** How many entries were not understood. */
   readonly leftOut: number;
 }
 
 /**
- * The journeys of a file that somebody chose: one at least, which has no point where the file has
+ * The trajectories of a file that somebody chose: one at least, which has no point where the file has
  * no place. A file is refused for its form alone.
  *
  * @throws ImportRefused
  */
-export async function readJourneys(file: Blob, options: ImportOptions = {}): Promise<Imported> {
+export async function readTrajectories(
+  file: Blob,
+  options: ImportOptions = {},
+): Promise<Imported> {
   const { onProgress } = options;
   const progress = onProgress && ((bytes: number) => onProgress(bytes, file.size));
   const source = blobSource(file, progress);
@@ -71,10 +74,10 @@ export async function readJourneys(file: Blob, options: ImportOptions = {}): Pro
   return { kind, ...atLeastOne(await known(unpacked, kind, options)) };
 }
 
-/** A file of a known form is never refused for what it says: without any place, it is an empty journey. */
-function atLeastOne({ journeys, leftOut }: Found): Found {
-  const some = journeys.filter((journey) => journey.length);
-  return { journeys: some.length ? some : [[]], leftOut };
+/** A file of a known form is never refused for what it says: without any place, it is an empty trajectory. */
+function atLeastOne({ trajectories, leftOut }: Found): Found {
+  const some = trajectories.filter((trajectory) => trajectory.length);
+  return { trajectories: some.length ? some : [[]], leftOut };
 }
 
 /** The files of an archive that are read here; others are passed over. */
@@ -95,7 +98,7 @@ async function archived(files: readonly Source[], options: ImportOptions): Promi
   if (found.length === 0) {
     throw files.length === 1 && refusals[0] ? refusals[0] : new ImportRefused("empty-archive");
   }
-  // The months of an archive tell the same journeys once more.
+  // The months of an archive tell the same trajectories once more.
   const hasRecords = found.some(([, kind]) => kind === "records");
   const parts: Found[] = [];
   for (const [source, kind] of found) {
@@ -105,31 +108,33 @@ async function archived(files: readonly Source[], options: ImportOptions): Promi
 }
 
 async function known(source: Source, kind: ImportKind, options: ImportOptions): Promise<Found> {
-  const { journeys, leftOut } = await journeysOf(source, kind, options).catch(withoutPlaces);
+  const { trajectories, leftOut } = await trajectoriesOf(source, kind, options).catch(
+    withoutPlaces,
+  );
   const hours = options.splitHours ?? (WHOLE.includes(kind) ? undefined : SPLIT_HOURS);
   const split = (points: readonly TrackPoint[]) =>
     hours === undefined ? [points] : splitAtGaps(points, hours);
-  return { journeys: journeys.flatMap(split), leftOut };
+  return { trajectories: trajectories.flatMap(split), leftOut };
 }
 
 /** How long an entry is depends on what it says: then there is no place, and no refusal. */
 function withoutPlaces(error: unknown): Found {
   if (error instanceof ImportRefused && error.reason === "too-large") {
-    return { journeys: [], leftOut: 1 };
+    return { trajectories: [], leftOut: 1 };
   }
   throw error;
 }
 
-async function journeysOf(
+async function trajectoriesOf(
   source: Source,
   kind: ImportKind,
   options: ImportOptions,
 ): Promise<Found> {
   const { timeZone: zone = null, rawSignals = false, columns } = options;
   const chunks = source.chunks();
-  if (kind === "kml") return kmlJourneys(chunks, zone);
-  if (kind === "gpx") return gpxJourneys(chunks, zone);
-  if (kind === "csv") return csvJourneys(chunks, zone, columns);
+  if (kind === "kml") return kmlTrajectories(chunks, zone);
+  if (kind === "gpx") return gpxTrajectories(chunks, zone);
+  if (kind === "csv") return csvTrajectories(chunks, zone, columns);
   if (kind === "recorded") return history(recordedFixes(chunks));
   const stream = new JsonStream(chunks);
   const read = {
@@ -138,7 +143,7 @@ async function journeysOf(
     month: () => history(monthFixes(stream, zone)),
     overland: () => history(overlandFixes(stream, zone)),
     owntracks: () => history(ownTracksFixes(stream)),
-    geojson: () => geojsonJourneys(stream, zone),
+    geojson: () => geojsonTrajectories(stream, zone),
   };
   const found = await read[kind]();
   if (await stream.peek()) throw new ImportRefused("not-json"); // something follows the end
@@ -153,5 +158,5 @@ async function history(entries: Entries): Promise<Found> {
     if (fix === null) leftOut += 1;
     else fixes.push(fix);
   }
-  return { journeys: fixes.length ? [ordered(fixes)] : [], leftOut };
+  return { trajectories: fixes.length ? [ordered(fixes)] : [], leftOut };
 }

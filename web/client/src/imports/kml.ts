@@ -1,8 +1,8 @@
 /**
  * KML: tracks (`gx:Track`), and placemarks of points and lines with a time.
  *
- * Restates `nomadp.formats.kml`. Every track is a journey of its own; placemarks with a time make
- * one more. Lines without any time are journeys only where the whole file has no time.
+ * Restates `nomadp.formats.kml`. Every track is a trajectory of its own; placemarks with a time make
+ * one more. Lines without any time are trajectories only where the whole file has no time.
  */
 
 import type { LatLng } from "../geometry.js";
@@ -18,18 +18,18 @@ const TIMES: Record<string, readonly string[]> = {
   end: ["TimeSpan"],
 };
 
-export async function kmlJourneys(chunks: Chunks, zone: string | null): Promise<Found> {
+export async function kmlTrajectories(chunks: Chunks, zone: string | null): Promise<Found> {
   const found = new Kml(zone);
   for await (const _ of found.feed(chunks));
-  const journeys = [];
+  const trajectories = [];
   let leftOut = found.leftOut;
   for (const fixes of [...found.tracks.map(trackFixes), found.timed]) {
     const known = fixes.filter((fix) => fix !== null);
     leftOut += fixes.length - known.length;
-    if (known.length) journeys.push(ordered(known));
+    if (known.length) trajectories.push(ordered(known));
   }
-  if (journeys.length) return { journeys, leftOut: leftOut + found.lines.length };
-  return { journeys: found.lines.map((line) => line.map(untimed)), leftOut };
+  if (trajectories.length) return { trajectories, leftOut: leftOut + found.lines.length };
+  return { trajectories: found.lines.map((line) => line.map(untimed)), leftOut };
 }
 
 /** Times and places, which come apart and belong together by their order. */

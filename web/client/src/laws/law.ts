@@ -88,7 +88,7 @@ export function checkWords(lightest: bigint, total: bigint): void {
     throw new BudgetError(
       "the weights of a draw must add up to less than 2^63 and to at most 2^33 times the " +
         `lightest, or 64-bit words cannot keep its share; got ${total} and ${lightest}: use ` +
-        "a smaller epsilon, or fewer locations or journeys",
+        "a smaller epsilon, or fewer locations or trajectories",
       { code: "word_precision_exceeded" },
     );
   }

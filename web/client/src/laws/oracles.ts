@@ -11,7 +11,7 @@ export const REPORT_BYTES_MAX = 2048;
  * Over `size` labels: sets of them as long as one fits into 2 KB, as a bit for each label or as
  * a list of its own, and words can pick it; else points of a projective space.
  */
-export function lawOfLabels(size: number, share: Fraction): LabelLaw {
+export function labelLaw(size: number, share: Fraction): LabelLaw {
   const count = bestCount(size, share);
   const listed = count * (size <= 2 ** 16 ? 2 : 3);
   const small = Math.min(Math.ceil(size / 8), listed) <= REPORT_BYTES_MAX;

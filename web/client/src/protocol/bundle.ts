@@ -5,10 +5,10 @@ import { TaskRefused } from "../errors.js";
 import { type LatLng, onEarth } from "../geometry.js";
 import type { LocationSet } from "../locations.js";
 import type { Mechanism } from "../mechanism.js";
-import { QUESTIONS, type QuestionName } from "../oracles.js";
+import { ORACLES, type OracleName } from "../oracles.js";
 import { LABELS_MAX, POINTS_MAX, UPLOAD_BYTES_MAX } from "./ceilings.js";
 import { parseAtlas, parseLocations, parseZones } from "./files.js";
-import { broughtToLength } from "./journeys.js";
+import { resampled } from "./resampling.js";
 import { asTaskRefused, Task } from "./task.js";
 import { ValueCode } from "./values.js";
 
@@ -30,7 +30,7 @@ export class TaskBundle {
     readonly task: Task,
     readonly locations: LocationSet,
     readonly mechanism: Mechanism,
-    /** How a report is written, in as many bytes for every journey. */
+    /** How a report is written, in as many bytes for every trajectory. */
     readonly code: ValueCode,
   ) {
     if (ours !== OURS)
@@ -50,7 +50,7 @@ export class TaskBundle {
       if (files.locations === undefined) throw missing("locations");
       const locations = parseLocations(files.locations);
       checkHash(await locations.sha256(), task.facts.locationsSha256);
-      const mechanism = await (task.asks
+      const mechanism = await (task.isOracle
         ? questionOf(task, locations, files.zones)
         : atlasOf(task, locations, files.atlas));
       const code = ValueCode.of(mechanism, task.facts.length ?? 1);
@@ -73,18 +73,18 @@ export class TaskBundle {
   }
 
   /**
-   * The points that a journey is reported by: those on Earth, brought to the task's length, their
+   * The points that a trajectory is reported by: those on Earth, brought to the task's length, their
    * longitudes wrapped. None where no point is on Earth.
    */
   pointsRead(points: readonly LatLng[]): LatLng[] {
     const placed = points.flatMap((point) => onEarth(point?.lat, point?.lng) ?? []);
     const length = this.task.facts.length ?? Math.min(placed.length, POINTS_MAX);
-    return placed.length ? broughtToLength(placed, length) : [];
+    return placed.length ? resampled(placed, length) : [];
   }
 
   /**
-   * The locations that a journey is reported by: of each point that is read the nearest, however
-   * far. Every journey has some, also an empty one: whether a device reports must not depend on it.
+   * The locations that a trajectory is reported by: of each point that is read the nearest, however
+   * far. Every trajectory has some, also an empty one: whether a device reports must not depend on it.
    */
   read(points: readonly LatLng[]): number[] {
     const read = this.pointsRead(points);
@@ -110,7 +110,7 @@ async function atlasOf(
       },
     );
   }
-  return new Atlas({ epsilon, locations, books: [book] });
+  return new Atlas({ epsilon, locations, codebooks: [book] });
 }
 
 async function questionOf(
@@ -127,7 +127,7 @@ async function questionOf(
   }
   checkHash(sha256, task.facts.domainSha256);
   const { epsilon, when } = task.facts;
-  const made = new QUESTIONS[task.facts.mechanism as QuestionName]({
+  const made = new ORACLES[task.facts.mechanism as OracleName]({
     epsilon,
     zones,
     ...(when !== null && { when }),

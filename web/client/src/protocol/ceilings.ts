@@ -11,7 +11,7 @@ export const EPSILON_LIFETIME_DEFAULT = 20;
 export const LOCATIONS_MAX = 65_536;
 export const LABELS_MAX = 2 ** 20;
 export const LENGTH_MAX = 8;
-export const JOURNEYS_MAX = 1024;
+export const CODEWORDS_MAX = 1024;
 /** Of one person in one task. */
 export const REPORTS_MAX = 366;
 export const PRECISION_MIN_S = 3600;
@@ -29,5 +29,5 @@ export const UPLOAD_REPORTS_MAX = 100;
 export const UPLOAD_BYTES_MAX = 65_536;
 /** That a device reads of an answer. */
 export const REPLY_BYTES_MAX = 4096;
-/** A direct question reads at most so many points of a journey, evenly spaced if it has more. */
+/** A direct question reads at most so many points of a trajectory, evenly spaced if it has more. */
 export const POINTS_MAX = 4096;

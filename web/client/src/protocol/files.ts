@@ -4,14 +4,14 @@
  * The hashes in a task are of what is in them, not of how it is written.
  */
 
-import { Book, booksSha256 } from "../atlas.js";
+import { Codebook, codebooksSha256 } from "../atlas.js";
 import { asEpsilon } from "../budget.js";
 import { TaskRefused } from "../errors.js";
 import type { Fraction } from "../fraction.js";
 import { type Location, LocationSet, sha256Hex } from "../locations.js";
 import { Zones } from "../zones.js";
 import { type Json, type JsonObject, parseObject, utf8 } from "./canonical.js";
-import { FILE_BYTES_MAX, JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX } from "./ceilings.js";
+import { FILE_BYTES_MAX, CODEWORDS_MAX, LENGTH_MAX, LOCATIONS_MAX } from "./ceilings.js";
 
 const HEADER = "location_id,lat,lng";
 const ATLAS_FORMAT = "nomadp atlas 2";
@@ -24,7 +24,7 @@ const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 /** An atlas, and the epsilon that it was made for. */
 export interface AtlasFile {
-  readonly book: Book;
+  readonly book: Codebook;
   readonly epsilon: Fraction;
   readonly recipe: string;
   readonly sha256: string;
@@ -86,7 +86,7 @@ export async function parseAtlas(
   locations: LocationSet,
 ): Promise<AtlasFile> {
   const said = object(content, "an atlas", ATLAS, ["size"]);
-  const journeys = checkedJourneys(said["journeys"]!);
+  const trajectories = checkedTrajectories(said["journeys"]!);
   const { format, recipe, epsilon, locations_sha256: of, near_count: near, size = 0 } = said;
   const texts = [format, recipe, epsilon, of].every((text) => typeof text === "string");
   const isWritten = texts && isIndex(near);
@@ -101,7 +101,7 @@ export async function parseAtlas(
       code: "task_file_hash_mismatch",
     });
   }
-  const book = new Book(locations, journeys, near);
+  const book = new Codebook(locations, trajectories, near);
   const made = asEpsilon(epsilon as string);
   if (String(made) !== epsilon) {
     throw new TaskRefused(`the epsilon of an atlas must be written as ${made}, and is not`, {
@@ -109,23 +109,23 @@ export async function parseAtlas(
       epsilon: String(made),
     });
   }
-  const sha256 = await booksSha256(locations, made, [book]);
+  const sha256 = await codebooksSha256(locations, made, [book]);
   return { book, epsilon: made, recipe: recipe as string, sha256 };
 }
 
-function checkedJourneys(journeys: Json): number[][] {
-  const rows = Array.isArray(journeys) ? journeys : [];
+function checkedTrajectories(trajectories: Json): number[][] {
+  const rows = Array.isArray(trajectories) ? trajectories : [];
   const length = Array.isArray(rows[0]) ? rows[0].length : 0;
   const fits = (row: Json) => Array.isArray(row) && row.length === length && row.every(isIndex);
-  if (rows.length < 1 || rows.length > JOURNEYS_MAX || length < 1 || length > LENGTH_MAX) {
+  if (rows.length < 1 || rows.length > CODEWORDS_MAX || length < 1 || length > LENGTH_MAX) {
     throw new TaskRefused(
-      `an atlas must hold 1 to ${JOURNEYS_MAX} journeys of 1 to ${LENGTH_MAX} locations`,
-      { code: "codebook_malformed", limit: JOURNEYS_MAX },
+      `an atlas must hold 1 to ${CODEWORDS_MAX} trajectories of 1 to ${LENGTH_MAX} locations`,
+      { code: "codebook_malformed", limit: CODEWORDS_MAX },
     );
   }
   if (!rows.every(fits)) {
     throw new TaskRefused(
-      "journeys of an atlas must be of one length and of locations, counted from 0",
+      "trajectories of an atlas must be of one length and of locations, counted from 0",
       { code: "codebook_malformed", limit: LENGTH_MAX },
     );
   }

@@ -4,14 +4,14 @@ import { asEpsilon } from "../budget.js";
 import { hasBlanks, hasForbidden } from "../characters.js";
 import { TaskRefused } from "../errors.js";
 import { Fraction } from "../fraction.js";
-import { QUESTIONS, type QuestionName, WHEN, type When } from "../oracles.js";
+import { ORACLES, type OracleName, WHEN, type When } from "../oracles.js";
 import { isReportId } from "./base64url.js";
 import { INTEGER_MAX, type Json, type JsonObject } from "./canonical.js";
 import * as most from "./ceilings.js";
 
 export const WIRE_VERSION = 1;
 export const ATLAS = "atlas";
-export type TaskMechanism = typeof ATLAS | QuestionName;
+export type TaskMechanism = typeof ATLAS | OracleName;
 const VERSIONS: Record<TaskMechanism, number> = {
   atlas: 3,
   trips: 1,
@@ -43,7 +43,7 @@ export interface TaskFacts {
   readonly when: When | null;
   /** Of one report. */
   readonly epsilon: Fraction;
-  /** Of every journey reported to ATLAS; a direct question has none. */
+  /** Of every trajectory reported to ATLAS; a direct question has none. */
   readonly length: number | null;
   readonly locationsSha256: string;
   /** Of the atlas, or of the zones of a direct question. */
@@ -103,7 +103,7 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
     );
   }
   const { name, params, version } = law;
-  const asks = typeof name === "string" && Object.hasOwn(QUESTIONS, name);
+  const asks = typeof name === "string" && Object.hasOwn(ORACLES, name);
   const known = [...TEXTS, ...NUMBERS, "wire_version", "mechanism"];
   known.push(...(asks ? ["zones_sha256"] : ["atlas_sha256", "length"]));
   const missing = known.filter((each) => !(each in said));

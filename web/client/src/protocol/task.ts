@@ -46,7 +46,7 @@ export class Task {
   }
 
   /** Whether it is a direct question. */
-  get asks(): boolean {
+  get isOracle(): boolean {
     return this.facts.mechanism !== ATLAS;
   }
 

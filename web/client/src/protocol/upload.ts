@@ -1,4 +1,4 @@
-/** What a device sends: one JSON object with a report, of one size for every journey. */
+/** What a device sends: one JSON object with a report, of one size for every trajectory. */
 
 import { ReportRefused } from "../errors.js";
 import type { Report } from "../report.js";

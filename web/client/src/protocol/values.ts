@@ -3,7 +3,7 @@
  *
  * What is released is a few whole numbers. They are written big-endian, each in as many bytes as
  * the largest takes; a set of labels as a bit for each label instead where that is shorter; then
- * base64url. Nothing about a journey can be read off its size.
+ * base64url. Nothing about a trajectory can be read off its size.
  */
 
 import { Atlas } from "../atlas.js";
@@ -31,7 +31,7 @@ export class ValueCode {
     this.byteCount = bits ? Math.ceil(size / 8) : entries * this.#width;
   }
 
-  /** How reports of this mechanism are written, of journeys of this length. */
+  /** How reports of this mechanism are written, of trajectories of this length. */
   static of(mechanism: Mechanism, length: number): ValueCode {
     if (mechanism instanceof FrequencyOracle) {
       const law = mechanism.channel;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import {
   asEpsilon,
-  Book,
+  Codebook,
   Channel,
   LabelLaw,
   type Law,
@@ -85,11 +85,11 @@ test.each([
   fits(drawn(law, secret), weightsOf(law, points, secret));
 });
 
-/** The book of eight journeys of three points. */
+/** The book of eight trajectories of three points. */
 function whole(): Atlas {
   const { answer } = casesOf("books", "book").find(({ ask }) => ask.length === 3)!;
-  const book = new Book(town, answer.journeys, answer.near_count);
-  return new Atlas({ epsilon: 4, locations: town, books: [book] });
+  const book = new Codebook(town, answer.journeys, answer.near_count);
+  return new Atlas({ epsilon: 4, locations: town, codebooks: [book] });
 }
 
 test("ATLAS' response", () => {
@@ -114,13 +114,13 @@ test("whole reports of visits, of a point that is drawn, too", () => {
   const mechanism = new Visits({ epsilon: 1, zones: gridZones(town, "grid:16") });
   const law = mechanism.channel;
   expect([law.size, law.entries]).toEqual([6, 2]);
-  const journey = [0, 4, 4];
-  const each = journey.map((place) => weightsOf(law, sets(6, 2), mechanism.zones.of(place)));
+  const trajectory = [0, 4, 4];
+  const each = trajectory.map((place) => weightsOf(law, sets(6, 2), mechanism.zones.of(place)));
   const mixed = [...each[0]!.keys()].map(
     (output) => [output, each.reduce((sum, one) => sum + one.get(output)!, 0)] as const,
   );
   fits(
-    counted(() => Report.draw(mechanism, journey).values),
+    counted(() => Report.draw(mechanism, trajectory).values),
     new Map(mixed),
   );
 });

@@ -1,20 +1,20 @@
-/** What this browser spent, and what it sent: the client, opened when it is needed. */
+/** The budget and the reports of this browser: the client, opened when it is first needed. */
 import {
   browserLedgerBegan,
   ceilings,
   Client,
-  type FetchedKit,
+  type FetchedBundle,
   Fraction,
   type LatLng,
   type Receipt,
   type ReportOptions,
-  type Spending,
+  type Budget,
 } from "nomadp-client";
 
-/** What a browser's timer can wait. */
+/** The longest delay that a browser's timer takes. */
 const TIMER_MOST_MS = 2 ** 31 - 1;
 
-/** Whether it was never tried, since its random moment was not there yet. */
+/** Whether it was never tried, because its random moment has not come yet. */
 export function isScheduled({ state, reason }: Pick<Receipt, "state" | "reason">): boolean {
   return state === "waiting" && reason === null;
 }
@@ -27,12 +27,12 @@ export class Account {
   private bytes = 0;
 
   constructor(
-    private readonly fetched: FetchedKit,
-    /** Something was sent, or settled. */
+    private readonly fetched: FetchedBundle,
+    /** Called when something was sent or settled. */
     private readonly changed: () => void,
   ) {}
 
-  /** Of the bodies of all uploads, each time one was tried. */
+  /** The size of all uploads, including retries. */
   get bytesSent(): number {
     return this.bytes;
   }
@@ -41,7 +41,7 @@ export class Account {
     return this.client !== undefined;
   }
 
-  /** If this browser has a ledger: whoever began it was told what it can forget. */
+  /** Open the ledger if this browser has one. Its owner agreed when it began. */
   openIfBegan(): Promise<void> {
     if (browserLedgerBegan()) this.begun = this.open(true);
     return this.begun;
@@ -59,21 +59,21 @@ export class Account {
     await this.client.enter(this.fetched);
   }
 
-  /** As if nothing was spent where no ledger began. */
-  async spending(): Promise<Spending> {
+  /** The whole budget remains where no ledger began. */
+  async budget(): Promise<Budget> {
     await this.begun;
-    if (this.client) return this.client.spending();
+    if (this.client) return this.client.budget();
     const lifetime = new Fraction(ceilings.EPSILON_LIFETIME_DEFAULT);
-    return { lifetime, left: lifetime, spent: new Fraction(0), tasks: [] };
+    return { lifetime, remaining: lifetime, used: new Fraction(0), tasks: [] };
   }
 
-  /** Refused as a report would be; spends nothing. */
+  /** Throw what `report` would throw; charges nothing. */
   async check(): Promise<void> {
     await this.begun;
     await this.client?.check(this.fetched.bundle.task.id);
   }
 
-  /** Spends, unless the task was closed since the page was opened. */
+  /** Charge and send, unless the task was closed since the page was opened. */
   async report(points: readonly LatLng[], options: ReportOptions): Promise<Receipt> {
     const receipt = await this.client!.report(points, { ...options, unlessClosed: true });
     await this.keepToSchedule();
@@ -81,22 +81,22 @@ export class Account {
     return receipt;
   }
 
-  /** The same bytes again. */
+  /** Send the same bytes again. */
   async send(reportId: string): Promise<Receipt | undefined> {
     const [receipt] = await this.client!.send({ now: true, again: true, reportId });
     this.changed();
     return receipt;
   }
 
-  /** Of this task. */
+  /** The receipts of this task. */
   async receipts(): Promise<Receipt[]> {
     const all = (await this.client?.receipts()) ?? [];
     return all.filter(({ taskId }) => taskId === this.fetched.bundle.task.id);
   }
 
   /**
-   * What was sent for a report since the page is open, once a collector has it. Before, nobody
-   * sees it: who could withhold a report by what it says would tell more than epsilon covers.
+   * The body that was sent for a report, once the collector has accepted it. Nobody sees it
+   * before: withholding a report because of what it says would reveal more than epsilon covers.
    */
   body({ reportId, state }: Receipt): string | undefined {
     const sent = state === "accepted" ? this.bodies.get(reportId) : undefined;

@@ -1,5 +1,5 @@
 /** What the steps share: the task, the one journey that was chosen, and the map. */
-import type { FetchedKit, TaskBundle, LatLng } from "nomadp-client";
+import type { FetchedBundle, TaskBundle, LatLng } from "nomadp-client";
 import type { Position } from "../api";
 import type { Account } from "./account";
 import { boundsOf } from "../features";
@@ -43,7 +43,7 @@ export class Bench {
   private placed: ((at: Position) => void) | undefined;
 
   constructor(
-    readonly fetched: FetchedKit,
+    readonly fetched: FetchedBundle,
     readonly account: Account,
     /** Go to a step, from 0. */
     readonly go: (step: number) => void,

@@ -7,8 +7,8 @@ export function checking(bundle: TaskBundle, base: string): HTMLElement {
   const { facts } = bundle.task;
   const hashes = [
     ["Task", bundle.task.id],
-    ["Locations", facts.locationsSha256],
-    [bundle.task.asks ? "Zones" : "Atlas", facts.domainSha256],
+    ["Public places", facts.locationsSha256],
+    [bundle.task.isOracle ? "Areas" : "Public journeys", facts.domainSha256],
   ] as const;
   return h(
     "div",
@@ -19,8 +19,9 @@ export function checking(bundle: TaskBundle, base: string): HTMLElement {
       h(
         "p",
         {},
-        "The task's name is the hash of all that it is. This page computed it again from what came, " +
-          "and the hashes of the public files, too; had one differed, you would see a refusal instead.",
+        "Each code below is a fingerprint (a hash). The first is the name of the task. This page " +
+          "worked the codes out again from what it received. They all match. If one did not, the " +
+          "page would have stopped.",
       ),
       h(
         "dl",
@@ -29,7 +30,7 @@ export function checking(bundle: TaskBundle, base: string): HTMLElement {
           h("div", {}, h("dt", {}, name), h("dd", { class: "hash" }, hash)),
         ),
       ),
-      h("p", {}, "To check it with a program of your own, which builds everything again:"),
+      h("p", {}, "To check this with a program of your own, run:"),
       h(
         "pre",
         { class: "bytes", tabindex: 0, "aria-label": "Command" },
@@ -39,26 +40,26 @@ export function checking(bundle: TaskBundle, base: string): HTMLElement {
     h(
       "div",
       {},
-      h("h3", {}, "What you cannot see from here"),
+      h("h3", {}, "What this page cannot check"),
       h(
         "ul",
         {},
         h(
           "li",
           {},
-          "Whether others were given the same name: compare it with one that was published elsewhere.",
+          "Whether others see the same task. Compare its name with the one that was published.",
         ),
         h(
           "li",
           {},
-          "Whether this page does what it says: it came from the collector. Who would rather not " +
-            "believe it reports with a program of their own: nomadp report FILE --task ADDRESS.",
+          "Whether this page does what it says. It came from the collector. You can use a program " +
+            "of your own instead: nomadp report FILE --task ADDRESS.",
         ),
         h(
           "li",
           {},
-          "Whether this browser was used by somebody else, or another one by you: the account is kept " +
-            "for each browser and collector.",
+          "Whether someone else used this browser, or you used another one. Each browser keeps its " +
+            "own budget for each collector.",
         ),
       ),
     ),

@@ -7,12 +7,12 @@ import type { ReadOptions } from "./reading";
 import { say, tell } from "./words";
 
 const KINDS =
-  "Google Timeline (Android, iOS), Records.json, Semantic Location History, GPX, GeoJSON, KML, " +
-  "OwnTracks, Overland, and tables (CSV); also inside zip and gz.";
+  "You can use Google Timeline (Android, iOS), Records.json, Semantic Location History, GPX, " +
+  "GeoJSON, KML, OwnTracks, Overland and CSV files. They may be in a zip or gz file.";
 
 export class Choosing implements Step {
-  readonly title = "Choose a journey";
-  readonly says = "Take one from a file of your own, or draw one. Neither leaves this tab.";
+  readonly title = "Add a journey";
+  readonly says = "Open a file you have, or draw a journey on the map. Both stay in this tab.";
   readonly isOpen = true;
   readonly body = h("div", {});
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
@@ -89,18 +89,18 @@ export class Choosing implements Step {
     return h(
       "details",
       {},
-      h("summary", {}, "How it is read"),
+      h("summary", {}, "File options"),
       h(
         "p",
         { class: "check" },
         this.raw,
-        h("label", { for: "raw" }, "Read the raw signals of a Timeline, too"),
+        h("label", { for: "raw" }, "Also read the raw signals of a Google Timeline"),
       ),
-      field("Where the clock stood, for times that name no zone", this.zone),
-      h("p", { class: "soft" }, "Columns of a table whose names are not known:"),
+      field("Time zone, for times without one", this.zone),
+      h("p", { class: "soft" }, "Names of the columns, if this page does not find them:"),
       field("Latitude", lat),
       field("Longitude", lng),
-      field("Time (if there is one)", time),
+      field("Time (optional)", time),
     );
   }
 
@@ -116,7 +116,7 @@ export class Choosing implements Step {
 
   private async read(file: File): Promise<void> {
     say(this.trouble);
-    const bar = h("progress", { max: 1, value: 0, "aria-label": "How much is read" });
+    const bar = h("progress", { max: 1, value: 0, "aria-label": "How much has been read" });
     const cancel = () => {
       this.bench.reading.stop();
       show(this.working);
@@ -139,7 +139,7 @@ export class Choosing implements Step {
       });
       this.drawing.end();
       this.days.useFile(read);
-      show(this.working, h("p", {}, `Read: ${plural(read.journeys.length, "journey")}.`));
+      show(this.working, h("p", {}, `${plural(read.journeys.length, "journey")} found.`));
       this.bench.go(1);
     } catch (error) {
       show(this.working);

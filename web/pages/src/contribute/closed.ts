@@ -1,11 +1,11 @@
 /** A task that takes no more reports: that it is so, and what this browser reported before. */
-import type { FetchedKit } from "nomadp-client";
+import type { FetchedBundle } from "nomadp-client";
 import { h } from "../dom";
 import { Account } from "./account";
 import { Receipts } from "./receipts";
 import { tell } from "./words";
 
-export function closed(fetched: FetchedKit): HTMLElement[] {
+export function closed(fetched: FetchedBundle): HTMLElement[] {
   const { purpose } = fetched.bundle.task.facts;
   const trouble = h("p", { class: "trouble", role: "alert" });
   const told = () => void receipts.refresh().catch(() => undefined);
@@ -17,12 +17,12 @@ export function closed(fetched: FetchedKit): HTMLElement[] {
     .catch((error: unknown) => tell(trouble, error));
   return [
     h("h1", {}, "This task is closed"),
-    h("p", { class: "lead" }, `Its purpose: ${purpose}`),
+    h("p", { class: "lead" }, `Purpose: ${purpose}`),
     h(
       "p",
       { class: "lead" },
-      "Its collector takes no more reports, so nothing can be contributed here any more. " +
-        "Opening this page sent nothing, and spent nothing of your budget.",
+      "You cannot contribute any more, because the collector takes no more reports. Opening this " +
+        "page sent nothing and used none of your privacy budget.",
     ),
     trouble,
     receipts.element,

@@ -9,9 +9,8 @@ const DAYS_AT_ONCE = 14;
 const GLYPH = 36;
 
 export class Days implements Step {
-  readonly title = "Days and journeys";
-  readonly says =
-    "Delete what is nobody's business, even here, and choose the one journey to report.";
+  readonly title = "Pick one journey";
+  readonly says = "Remove any journeys you would rather not use. Then pick the one to report.";
   readonly body = h("div", {});
   private readonly list = h("div", { class: "days" });
   private readonly about = h("p", { class: "soft", role: "status" });
@@ -40,7 +39,7 @@ export class Days implements Step {
     this.split = h(
       "p",
       { class: "field inline" },
-      h("label", { for: "hours" }, "New journey after a gap of"),
+      h("label", { for: "hours" }, "Start a new journey after a gap of"),
       this.hours,
       h("span", {}, "hours"),
     );
@@ -90,8 +89,8 @@ export class Days implements Step {
     const [first] = this.journeys;
     this.about.textContent = first?.points
       ? `${plural(this.journeys.length, "journey")} found.${left}`
-      : `No place of this file could be read.${left} Choose another one, or say under “How it is read” ` +
-        "what its columns are and where the clock stood.";
+      : `No places were found in this file.${left} Try another file. Or go back and set the columns ` +
+        "and the time zone under “File options”.";
     this.bench.choose(undefined);
     if (this.journeys.length === 1) void this.pick(first!);
   }
@@ -136,7 +135,7 @@ export class Days implements Step {
     }
     if (this.drawn) this.drawn = undefined;
     else await this.bench.reading.forget(keys);
-    this.about.textContent = `Deleted here; your file is as it was. ${plural(this.journeys.length, "journey")} left.`;
+    this.about.textContent = `Removed from this page. Your file has not changed. ${plural(this.journeys.length, "journey")} left.`;
     this.bench.changed();
     this.enter();
     const left = rows();
@@ -145,7 +144,9 @@ export class Days implements Step {
 
   private drawMap(): void {
     const { chosen, track } = this.bench;
-    const said = chosen ? `Your journey: ${chosen.name}.` : "No journey is chosen yet.";
+    const said = chosen
+      ? `Your journey: ${chosen.name}.`
+      : "You have not picked a journey yet.";
     this.bench.draw({ track, said }, chosen && "near");
   }
 
@@ -176,7 +177,7 @@ export class Days implements Step {
   }
 
   private day(date: string, journeys: Summary[]): HTMLElement {
-    const title = date === "" ? "Without a time" : dayName(date);
+    const title = date === "" ? "No date" : dayName(date);
     const clear = () => void this.forget(journeys);
     const all = journeys.length > 1 || date !== "";
     return h(
@@ -188,7 +189,7 @@ export class Days implements Step {
         ? h(
             "button",
             { type: "button", class: "plain", "data-action": "delete-day", click: clear },
-            `Delete ${title}`,
+            `Remove ${title}`,
           )
         : null,
     );
@@ -203,7 +204,7 @@ export class Days implements Step {
       checked: journey.key === this.key,
       change: () => void this.pick(journey),
     });
-    const label = `Delete the journey ${nameOf(journey)}`;
+    const label = `Remove the journey ${nameOf(journey)}`;
     const drop = () => void this.forget([journey]);
     return h(
       "div",
@@ -219,7 +220,7 @@ export class Days implements Step {
           "aria-label": label,
           click: drop,
         },
-        "Delete",
+        "Remove",
       ),
     );
   }

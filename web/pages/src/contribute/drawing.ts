@@ -47,8 +47,8 @@ export class Drawing {
     this.use = button("use-drawn", "Use this journey", () => this.finish(), "main");
     this.undo = button("undo", "Undo", () => this.shorten(this.points.slice(0, -1)));
     this.element.append(
-      h("h3", { id: "by-drawing" }, "By drawing"),
-      h("p", { class: "soft" }, "Point at the places you passed, in their order."),
+      h("h3", { id: "by-drawing" }, "On the map"),
+      h("p", { class: "soft" }, "Mark the places you passed, in order."),
       h("p", {}, this.start),
       this.begun,
     );
@@ -57,7 +57,7 @@ export class Drawing {
 
   enter(): void {
     if (!this.begun.hidden) this.resume();
-    else this.bench.draw({ said: "The public locations of the task." });
+    else this.bench.draw({ said: "The public places of this task." });
   }
 
   leave(): void {
@@ -77,13 +77,14 @@ export class Drawing {
       h(
         "p",
         {},
-        "Click or tap the map. By keyboard: move the map with the arrow keys and press Enter to " +
-          "add what is under the cross, or pick public locations here.",
+        "Click or tap the map to add a point. Or find a public place below and add it. With a " +
+          "keyboard, move the map with the arrow keys. Then press Enter to add the point under " +
+          "the cross.",
       ),
       h(
         "p",
         { class: "field" },
-        h("label", { for: "place" }, "Find a location by its name"),
+        h("label", { for: "place" }, "Find a place by name"),
         this.search,
       ),
       this.found,
@@ -95,7 +96,7 @@ export class Drawing {
         this.use,
         this.undo,
         button("clear", "Clear", () => this.shorten([])),
-        button("to-map", "To the map", () => this.bench.focusMap()),
+        button("to-map", "Go to the map", () => this.bench.focusMap()),
       ),
     ];
   }
@@ -127,7 +128,7 @@ export class Drawing {
   private change(points: LatLng[]): void {
     this.points = points;
     const along: Position[] = points.map(({ lat, lng }) => [lng, lat]);
-    const said = `A journey of ${points.length} points is being drawn.`;
+    const said = `You are drawing a journey. Points so far: ${points.length}.`;
     this.bench.draw({ track: along, snapped: inOrder(along), said });
     show(
       this.list,
@@ -136,7 +137,7 @@ export class Drawing {
         const { id } = this.bench.bundle.locations.at(index);
         const name = movedKm < 0.001 ? id : `${km(movedKm)} from ${id}`;
         const drop = () => this.drop(k);
-        const label = `Delete point ${k + 1}`;
+        const label = `Remove point ${k + 1}`;
         return h(
           "li",
           {},
@@ -150,7 +151,7 @@ export class Drawing {
               "aria-label": label,
               click: drop,
             },
-            "Delete",
+            "Remove",
           ),
         );
       }),
@@ -184,7 +185,7 @@ export class Drawing {
         this.adding.set(each.id, adds);
         return h("li", {}, adds, h("span", { class: "soft" }, whereabouts(each, middle)));
       }),
-      found.length ? null : h("li", { class: "soft" }, "No location has such a name."),
+      found.length ? null : h("li", { class: "soft" }, "No place has this name."),
     );
   }
 
@@ -212,5 +213,5 @@ function middleOf(all: readonly Location[]): LatLng {
 function whereabouts(place: LatLng, middle: LatLng): string {
   const east = (place.lng - middle.lng) * Math.cos((middle.lat * Math.PI) / 180);
   const turn = Math.atan2(east, place.lat - middle.lat) / (Math.PI / 4);
-  return `${km(haversineKm(place, middle))} ${WINDS[(Math.round(turn) + 8) % 8]} of the middle`;
+  return `${km(haversineKm(place, middle))} ${WINDS[(Math.round(turn) + 8) % 8]} of the centre`;
 }

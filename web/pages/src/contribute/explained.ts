@@ -45,7 +45,7 @@ export class Explaining {
     const counts = new Int32Array(law.size);
     let began = performance.now();
     for (let row = 0; row < law.size; row += 1) {
-      law.near(law.book.journey(row)).forEach((near, k) => (counts[k]! += Number(near)));
+      law.near(law.codebook.codeword(row)).forEach((near, k) => (counts[k]! += Number(near)));
       if (performance.now() - began < SLICE_MS) continue;
       await new Promise((done) => setTimeout(done));
       began = performance.now();

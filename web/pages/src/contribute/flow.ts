@@ -1,17 +1,17 @@
 /** The five steps, beside one map; a step opens when what comes before it is done. */
-import type { FetchedKit } from "nomadp-client";
+import type { FetchedBundle } from "nomadp-client";
 import { h, show } from "../dom";
-import { guarantee } from "../guarantee";
+import { guaranteeSection } from "../guarantee";
 import { Account } from "./account";
 import { Bench, type Step } from "./bench";
 import { checking } from "./checking";
 import { Choosing } from "./choosing";
 import { Days } from "./days";
 import { Preview } from "./preview";
-import { promiseOf } from "./promise";
 import { Receipts } from "./receipts";
 import { Sending, timeRefusal } from "./sending";
 import { Snapping } from "./snapping";
+import { guaranteeOf } from "./stated_guarantee";
 import { say, tell } from "./words";
 
 export class Flow {
@@ -30,7 +30,7 @@ export class Flow {
   private at = 0;
 
   constructor(
-    fetched: FetchedKit,
+    fetched: FetchedBundle,
     private readonly counter: Element,
   ) {
     this.account = new Account(fetched, () => this.told());
@@ -78,7 +78,7 @@ export class Flow {
       this.bench.useMap(map);
     } catch {
       const words =
-        "This browser draws no maps, since it has no WebGL; lists and tables have everything.";
+        "This browser cannot draw maps, because it has no WebGL. You can use the lists instead.";
       this.mapPlace.classList.add("none");
       this.mapPlace.textContent = words;
     }
@@ -142,14 +142,14 @@ export class Flow {
         h(
           "p",
           { class: "lead" },
-          "Take part from this browser. Your journey is perturbed here, before anything leaves; what " +
-            `leaves is one report with ε = ${epsilon}.`,
+          "Your journey never leaves this browser. The browser replaces it with one random report, " +
+            `and sends only that. Its privacy level is ε = ${epsilon}. A smaller ε is more private.`,
         ),
         h(
           "p",
           { class: "hash" },
           `Task ${task.id} `,
-          h("a", { href: "#check" }, "recomputed here, and right"),
+          h("a", { href: "#check" }, "checked by this page"),
         ),
         this.trouble,
       ),
@@ -180,9 +180,9 @@ export class Flow {
         h("h2", { id: `${id}-title` }, title),
         inside,
       );
-    const promise = guarantee(promiseOf(bundle), String(bundle.task.facts.epsilon));
+    const stated = guaranteeSection(guaranteeOf(bundle), String(bundle.task.facts.epsilon));
     return [
-      band("guarantee", "What you are promised", promise),
+      band("guarantee", "What we guarantee", stated),
       band("check", "Check it yourself", checking(bundle, fetched.base)),
     ];
   }

@@ -27,7 +27,7 @@ export interface Marks {
 /** Come near to the journey itself, or as near as everything can be seen. */
 export type Fit = "near" | "all";
 
-const NOTHING: Marks = { said: "The public locations of the task." };
+const NOTHING: Marks = { said: "The public places of this task." };
 const MANY_LINES = 12;
 /** So much nearer than everything a single journey is shown: a short one is seen among streets. */
 const NEARER = 4.5;
@@ -43,7 +43,9 @@ export class JourneyMap extends MapFrame<Source> {
   show(marks: Marks, fit?: Fit): void {
     this.marks = marks;
     this.unsettle();
-    this.tell(`${marks.said}${this.placed ? " Enter adds the point in the middle." : ""}`);
+    this.tell(
+      `${marks.said}${this.placed ? " Press Enter to add the point in the centre." : ""}`,
+    );
     if (this.isReady) this.setData();
     const own = [...(marks.track ?? []), ...(marks.snapped ?? []).map(({ at }) => at)];
     const told = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];

@@ -3,7 +3,7 @@ import "nomadp-page";
 import "virtual:look.css";
 import "../style.css";
 import "./contribute.css";
-import { fetchKit, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
+import { fetchBundle, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
 import { h, show } from "../dom";
 import { closed } from "./closed";
 import { meaning } from "../replies";
@@ -11,8 +11,8 @@ import { Flow } from "./flow";
 import { sentence } from "./words";
 
 const MISSING = [
-  "This collector has no such task",
-  "Follow the link that you were given once more, or ask for it again.",
+  "This task does not exist here",
+  "Open your link again, or ask for a new one.",
 ] as const;
 const place = document.querySelector<HTMLElement>("#main")!;
 const counter = document.querySelector("#sent")!;
@@ -37,9 +37,8 @@ async function begin(): Promise<void> {
   if (!isSecureContext) {
     refuse(
       "page_not_https",
-      "This page must come over https",
-      "Only then can a browser make random numbers, keep an account and know whom it talks to. " +
-        "Ask for an address that begins with https.",
+      "This page needs a secure connection",
+      "Without one, your browser cannot protect you. Ask for a link that starts with https.",
     );
     return;
   }
@@ -48,14 +47,14 @@ async function begin(): Promise<void> {
     refuse(
       "task_id_missing",
       "There is no task at this address",
-      "The name of a task has 43 characters, and this address does not end in one. Follow the " +
-        "link that you were given once more, or ask for it again.",
+      "Your link may be cut off. A full link ends with the name of a task, which has 43 " +
+        "characters. Open your link again, or ask for a new one.",
     );
     return;
   }
   enter("fetching");
-  show(place, h("p", { role: "status" }, "Fetching the task, and checking it …"));
-  const fetched = await fetchKit(location.origin, id);
+  show(place, h("p", { role: "status" }, "Loading and checking the task …"));
+  const fetched = await fetchBundle(location.origin, id);
   // Before any step: all of them would lead to a report that costs epsilon and is dropped.
   const isOver = await isClosed(fetched);
   document.title = `Contribute: ${fetched.bundle.task.facts.purpose} · NomaDP`;
@@ -69,12 +68,12 @@ begin().catch((error: unknown) => {
   if (error instanceof TaskRefused)
     refuse(
       code,
-      "Do not take part in this",
-      "What the collector serves under this address is not a task that may be taken part in.",
+      "Do not contribute to this task",
+      "This page checked the task and found a problem.",
       said,
     );
   else if (error instanceof UploadFailed) {
     place.dataset.status = String(error.status);
-    refuse(code, "The task could not be fetched", meaning(error.status, MISSING));
-  } else refuse(code, "This page failed", said || "Try again, or with another browser.");
+    refuse(code, "The task could not be loaded", meaning(error.status, MISSING));
+  } else refuse(code, "Something went wrong", said || "Try again, or use another browser.");
 });

@@ -7,14 +7,14 @@ import { isAround } from "./surroundings";
 export class MapKey {
   private readonly outside = h("p", { class: "outside", role: "status" });
   private readonly each: readonly (readonly [HTMLElement, (marks: Marks) => boolean])[] = [
-    [entry("place", "public locations"), () => true],
+    [entry("place", "public places"), () => true],
     [
-      entry("track", "your journey, which stays here"),
+      entry("track", "your journey (stays here)"),
       ({ track = [] }) => track.some((at) => isAround(this.area, at)),
     ],
-    [entry("snapped", "what is read of it"), ({ snapped }) => !!snapped?.length],
+    [entry("snapped", "what is used of it"), ({ snapped }) => !!snapped?.length],
     [
-      entry("report", "what a report tells"),
+      entry("report", "what a report says"),
       ({ report, areas }) => !!report?.length || !!areas?.length,
     ],
     [entry("ghost", "earlier previews"), ({ ghosts }) => !!ghosts?.length],
@@ -40,10 +40,10 @@ export class MapKey {
 /** How much of a journey is too far to be on the map. */
 function outside(far: number, all: number): string {
   if (!far) return "";
-  if (far === all) return "Your journey is outside this map: far from the task's area.";
-  const lie = far === 1 ? "lies" : "lie";
+  if (far === all) return "Your journey is outside this map, far from the task's area.";
+  const are = far === 1 ? "is" : "are";
   return (
-    `${count(far)} of the ${count(all)} points of your journey ${lie} outside this map, ` +
+    `${count(far)} of the ${count(all)} points of your journey ${are} outside this map, ` +
     "far from the task's area."
   );
 }

@@ -10,7 +10,7 @@ import { SeededRandom } from "nomadp-client/seeded";
 import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
-import { suspicionOf, timesOf } from "./promise";
+import { posteriorBoundOf, timesOf } from "./stated_guarantee";
 import type { Told } from "./telling";
 
 /** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
@@ -20,12 +20,12 @@ const NAMES_MOST = 40;
 const FEW = 8;
 const GHOSTS_MOST = 40;
 /** Of a law that is the same for every journey. */
-const SILENT = "it is drawn alike for every journey, and tells nothing about yours.";
+const SILENT = "It is drawn the same way for every journey, so it says nothing about yours.";
 
 export class Preview implements Step {
-  readonly title = "What would be sent";
+  readonly title = "See a preview";
   readonly says =
-    "A preview, drawn like a report but with simulated randomness: this page has no way to send it.";
+    "This is an example. It is drawn at random, like a real report. This page cannot send it.";
   readonly body = h("div", {});
   private readonly told = h("div", { class: "preview" });
   private readonly tally = h("p", { class: "soft", role: "status" });
@@ -40,11 +40,11 @@ export class Preview implements Step {
       "data-action": "draw-again",
       click: () => void this.draw(),
     };
-    this.again = h("button", again, "Draw again");
+    this.again = h("button", again, "Show another preview");
     const next = h(
       "button",
       { type: "button", class: "main", "data-action": "to-sending", click: () => bench.go(4) },
-      "Continue to sending",
+      "Continue",
     );
     this.body.append(this.told, this.tally, h("p", { class: "buttons" }, next, this.again));
   }
@@ -99,16 +99,20 @@ export class Preview implements Step {
       h("p", { class: "stamped" }, h("span", { class: "not-sent" }, "Preview: not sent")),
       h("p", { class: "says" }, told.says),
       mechanism instanceof FrequencyOracle && names.length > FEW
-        ? h("details", {}, h("summary", {}, "The answers it holds"), list, more(rest))
+        ? h("details", {}, h("summary", {}, "The answers in this report"), list, more(rest))
         : list,
       h("p", { class: "odds", id: "explained" }, h("span", { class: "soft" }, "Counting …")),
-      h("p", { class: "soft bytes-title" }, `All of its ${count(body.length)} bytes`),
+      h(
+        "p",
+        { class: "soft bytes-title" },
+        `Everything it contains (${count(body.length)} bytes)`,
+      ),
       h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the preview" }, body),
       h(
         "p",
         { class: "soft" },
-        "A real one has 22 random characters where the question marks are, and is drawn afresh from " +
-          "your system's randomness: it will tell something else.",
+        "A real report has 22 random characters in place of the question marks. It is drawn again " +
+          "when you send it, so expect it to say something else.",
       ),
     ];
   }
@@ -116,7 +120,7 @@ export class Preview implements Step {
   private async explain(told: Told): Promise<void> {
     const place = this.told.querySelector<HTMLElement>("#explained")!;
     const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
-    const what = this.bench.bundle.task.asks ? "answers" : "public journeys";
+    const what = this.bench.bundle.task.isOracle ? "answers" : "public journeys";
     const times = timesOf(this.bench.bundle);
     Object.assign(place.dataset, { best, of });
     show(
@@ -125,8 +129,8 @@ export class Preview implements Step {
       h(
         "span",
         {},
-        `of ${count(of)} ${what} ${best === 1 ? "explains it best" : "explain it best, and equally well"}. ` +
-          `Each of the others explains it, too, at most ${times} times less well.`,
+        `of ${count(of)} ${what} ${best === 1 ? "fits this report best" : "fit this report best, all equally well"}. ` +
+          `Each of the others may be true as well. It fits at most ${times} times less well.`,
       ),
     );
   }
@@ -141,24 +145,22 @@ export class Preview implements Step {
     Object.assign(this.tally.dataset, {
       inHundred: (100 * chance).toFixed(2),
       guess: guessOf(mechanism, chance),
-      suspicion: suspicionOf(bundle),
+      posteriorBound: posteriorBoundOf(bundle),
     });
     if (mechanism instanceof FrequencyOracle) {
       if (mechanism instanceof Visits) {
-        this.tally.textContent = `Previews drawn: ${this.seen.all}.`;
+        this.tally.textContent = `Previews so far: ${this.seen.all}.`;
         return;
       }
       const truth = trueAnswer(mechanism, journey, chosen!.hour);
       this.seen.near += Number(told.names.includes(truth));
-      const held = `${this.seen.near} contained the true answer`;
       this.tally.dataset.near = String(this.seen.near);
-      this.tally.textContent = `Of ${this.seen.all} drawn, ${held}. ${answersLaw(chance)} ${suspicion(bundle)}`;
+      this.tally.textContent = `Previews so far: ${this.seen.all}. With the true answer: ${this.seen.near}. ${answersLaw(chance)} ${posteriorBound(bundle)}`;
       return;
     }
     this.seen.near += Number(explaining.isNear(journey, told.number!));
-    const near = `${this.seen.near} ${this.seen.near === 1 ? "was" : "were"} among the nearest to your journey`;
     this.tally.dataset.near = String(this.seen.near);
-    this.tally.textContent = `Of ${this.seen.all} drawn, ${near}. ${journeysLaw(chance)} ${suspicion(bundle)}`;
+    this.tally.textContent = `Previews so far: ${this.seen.all}. Among the nearest to your journey: ${this.seen.near}. ${journeysLaw(chance)} ${posteriorBound(bundle)}`;
   }
 }
 
@@ -170,8 +172,8 @@ function guessOf(mechanism: Mechanism, chance: number): "certain" | "likely" | "
 
 /** How many of a hundred reports do, as the law has it. */
 function inHundred(chance: number): string {
-  if (chance > 0.995) return "more than 99";
-  return chance < 0.005 ? "fewer than 1" : `about ${Math.round(100 * chance)}`;
+  if (chance > 0.995) return "More than 99";
+  return chance < 0.005 ? "Fewer than 1" : `About ${Math.round(100 * chance)}`;
 }
 
 function reportsLaw(chance: number): string {
@@ -180,27 +182,26 @@ function reportsLaw(chance: number): string {
 
 /** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
 function answersLaw(chance: number): string {
-  if (chance === 1)
-    return `By the law every report like this contains the true answer: ${SILENT}`;
-  const law = `By the law ${reportsLaw(chance)} contain the true answer; `;
+  if (chance === 1) return `Every report like this contains the true answer. ${SILENT}`;
+  const law = `${reportsLaw(chance)} contain the true answer. `;
   return chance <= 0.5
-    ? `${law}nobody can tell whether yours does.`
-    : `${law}whoever reads yours and guesses that it does is right that often, and cannot be sure.`;
+    ? `${law}Nobody can tell whether yours does.`
+    : `${law}Someone who guesses that yours does is right that often, but cannot be sure.`;
 }
 
 function journeysLaw(chance: number): string {
   if (chance === 1)
-    return `By the law every report like this is among the nearest to any journey: ${SILENT}`;
+    return `Every report like this is among the nearest to any journey. ${SILENT}`;
   return (
-    `By the law ${reportsLaw(chance)} are among the nearest to the true journey; whoever reads yours ` +
-    "and guesses that it is near is right that often, and cannot be sure."
+    `${reportsLaw(chance)} are among the nearest to the true journey. Someone who guesses that ` +
+    "yours is near is right that often, but cannot be sure."
   );
 }
 
 /** The most that anybody can learn. */
-function suspicion(bundle: TaskBundle): string {
+function posteriorBound(bundle: TaskBundle): string {
   return (
-    `Someone who is 1 % sure of a guess about your journey can become at most ${suspicionOf(bundle)} % ` +
+    `Someone who is 1 % sure of a guess about your journey can become at most ${posteriorBoundOf(bundle)} % ` +
     "sure after seeing your report."
   );
 }

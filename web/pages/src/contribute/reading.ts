@@ -71,5 +71,4 @@ export class Reading {
 }
 
 const FAILED =
-  "the file must be readable to its end, and reading it failed; why is withheld, because it may " +
-  "be private";
+  "the file could not be read to its end; the details are hidden, because they may be private";

@@ -5,7 +5,7 @@ import {
   hourOfWeek,
   type ImportOptions,
   ImportRefused,
-  readJourneys,
+  readTrajectories,
   SPLIT_HOURS,
   splitAtGaps,
   type TrackPoint,
@@ -63,12 +63,12 @@ let next = 0;
 async function read({ file, options }: Ask & { ask: "read" }): Promise<Read> {
   const progress = (bytes: number, size: number) =>
     tell({ progress: size ? Math.min(1, bytes / size) : 1 });
-  const found = await readJourneys(file, {
+  const found = await readTrajectories(file, {
     ...options,
     splitHours: Infinity,
     onProgress: throttled(progress),
   });
-  histories = [...found.journeys];
+  histories = [...found.trajectories];
   about = { kind: found.kind, leftOut: found.leftOut };
   return split(WHOLE.includes(found.kind) ? null : SPLIT_HOURS);
 }
@@ -78,7 +78,7 @@ function split(hours: number | null): Read {
     hours === null || each.length === 0 ? [each] : splitAtGaps(each, hours),
   );
   const ordered = byDay(tracks).flatMap((day) =>
-    day.journeys.map((track) => [day.date, track] as const),
+    day.trajectories.map((track) => [day.date, track] as const),
   );
   journeys = new Map();
   const summaries = ordered.map(([date, track]) => {

@@ -6,14 +6,13 @@ import type { Bench } from "./bench";
 import { moment, tell } from "./words";
 
 export function stateOf({ state, reason, notBefore }: Receipt): string {
-  if (state === "accepted") return "Accepted: the collector has it on disk.";
+  if (state === "accepted") return "Accepted. The collector has stored it.";
   if (state === "charged")
-    return "Lost before it was made, by a crash or a closed tab; it is paid all the same.";
-  if (state === "stopped")
-    return `The collector refused it: ${because(reason)}. It is paid all the same.`;
+    return "Lost, because the tab crashed or closed before the report was made. The budget stays used.";
+  if (state === "stopped") return `Refused: ${because(reason)}. The budget stays used.`;
   if (reason === null)
-    return `Waits for its random moment, ${clock(notBefore)}; keep this page open, or come back.`;
-  return `Waits, since the collector did not take it yet: ${because(reason)}. It is kept, and the same bytes are sent again.`;
+    return `Waiting for its random time, ${clock(notBefore)}. Keep this page open, or come back then.`;
+  return `Waiting: ${because(reason)}. This browser keeps the report, so you can send it again.`;
 }
 
 /** The same for programs: `data-state`, and as it was noted down why. */
@@ -30,16 +29,16 @@ export function canBeSentAgain(receipt: Receipt): boolean {
 /** How reasons begin, as a client writes them down, and what they mean. */
 const REASONS: readonly (readonly [string, string])[] = [
   ["report_dropped", "the task was closed"],
-  ["report_replayed", "it came too late, or was there already"],
-  ["task_expired", "the task is over"],
-  ["report_too_early", "by its clock this is not the day yet"],
-  ["task_not_started", "by its clock the task has not begun"],
-  ["unreachable", "it cannot be reached"],
-  ["busy", "it is busy, or out of order for a while"],
-  ["the reply", "what it answered is not understood"],
-  ["moved", "something else answered in its place"],
-  ["refused (404", "it no longer has this task"],
-  ["refused (urn:nomadp:error:unrecognized_task", "it no longer has this task"],
+  ["report_replayed", "it came too late, or the collector has one with its id"],
+  ["task_expired", "the task has ended"],
+  ["report_too_early", "by the collector's clock, its day has not come yet"],
+  ["task_not_started", "by the collector's clock, the task has not started"],
+  ["unreachable", "the collector cannot be reached"],
+  ["busy", "the collector is busy or down"],
+  ["the reply", "this page does not understand the reply"],
+  ["moved", "something other than the collector answered"],
+  ["refused (404", "the collector no longer has this task"],
+  ["refused (urn:nomadp:error:unrecognized_task", "the collector no longer has this task"],
 ];
 
 /** In words, and in brackets as it was noted down. */
@@ -47,7 +46,7 @@ function because(reason: string | null): string {
   const noted = reason ?? "";
   const found = REASONS.find(([start]) => noted.startsWith(start))?.[1];
   const code = /\((.*)\)$/.exec(noted)?.[1] ?? noted;
-  return `${found ?? "it does not take it as it is"} (${code})`;
+  return `${found ?? "the collector does not accept it"} (${code})`;
 }
 
 function clock(unixS: number | null): string {
@@ -57,12 +56,12 @@ function clock(unixS: number | null): string {
 /** Everything that this browser reported to the task. */
 export class Receipts {
   readonly element = h("section", { class: "band", id: "receipts", hidden: true });
-  private readonly heading = h("h2", { tabindex: -1 }, "What this browser reported");
+  private readonly heading = h("h2", { tabindex: -1 }, "Reports from this browser");
   private readonly rows = h("tbody", {});
   private readonly trouble = h("p", { class: "trouble", role: "alert" });
 
   constructor(private readonly bench: Pick<Bench, "account" | "bundle">) {
-    const head = ["Report", "Time", "Spent", "What became of it", ""].map((name) =>
+    const head = ["Report", "Time", "Budget used", "Status", ""].map((name) =>
       name ? h("th", { scope: "col" }, name) : h("td", {}),
     );
     const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" };
@@ -96,7 +95,7 @@ export class Receipts {
 
   private again({ reportId }: Receipt): HTMLElement {
     const told = { type: "button", "data-action": "send-again" };
-    const button = h("button", told, "Send the same bytes again");
+    const button = h("button", told, "Send the same report again");
     button.addEventListener("click", () => {
       button.disabled = true;
       this.bench.account
@@ -109,16 +108,16 @@ export class Receipts {
 }
 
 const UNSEEN =
-  "What the report says is shown here once the collector has it: if you could look first, whether " +
-  "you send it could depend on what it says.";
+  "You can see what your report says once the collector has it. If you could look first, you might " +
+  "send only some reports. That choice would give something away.";
 
 /** The one that was just made, with all that left once it was accepted. */
 export function receiptOf(receipt: Receipt, body: string | undefined): HTMLElement {
   const facts = [
     ["Report", receipt.reportId],
     ["Task", receipt.taskId],
-    ["Spent", `ε = ${receipt.epsilon}`],
-    ["What became of it", stateOf(receipt)],
+    ["Budget used", `ε = ${receipt.epsilon}`],
+    ["Status", stateOf(receipt)],
   ] as const;
   const save = () => {
     const { taskId, reportId, time, state } = receipt;
@@ -150,7 +149,7 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
     h(
       "p",
       {},
-      h("button", { type: "button", "data-action": "save", click: save }, "Save the receipt"),
+      h("button", { type: "button", "data-action": "save", click: save }, "Save receipt"),
     ),
   );
 }

@@ -1,5 +1,5 @@
-/** Step 5: what a report spends and what is left, and the one button that sends. */
-import { isPersistent, type Receipt, type Spending } from "nomadp-client";
+/** Step 5: the budget used and remaining, and the one button that sends. */
+import { isPersistent, type Receipt, type Budget } from "nomadp-client";
 import { h, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import { canBeSentAgain, receiptOf } from "./receipts";
@@ -8,10 +8,10 @@ import { moment, say, span, tell } from "./words";
 const BAR = { width: 400, height: 14 };
 
 export class Sending implements Step {
-  readonly title = "Spend and send";
+  readonly title = "Send your report";
   readonly says =
-    "Sending spends a part of the budget that this browser has for all tasks of this collector. " +
-    "Nothing renews it.";
+    "Sending uses some of your privacy budget. You have one budget for all tasks of this " +
+    "collector. It never refills.";
   readonly body = h("div", {});
   private readonly budget = h("div", {});
   private readonly consent = h("p", { class: "check note" });
@@ -33,7 +33,7 @@ export class Sending implements Step {
     this.send = h(
       "button",
       { type: "button", class: "main", id: "send", click: () => void this.report() },
-      `Spend ε = ${epsilon} and send`,
+      `Send (uses ε = ${epsilon})`,
     );
     this.accept.addEventListener("change", () => this.enable());
     this.body.append(
@@ -61,10 +61,10 @@ export class Sending implements Step {
     void this.prepare();
   }
 
-  /** What is spent may have changed in another tab. */
+  /** Another tab may have used budget meanwhile. */
   async refresh(): Promise<void> {
     await this.followMade();
-    show(this.budget, ...this.account(await this.bench.account.spending()));
+    show(this.budget, ...this.account(await this.bench.account.budget()));
   }
 
   private async prepare(): Promise<void> {
@@ -105,7 +105,7 @@ export class Sending implements Step {
       this.trouble.focus(); // the button that had the focus can no longer be pressed
     }
     this.isSending = false;
-    this.send.textContent = `Spend ε = ${this.bench.bundle.task.facts.epsilon} and send`;
+    this.send.textContent = `Send (uses ε = ${this.bench.bundle.task.facts.epsilon})`;
     await this.refresh().catch(() => undefined);
   }
 
@@ -141,7 +141,7 @@ export class Sending implements Step {
           ? h(
               "button",
               { type: "button", "data-action": "send-again", click: retry },
-              "Send the same bytes again",
+              "Send the same report again",
             )
           : null,
         h(
@@ -161,7 +161,7 @@ export class Sending implements Step {
     const { bundle, telling } = this.bench;
     const { value } = (JSON.parse(body) as { reports: [{ value: string }] }).reports[0];
     const numbers = bundle.code.parse(value);
-    const released = bundle.task.asks
+    const released = bundle.task.isOracle
       ? { values: numbers, number: null }
       : { values: [], number: numbers[0]! };
     const { lines, areas, says } = telling.of(released);
@@ -174,41 +174,45 @@ export class Sending implements Step {
     const random = h("input", { type: "radio", name: "moment", id: "later", checked: true });
     show(
       this.later,
-      h("legend", {}, "When is it sent?"),
+      h("legend", {}, "When should it be sent?"),
       h(
         "p",
         { class: "check" },
         random,
-        h("label", { for: "later" }, `At a random moment within ${span(sendWithin)}`),
+        h("label", { for: "later" }, `At a random time within ${span(sendWithin)}`),
       ),
       h(
         "p",
         { class: "check" },
         this.atOnce,
-        h("label", { for: "now" }, "Now; the collector then learns when you were here"),
+        h("label", { for: "now" }, "Now. The collector then learns when you were here."),
       ),
     );
   }
 
-  private account({ lifetime, spent, left, tasks }: Spending): Element[] {
+  private account({ lifetime, used, remaining, tasks }: Budget): Element[] {
     const { epsilon, reportsPerContributor: most } = this.bench.bundle.task.facts;
     const here = tasks.find(({ taskId }) => taskId === this.bench.bundle.task.id)?.reports ?? 0;
     const isDone = this.send.hidden;
-    const rest = left.minus(epsilon);
-    const after = isDone ? `ε = ${left}` : rest.numerator < 0n ? "not enough" : `ε = ${rest}`;
+    const rest = remaining.minus(epsilon);
+    const after = isDone
+      ? `ε = ${remaining}`
+      : rest.numerator < 0n
+        ? "not enough"
+        : `ε = ${rest}`;
     const facts = [
-      ["This report spends", `ε = ${epsilon}`, "spends", epsilon],
-      ["Spent so far, in all tasks of this collector", `ε = ${spent}`, "spent", spent],
+      ["This report uses", `ε = ${epsilon}`, "spends", epsilon],
+      ["Used so far, in all tasks of this collector", `ε = ${used}`, "used", used],
       [
-        isDone ? "Left" : "Left after it",
+        isDone ? "Remaining" : "Remaining after this report",
         `${after} of ${lifetime}`,
-        "left",
-        isDone ? left : rest,
+        "remaining",
+        isDone ? remaining : rest,
       ],
       ["Reports to this task", `${here} of at most ${most}`, "reports", here],
     ] as const;
     return [
-      bar(spent.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
+      bar(used.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
       h(
         "dl",
         { class: "budget" },
@@ -228,8 +232,8 @@ export class Sending implements Step {
 }
 
 const FORGETFUL =
-  "I know that this browser does not promise to keep the account of what I spent: it may forget it " +
-  "when space is short, and a private window forgets it when it closes. Then nobody counts it any more.";
+  "I understand that this browser may lose its record of the budget I have used. It may do so when " +
+  "storage runs low. A private window always does when it closes. Then nobody keeps count any more.";
 
 /** Why nothing is taken today; nothing if it is. */
 export function timeRefusal({
@@ -237,22 +241,22 @@ export function timeRefusal({
 }: Pick<Bench, "bundle">): { code: string; words: string } | undefined {
   const { start, end, timePrecision } = bundle.task.facts;
   const now = bundle.task.epoch(Date.now());
-  const clock = "by this device's clock";
+  const clock = "By the clock of this device";
   if (now < start)
     return {
       code: "task_not_started",
-      words: `This task begins on ${moment(start, timePrecision)} (UTC), ${clock}: nothing can be sent before.`,
+      words: `This task starts on ${moment(start, timePrecision)} (UTC). ${clock}, that is in the future. You cannot send anything yet.`,
     };
   if (now >= end)
     return {
       code: "task_expired",
-      words: `This task ended on ${moment(end, timePrecision)} (UTC), ${clock}: nothing can be sent any more.`,
+      words: `This task ended on ${moment(end, timePrecision)} (UTC). ${clock}, that is over. You cannot send anything any more.`,
     };
   return undefined;
 }
 
-/** Spent, to be spent, and left. */
-function bar(spent: number, more: number, lifetime: number): SVGElement {
+/** Used, about to be used, and remaining. */
+function bar(used: number, more: number, lifetime: number): SVGElement {
   const wide = (part: number) => Math.min(1, part / lifetime) * BAR.width;
   const part = (kind: string, from: number, size: number) =>
     svg("rect", {
@@ -271,7 +275,7 @@ function bar(spent: number, more: number, lifetime: number): SVGElement {
       preserveAspectRatio: "none",
     },
     svg("rect", { class: "left", width: BAR.width, height: BAR.height }),
-    part("spent", 0, spent),
-    part("more", spent, more),
+    part("spent", 0, used),
+    part("more", used, more),
   );
 }

@@ -9,14 +9,15 @@ import { km } from "./words";
 const FAR_KM = 50;
 const ROWS_MOST = 60;
 const UNREAD =
-  "It is read as the first public location, as every journey that cannot be read: whether " +
-  "somebody reports must not depend on where they were. Another journey may tell more.";
+  "Your report will treat it as if it stayed at the first public place. You can still send it. If " +
+  "some journeys could not be sent, a missing report would give away where someone was. Another " +
+  "journey may be more useful.";
 const WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 export class Snapping implements Step {
-  readonly title = "What is read of it";
+  readonly title = "Check what is used";
   readonly says =
-    "This is all of the journey that a report can be about. It is still only in this tab.";
+    "Your report can only be about what you see here. It is still only in this tab.";
   readonly body = h("div", {});
   private readonly next: HTMLButtonElement;
   /** The journey whose hour was chosen here, which can be chosen again. */
@@ -25,7 +26,7 @@ export class Snapping implements Step {
   constructor(private readonly bench: Bench) {
     const click = () => bench.go(3);
     const told = { type: "button", class: "main", "data-action": "preview", click };
-    this.next = h("button", told, "See what would be sent");
+    this.next = h("button", told, "See a preview");
   }
 
   get isOpen(): boolean {
@@ -47,7 +48,7 @@ export class Snapping implements Step {
     );
     this.next.disabled = !bench.isComplete;
     const snapped = places.map((each) => bench.telling.at(each));
-    const said = `Your journey, and the ${plural(places.length, "public location")} it is read by.`;
+    const said = `Your journey, and the ${plural(places.length, "public place")} used for it.`;
     bench.draw({ track: bench.track, snapped: this.marked(snapped), said }, "near");
   }
 
@@ -59,31 +60,31 @@ export class Snapping implements Step {
   /** A question reads every point: of a long journey only its ends are marked. */
   private marked(snapped: Position[]): Numbered[] {
     const all = inOrder(snapped);
-    return this.bench.bundle.task.asks && !(this.bench.bundle.mechanism instanceof Visits)
+    return this.bench.bundle.task.isOracle && !(this.bench.bundle.mechanism instanceof Visits)
       ? [all[0]!, ...all.slice(1).slice(-1)]
       : all;
   }
 
   private summary(length: number): string {
     const { points } = this.bench.chosen!;
-    if (this.read.length === 0) return "This journey has no point that can be read.";
-    const set = `the nearest of ${count(this.bench.bundle.locations.size)} public locations`;
-    if (this.bench.bundle.task.asks) {
-      return `${plural(points.length, "point")}, each at ${set}; of them the task asks one thing:`;
+    if (this.read.length === 0) return "This journey has no points that can be used.";
+    const moved = `Each is moved to the nearest of ${count(this.bench.bundle.locations.size)} public places.`;
+    if (this.bench.bundle.task.isOracle) {
+      return `Your journey has ${plural(points.length, "point")}. ${moved} The task asks one thing about them:`;
     }
     const how =
       points.length > length
-        ? "evenly spaced along the way, both ends kept"
-        : "the last is repeated";
+        ? "evenly spaced along the way, with both ends kept"
+        : "the last point is repeated";
     if (points.length === length) {
       return (
-        `${plural(length, "point")}, as many as everybody sends in this task, each at ${set}. ` +
-        "How many you had is told to nobody."
+        `Your journey has ${plural(length, "point")}, as many as this task uses. ${moved} ` +
+        "Nobody learns how many points you had."
       );
     }
     return (
-      `${plural(points.length, "point")} become ${length}, as for everybody in this task (${how}), ` +
-      `each at ${set}. How many points you had is told to nobody.`
+      `Your journey has ${plural(points.length, "point")}. This task uses ${length} (${how}). ${moved} ` +
+      "Nobody learns how many points you had."
     );
   }
 
@@ -93,16 +94,14 @@ export class Snapping implements Step {
     if (all.length === 0) return h("p", { class: "note" }, UNREAD);
     const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
     if (!far) return null;
-    const many = `${plural(far, "point")} ${far === 1 ? "lies" : "lie"}`;
-    const who = far > 1 && far === all.length ? "All points lie" : many;
-    const read =
-      far === 1 ? "It is read as the nearest one, " : "They are read as the nearest ones, ";
+    const many = `${plural(far, "point")} ${far === 1 ? "is" : "are"}`;
+    const which = far > 1 && far === all.length ? "All points are" : many;
     return h(
       "p",
       { class: "note" },
-      `${who} more than ${FAR_KM} km from every public location. ${read}` +
-        "however far: whether somebody reports must not tell where they were. Another journey may " +
-        "tell more.",
+      `${which} more than ${FAR_KM} km from any public place. You can still send a report. If some ` +
+        "journeys could not be sent, a missing report would give away where someone was. Another " +
+        "journey may be more useful.",
     );
   }
 
@@ -111,15 +110,16 @@ export class Snapping implements Step {
     const zone = (place: number) => zones.names[zones.of(place)]!;
     const [first, last] = [zone(places[0]!), zone(places.at(-1)!)];
     const words: Record<string, string> = {
-      trips: `It begins in ${first} and ends in ${last}.`,
-      starts: `It begins in ${first}.`,
+      trips: `It starts in ${first} and ends in ${last}.`,
+      starts: `It starts in ${first}.`,
       ends: `It ends in ${last}.`,
-      visits: `One of its points, drawn at random, and told to nobody: only in which area that point is.`,
+      visits:
+        "Your browser picks one of these points at random. The report is about the area of that point. Nobody learns which point it was.",
     };
     const kind = question instanceof Trips ? "trips" : question.name;
     const cell = question instanceof Visits ? null : /^r(\d+)_c(\d+)$/.exec(first);
     const key = cell
-      ? `${first} is row ${cell[1]} from the south and column ${cell[2]} from the west, counted from 0.`
+      ? `${first} is row ${cell[1]} from the south and column ${cell[2]} from the west, counting from 0.`
       : "";
     return h(
       "div",
@@ -136,7 +136,7 @@ export class Snapping implements Step {
     const { hour } = this.bench.chosen!;
     const { names, hours } = WHEN[this.bench.bundle.task.facts.when!];
     const slotOf = (at: number) => names[Math.floor(at / hours) % names.length]!;
-    const when = (at: number) => `The task also asks when it began: ${slotOf(at)}.`;
+    const when = (at: number) => `The task also asks when it started: ${slotOf(at)}.`;
     if (hour !== null && this.told !== this.bench.chosen) {
       return h("p", { class: "answer", "data-slot": slotOf(hour) }, when(hour));
     }
@@ -170,7 +170,7 @@ export class Snapping implements Step {
     return h(
       "fieldset",
       { class: "when" },
-      h("legend", {}, "The task also asks when; this journey has no time. When did it begin?"),
+      h("legend", {}, "The task also asks when your journey started. When was that?"),
       day.element,
       clock.element,
       said,
@@ -191,12 +191,12 @@ export class Snapping implements Step {
         h("td", { class: "number" }, away),
       );
     });
-    const head = ["Point", "Public location", "Moved by"].map((name, k) =>
+    const head = ["Point", "Public place", "Moved by"].map((name, k) =>
       h("th", { scope: "col", class: k === 1 ? undefined : "number" }, name),
     );
     const rest = places.length - rows.length;
-    const caption = `What is read of it, and seen by you alone${rest > 0 ? `; ${count(rest)} more follow` : ""}`;
-    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "What is read" };
+    const caption = `Only you can see this.${rest > 0 ? ` ${plural(rest, "more point")} not shown.` : ""}`;
+    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "What is used" };
     return h(
       "div",
       told,
@@ -216,7 +216,7 @@ function select(
   label: string,
   names: readonly string[],
 ): { element: HTMLElement; input: HTMLSelectElement } {
-  const options = ["choose", ...names].map((name, k) =>
+  const options = ["Choose", ...names].map((name, k) =>
     h("option", { value: k ? k - 1 : "" }, name),
   );
   const input = h("select", { id }, ...options);

@@ -50,10 +50,10 @@ export class Telling {
   }
 
   private journey(mechanism: Atlas, number: number): Omit<Told, "value" | "number"> {
-    const { book } = mechanism.channel(this.bundle.task.facts.length!);
-    const places = book.journey(number);
+    const { codebook } = mechanism.channel(this.bundle.task.facts.length!);
+    const places = codebook.codeword(number);
     return {
-      says: `Number ${number} of the ${count(book.size)} journeys in the task's public atlas.`,
+      says: `Journey ${number} from the task's public list of ${count(codebook.size)}.`,
       names: places.map((each) => this.bundle.locations.at(each).id),
       lines: [places.map((each) => this.at(each))],
       areas: [],
@@ -74,7 +74,9 @@ export class Telling {
     return {
       says:
         `${count(labels.length)} of the ${count(question.labelCount)} possible answers` +
-        (labels.length === 1 ? ", the true one or not." : ", the true one among them or not."),
+        (labels.length === 1
+          ? ". It may or may not be the true one."
+          : ". The true one may or may not be among them."),
       names: labels.map((label) => question.labelName(label)),
       lines: pairs.map((pair) => [
         this.middles[Math.floor(pair / zones.size)]!,

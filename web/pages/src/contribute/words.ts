@@ -14,7 +14,7 @@ export function moment(epoch: number, precisionS: number): string {
   return precisionS % 86_400 === 0 ? text.slice(0, 10) : text.slice(0, 16).replace("T", " ");
 }
 
-/** As the promise of a task has it. */
+/** A number of seconds in its largest whole unit, as in the guarantee of a task. */
 export function span(seconds: number): string {
   const units = { day: 86_400, hour: 3600, minute: 60, second: 1 };
   const [name, size] = Object.entries(units).find(([, each]) => seconds % each === 0)!;
@@ -44,7 +44,7 @@ function refusal(error: unknown): string {
   if (error instanceof NomadpError || error instanceof Unreadable)
     return sentence(error.message);
   return (
-    "Something failed that should not have. What it says is withheld, because it may be " +
-    "private; the counter above says whether anything was sent."
+    "Something went wrong. The details are hidden, because they may be private. The counter " +
+    "above shows whether anything was sent."
   );
 }

@@ -1,17 +1,17 @@
-/** A journey of any length brought to the one public length of its task. */
+/** A trajectory of any length brought to the one public length of its task. */
 
 import { DomainError } from "../errors.js";
 
 /**
  * Evenly spaced positions along the way, both ends kept; a short one repeats its last.
  *
- * Position k of a longer journey of n points is (k (n - 1)) / (length - 1), rounded with halves
+ * Position k of a longer trajectory of n points is (k (n - 1)) / (length - 1), rounded with halves
  * upwards, in whole numbers: every device picks the same. Of length 1, the first.
  */
-export function broughtToLength<Point>(points: readonly Point[], length: number): Point[] {
+export function resampled<Point>(points: readonly Point[], length: number): Point[] {
   const count = points.length;
   if (count < 1)
-    throw new DomainError("a journey must have at least one point, got none", {
+    throw new DomainError("a trajectory must have at least one point, got none", {
       code: "empty_trajectories",
     });
   if (count <= length) {

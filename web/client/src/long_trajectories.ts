@@ -1,4 +1,4 @@
-/** Long journeys through a public number of control points, and back: post-processing. */
+/** Long trajectories through a public number of control points, and back: post-processing. */
 
 import type { Fraction } from "./fraction.js";
 import { roundHalfEven } from "./geometry.js";
@@ -14,7 +14,7 @@ export function controlCount(epsilon: Fraction, length: number): number {
   return length > WHOLE && large ? FEWER : Math.min(length, WHOLE);
 }
 
-/** Which positions of a journey are its control points: all, or `count` of them. */
+/** Which positions of a trajectory are its control points: all, or `count` of them. */
 export function controlPositions(length: number, count: number): number[] {
   const some = Math.min(length, count);
   const step = some > 1 ? (length - 1) / (some - 1) : 0;
