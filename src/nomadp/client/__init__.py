@@ -1,4 +1,4 @@
-"""What runs on a person's device: the ledger, the outbox, and the one way to report."""
+"""The client on a person's device: it keeps the ledger and the outbox, and sends reports."""
 
 from nomadp.client.client import Client
 from nomadp.client.ledger import Budget, TaskBudget

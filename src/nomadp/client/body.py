@@ -1,4 +1,4 @@
-"""What leaves a device: one report, drawn now, as the bytes that travel."""
+"""The upload of one report: drawn now, and encoded as the bytes that leave the device."""
 
 from nomadp.client.private_trajectory import PrivateTrajectory
 from nomadp.errors import RandomnessUnavailable, ReportRefused
@@ -11,7 +11,10 @@ __all__ = ["upload_body"]
 def upload_body(
     bundle: TaskBundle, private: PrivateTrajectory, report_id: str, time: int
 ) -> bytes:
-    """Of one size for every journey; it must have been paid for already."""
+    """The body of an upload; its size is the same for every trajectory.
+
+    The report must have been charged to the ledger before.
+    """
     failure: Exception | None = None
     try:
         report = bundle.mechanism.report(private.locations, private.hour)
@@ -20,10 +23,10 @@ def upload_body(
         raise
     except Exception:
         failure = ReportRefused(
-            "a report must be drawn without any failure, and one occurred; what it says is "
-            "withheld because it may be private, nothing was sent, and the charge stays",
+            "a report must be drawn without a failure, and one occurred; its text is withheld "
+            "because it may be private; nothing was sent, and the charge remains",
             code="report_failed",
         )
-    if failure is not None:  # outside, so that it does not hold the other one
+    if failure is not None:  # raised here, so that its context does not hold private data
         raise failure
     return upload_bytes([SentReport(report_id, time, value)])

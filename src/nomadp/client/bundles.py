@@ -1,4 +1,7 @@
-"""A task from a collector, who is not trusted: checked against the id that was expected."""
+"""Fetch a task from a collector and check it against the expected id.
+
+The collector is not trusted: the id is the hash of the task.
+"""
 
 from nomadp.client.http import get
 from nomadp.errors import NomadpError
@@ -12,20 +15,20 @@ __all__ = ["fetched", "fetched_from", "is_address", "is_closed"]
 
 
 def is_address(text: str) -> bool:
-    """Whether it names a task by its address, and not a folder."""
+    """Whether ``text`` is the URL of a task rather than a folder."""
     return text.startswith(("http://", "https://"))
 
 
 def fetched_from(
     url: str, expected_id: str | None = None, *, insecure: bool = False
 ) -> TaskBundle:
-    """The task at a URL (its own, or a base and its id), and its public files."""
+    """The bundle of the task at a URL: the task's own URL, or a base URL and the task's id."""
     address = Address.parse(url, insecure=insecure)
     return fetched(address, address.task(expected_id))
 
 
 def fetched(address: Address, task_id: str) -> TaskBundle:
-    """The task of this id and its public files."""
+    """The bundle of the task with this id."""
     path = f"/tasks/{task_id}"
     task = Task.from_bytes(get(address, path, TASK_BYTES_MAX), task_id)
     names = ("locations", "zones" if task.is_oracle else "atlas")
@@ -34,7 +37,7 @@ def fetched(address: Address, task_id: str) -> TaskBundle:
 
 
 def is_closed(address: Address, task_id: str) -> bool:
-    """Whether its collector drops every new report; False where that cannot be known."""
+    """Whether the collector no longer accepts reports to this task; False if unknown."""
     try:
         content = get(address, f"/tasks/{task_id}/status", REPLY_BYTES_MAX)
         return parse_object(content, "a status", REPLY_BYTES_MAX).get("closed") is True

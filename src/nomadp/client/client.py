@@ -1,7 +1,7 @@
-"""A person's device: joins a task, pays for a report, makes it, keeps it, sends it.
+"""The client on a person's device: join a task, charge a report, perturb, store and send it.
 
-In this order, each on disk before the next: charge, perturb, store, send. Nothing that can be
-seen from outside depends on the journey but the value, which the task's epsilon covers.
+Each step is on disk before the next one starts. Everything that can be observed from outside is
+independent of the trajectory, except the report's value, which the task's epsilon covers.
 """
 
 import time
@@ -28,22 +28,23 @@ from nomadp.randomness import new_key
 __all__ = ["PATIENCE_S", "Client"]
 
 PATIENCE_S = 10.0
-"""For how long sending is tried again before the rest is left for later."""
+"""How long sending is retried before the remaining reports are left for later."""
 _AROUND_VALUE = 256
-"""More bytes than an upload has besides a value."""
+"""An upper bound on the bytes of an upload without its value."""
 
 
 class Client:
-    """Takes part in collections for one person: joins tasks, reports journeys.
+    """Takes part in collections for one person: joins tasks and reports trajectories.
 
-    ``home`` is the folder of the ledger (by default ``NOMADP_HOME``, or the platform's folder
-    for a person's data): one for each person, kept for good. ``lifetime`` is all the epsilon
-    that may ever be spent from it, 20 by default; it is fixed when the ledger begins and can
-    only be lowered. Use it in a ``with``, in the process and thread that opened it.
+    ``home`` is the folder of the ledger, by default ``NOMADP_HOME`` or the platform's folder
+    for user data. Each person has one ledger and keeps it for good. ``lifetime`` is the total
+    epsilon that may ever be used, 20 by default. It is set when the ledger is created and can
+    only be lowered. Use the client in a ``with`` block, in the process and thread that opened
+    it.
 
-    Raises `TaskRefused` for a task that nobody may take part in, `LedgerRefused` when the
-    budget is spent or the ledger is missing, damaged or in use, and `UploadFailed` if a task
-    cannot be fetched. A report that could not be sent is kept: see its receipt, and `send`.
+    Raises `TaskRefused` for a task that violates the rules, `LedgerRefused` if the budget is
+    used up or the ledger is missing, damaged or in use, and `UploadFailed` if a task cannot be
+    fetched. A report that could not be sent is kept: see its receipt, and `send`.
 
     >>> import nomadp
     >>> with nomadp.Client("device", lifetime=8) as client:
@@ -71,7 +72,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the ledger; what waits to be sent stays in it."""
+        """Close the ledger; reports that wait to be sent stay in it."""
         self._file.close()
 
     def __repr__(self) -> str:
@@ -84,10 +85,11 @@ class Client:
         *,
         send_to: str | None = None,
     ) -> Task:
-        """Take part in the task at a URL (its own, or a base and its id) or in a folder.
+        """Join the task at a URL or in a folder.
 
-        What comes must be the task of that id: it is the hash of all that everybody was given.
-        A folder names no collector: ``send_to`` does.
+        A URL is the task's own, or a base URL together with ``task_id``. The task must match
+        its id, which is the hash of the task that everybody receives. A folder contains no
+        address of a collector; pass it as ``send_to``.
         """
         address: Address | None = None
         if isinstance(source, str) and is_address(source):
@@ -106,11 +108,12 @@ class Client:
         return task
 
     def bundle(self, task_id: str | None = None) -> TaskBundle:
-        """The task that was joined last, or this one, and its public files."""
+        """The bundle of a joined task, by default of the one that was joined last."""
         wanted = task_id or self._last
         if wanted is None or not is_task_id(wanted):
             raise TaskRefused(
-                "a task must be joined before anything is reported to it", code="no_task_joined"
+                "a task must be joined before a report is made; call join",
+                code="no_task_joined",
             )
         if wanted not in self._bundle:
             self._bundle[wanted] = read_task_folder(self._folder(wanted), wanted)
@@ -152,40 +155,40 @@ class Client:
     def send(
         self, *, now: bool = False, again: bool = False, patience_s: float = PATIENCE_S
     ) -> list[Receipt]:
-        """Send what is due, or all that waits (``now``), and what was stopped (``again``).
+        """Send reports that are due, or all that wait (``now``).
 
-        Returns what became of each.
+        ``again`` also sends reports that a collector refused. Returns a receipt for each.
         """
         due = None if now else int(time.time())
         waiting = self._outbox.waiting(due, again=again)
         send_waiting(self._outbox, waiting, patience_s)
-        return [self._outbox.receipt(each.report_id) for each in waiting]
+        return [self._outbox.receipt(report.report_id) for report in waiting]
 
     def check(self, task_id: str | None = None, *, count: int = 1) -> None:
-        """Refuse what so many `report` would refuse for any journeys; spends nothing."""
+        """Raise what ``count`` reports would raise for any trajectory; uses no budget."""
         task = self.bundle(task_id).task
         _current(task, time.time())
         self._ledger.check(task, count)
 
     def budget(self) -> Budget:
-        """What was spent, in which tasks, and what is left."""
+        """The privacy budget: used, remaining, and by task."""
         return self._ledger.budget()
 
     def receipts(self) -> list[Receipt]:
-        """Of every report that was ever charged."""
+        """The receipts of all reports that were ever charged."""
         return self._outbox.receipts()
 
     def next_due(self) -> int | None:
-        """Unix time at which the next waiting report may be sent, if any waits."""
+        """Unix time at which the next waiting report is due; None if none waits."""
         return self._outbox.next_due()
 
     def _check_open(self, task: Task) -> None:
-        """Only where a report follows at once: asking earlier would tell when it was made."""
+        """Called only if the report is sent at once: a request would reveal when it is made."""
         address = self._ledger.address(task.id)
         if address is not None and is_closed(Address.parse(address), task.id):
             raise ReportRefused(
-                "a task must be open to be reported to, and its collector says that this one "
-                "was closed; nothing was spent, and nothing was sent",
+                "a task must be open to accept reports, and its collector has closed this one; "
+                "no budget was used, and nothing was sent",
                 code="task_closed",
             )
 
@@ -206,11 +209,11 @@ class Client:
 
 
 def _check_size(bundle: TaskBundle) -> None:
-    """Refused before anything is charged, if its reports would be too large to be sent."""
+    """Refuse a task whose reports would be too large to send, before anything is charged."""
     if bundle.code.characters > UPLOAD_BYTES_MAX - _AROUND_VALUE:
         raise TaskRefused(
-            f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, and those of this "
-            "task would not; it takes larger zones",
+            f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, and reports of "
+            "this task do not; the task needs larger zones",
             code="report_too_large",
             limit=UPLOAD_BYTES_MAX,
         )
@@ -220,20 +223,19 @@ def _current(task: Task, moment: float) -> int:
     epoch = task.epoch(moment)
     if epoch < task.start:
         raise ReportRefused(
-            "a task must be running to be reported to, and this one has not begun by this "
+            "a task must have started before it accepts reports, and this one has not by this "
             "device's clock",
             code="task_not_started",
         )
     if epoch >= task.end:
         raise ReportRefused(
-            "a task must be running to be reported to, and this one is over by this device's "
-            "clock",
+            "a task must not have ended, and this one has by this device's clock",
             code="task_expired",
         )
     return epoch
 
 
 def _delay_s(task: Task, moment: float) -> int:
-    """Drawn evenly, and never past the end of the task."""
+    """A uniform random delay that does not go past the end of the task."""
     most = min(task.send_within, task.end * task.time_precision - int(moment) - 1)
     return int.from_bytes(new_key(), "big") % (most + 1) if most > 0 else 0

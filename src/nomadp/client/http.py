@@ -1,8 +1,7 @@
-"""One request, one reply: over TLS, without cookies, user agent, redirects or proxies.
+"""One request and one reply: over TLS, without cookies, user agent, redirects or proxies.
 
-What a collector answers is inert and bounded: so many bytes, so many seconds, and nothing of it
-is followed, kept or run. Every request has a connection of its own, so that two reports are not
-tied together by one.
+Replies are limited in size and time, and nothing in them is followed, stored or executed. Every
+request uses a new connection, so that a connection does not link two reports.
 """
 
 import http.client
@@ -20,42 +19,42 @@ from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 __all__ = ["REQUEST_MAX_S", "Reply", "get", "post"]
 
 REQUEST_MAX_S = 30.0
-"""For one request and all of its reply."""
+"""For one request and its complete reply."""
 _READ_BYTES = 2048
 
 
 @dataclass(frozen=True)
 class Reply:
-    """All that is looked at."""
+    """The parts of a reply that are read."""
 
     status: int
     content: bytes
     retry_after_s: int | None
     is_whole: bool
-    """False if there was more than is read."""
+    """False if the reply was cut off or larger than the limit."""
 
 
 def get(address: Address, path: str, most: int) -> bytes:
-    """A public file; refused if it is larger, moved or missing."""
+    """A public file of at most ``most`` bytes; refused if larger, moved or missing."""
     try:
-        reply = _asked(address, ("GET", path, None, None), most)
+        reply = _request(address, ("GET", path, None, None), most)
     except (OSError, http.client.HTTPException) as error:
         raise UploadFailed(
-            f"{address} must be reached to join its task, and was not "
+            f"{address} must be reachable to join its task, and is not "
             f"({type(error).__name__}); try again later, or join from a folder",
             code="collector_unreachable",
             reason=type(error).__name__,
         ) from None
     if reply.status != 200:
         raise UploadFailed(
-            f"{address} must answer with the task and its files, and answered {reply.status}; "
-            "redirections are not followed",
+            f"{address} must return the task and its files, got status {reply.status}; "
+            "redirects are not followed",
             code="unexpected_status",
             status=reply.status,
         )
     if not reply.is_whole:
         raise TaskRefused(
-            f"a file of a task must have at most {most} bytes, and one has more",
+            f"a file of a task must have at most {most} bytes, and one is larger",
             code="task_file_too_large",
             limit=most,
         )
@@ -63,17 +62,17 @@ def get(address: Address, path: str, most: int) -> bytes:
 
 
 def post(address: Address, path: str, body: bytes, media_type: str) -> Reply:
-    """Send a report; `OSError` or `HTTPException` if nothing usable came back."""
-    return _asked(address, ("POST", path, body, media_type), 0)
+    """Send a report; raises `OSError` or `HTTPException` without a usable reply."""
+    return _request(address, ("POST", path, body, media_type), 0)
 
 
-def _asked(
-    address: Address, asked: tuple[str, str, bytes | None, str | None], most: int
+def _request(
+    address: Address, request: tuple[str, str, bytes | None, str | None], most: int
 ) -> Reply:
-    method, path, body, media_type = asked
+    method, path, body, media_type = request
     deadline_s = time.monotonic() + REQUEST_MAX_S
     connection = _connection(address)
-    # Headers count, too: of a reply to a report, 4 KiB are read in all.
+    # The limit includes the headers: 4 KiB in total for a reply to a report.
     connection.response_class = partial(_bounded, most + REPLY_BYTES_MAX, deadline_s)  # type: ignore[assignment]
     try:
         connection.putrequest(method, address.prefix + path, skip_accept_encoding=True)
@@ -83,13 +82,13 @@ def _asked(
         connection.endheaders(body)
         with connection.getresponse() as response:
             content = response.read((most or REPLY_BYTES_MAX) + 1)
-        said = response.getheader("Content-Length", "")
+        length = response.getheader("Content-Length", "")
         after = response.getheader("Retry-After", "")
     finally:
         connection.close()
-    # A connection that was cut in the headers must not look like an empty reply.
-    is_cut = not (said or response.chunked or response.status == 204)
-    announced = int(said) if _is_number(said) else len(content)
+    # A connection that breaks within the headers must not look like an empty reply.
+    is_cut = not (length or response.chunked or response.status == 204)
+    announced = int(length) if _is_number(length) else len(content)
     is_whole = not is_cut and announced == len(content) <= (most or REPLY_BYTES_MAX)
     return Reply(response.status, content, int(after) if _is_number(after) else None, is_whole)
 
@@ -97,7 +96,7 @@ def _asked(
 def _connection(address: Address) -> http.client.HTTPConnection:
     if not address.is_tls:
         return http.client.HTTPConnection(address.host, address.port, timeout=REQUEST_MAX_S)
-    import ssl  # slow to import, and nobody needs it on their own machine
+    import ssl  # slow to import, and not needed for a collector on this machine
 
     trusted = ssl.create_default_context()
     return http.client.HTTPSConnection(
@@ -112,11 +111,11 @@ def _bounded(
 
 
 class _Bounds(io.RawIOBase):
-    """The first bytes of a connection, until a deadline; after them it seems to end."""
+    """The first bytes of a connection, until a deadline; then it reads as closed."""
 
     def __init__(self, sock: Any, most: int, deadline_s: float) -> None:
         self._socket, self._left, self._deadline_s = sock, most, deadline_s
-        # Where a server closes after its reply, http.client lets go of the socket before.
+        # If the server closes after its reply, http.client drops the socket first.
         self._file = sock.makefile("rb", buffering=0)
 
     def makefile(self, mode: str) -> io.BufferedReader:
@@ -129,7 +128,7 @@ class _Bounds(io.RawIOBase):
         size = min(len(buffer), self._left)
         remaining_s = self._deadline_s - time.monotonic()
         if remaining_s <= 0:
-            raise TimeoutError("a reply must come in time")
+            raise TimeoutError("the reply must arrive before the deadline")
         self._socket.settimeout(remaining_s)
         count: int = self._file.readinto(memoryview(buffer)[:size]) if size else 0
         self._left -= count

@@ -1,7 +1,9 @@
-"""What a device has spent, and may still: exact, for its whole life, and never renewed.
+"""The privacy budget of a device: exact, for its lifetime, and never renewed.
 
-A charge is on disk before anything is perturbed, and has one report id and at most one body. A
-crash between the two wastes the charge; it is not used again.
+Budgets add up by sequential composition: the total epsilon of all charges bounds the privacy
+loss of everything that the device ever sent. A charge is on disk before anything is perturbed.
+It has one report id and at most one body. A crash between the two wastes the charge; it is
+never reused, since the same charge for two bodies would lose twice its epsilon.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ __all__ = ["Charge", "Ledger", "Budget", "TaskBudget"]
 
 @dataclass(frozen=True)
 class Charge:
-    """Paid, and not yet used."""
+    """The budget of one report, already deducted."""
 
     number: int
     report_id: str
@@ -26,25 +28,25 @@ class Charge:
 
 @dataclass(frozen=True)
 class TaskBudget:
-    """Of one task."""
+    """The part of the budget that one task used."""
 
     task_id: str
     purpose: str
     epsilon: Fraction
-    """Of one report."""
+    """Of each report."""
     used: Fraction
     reports: int
-    """That were charged."""
+    """Number of reports that were charged."""
     reports_most: int
     states: dict[str, int]
-    """How many of them are charged (and wasted, unless one is being made), waiting, accepted,
-    stopped."""
+    """How many reports are waiting, accepted, stopped, or only charged (which is wasted unless
+    the report is being made right now)."""
     address: str | None
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Of a device over its whole life."""
+    """The privacy budget of a device over its lifetime."""
 
     lifetime: Fraction
     used: Fraction
@@ -56,14 +58,14 @@ class Budget:
 
 
 class Ledger:
-    """The account of a device."""
+    """Charges reports to the budget of a device."""
 
     def __init__(self, file: LedgerFile) -> None:
         self._file = file
 
     def enter(self, task: Task, address: str | None) -> None:
-        """Note a task that the device takes part in; an address that is known stays known."""
-        said = (task.id, task.purpose, str(task.epsilon), task.reports_per_contributor, address)
+        """Record a task that the device joins; a known address is kept if none is given."""
+        row = (task.id, task.purpose, str(task.epsilon), task.reports_per_contributor, address)
         known = "SELECT id, purpose, epsilon, reports, address FROM tasks WHERE id = ?"
         before = self._file.rows(known, task.id)
         if before and address in (None, before[0][-1]):
@@ -72,16 +74,16 @@ class Ledger:
             db.execute(
                 "INSERT INTO tasks VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                 "address = coalesce(excluded.address, address)",
-                said,
+                row,
             )
 
     def address(self, task_id: str) -> str | None:
-        """Of the collector of a task, if one is known."""
+        """The address of a task's collector; None if unknown."""
         rows = self._file.rows("SELECT address FROM tasks WHERE id = ?", task_id)
         return rows[0][0] if rows else None
 
     def charge(self, task: Task, time: int) -> Charge:
-        """Spend the task's epsilon: on disk when this returns, or refused."""
+        """Deduct the task's epsilon: on disk when this returns, or refused."""
         report_id = fresh_id()
         with self._file.transaction() as db:
             self.check(task)
@@ -93,25 +95,25 @@ class Ledger:
         return Charge(int(number or 0), report_id, time)
 
     def check(self, task: Task, count: int = 1) -> None:
-        """Refuse what so many charges would be refused for; spends nothing by itself."""
+        """Raise what ``count`` charges would raise; deducts nothing."""
         rows = self._file.rows("SELECT task, epsilon FROM charges")
         used = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
-        here = sum(each == task.id for each, _ in rows)
-        if here + count > task.reports_per_contributor:
+        n_reports = sum(task_id == task.id for task_id, _ in rows)
+        if n_reports + count > task.reports_per_contributor:
             most = task.reports_per_contributor
             raise LedgerRefused(
-                f"one person must report at most {_times(most)} to this task, and this device "
-                f"did {_times(here)}, lost reports included; {count} more is refused",
+                f"a device must report at most {_times(most)} to this task, got {count} more "
+                f"after {n_reports}, which includes lost reports",
                 code="reports_exhausted",
                 limit=most,
-                reports=here,
+                reports=n_reports,
                 more=count,
             )
         lifetime, more = self._file.lifetime, task.epsilon * count
         if used + more > lifetime:
             raise LedgerRefused(
-                f"a device must spend at most {lifetime} in its life, and {used} are spent; "
-                f"{more} more is refused, and nothing renews",
+                f"a device must use at most epsilon {lifetime} in its lifetime, got {more} "
+                f"more after {used}; the budget is never renewed",
                 code="budget_exhausted",
                 lifetime=lifetime,
                 used=used,
@@ -119,7 +121,7 @@ class Ledger:
             )
 
     def budget(self) -> Budget:
-        """What was spent and what is left."""
+        """The budget, in total and by task."""
         rows = self._file.rows("SELECT task, epsilon, state FROM charges")
         tasks = self._file.rows(
             "SELECT id, purpose, epsilon, reports, address FROM tasks ORDER BY rowid"

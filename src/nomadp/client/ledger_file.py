@@ -1,8 +1,8 @@
-"""The file that a device's ledger is: SQLite, flushed at every step, and a marker beside it.
+"""The file of a device's ledger: SQLite, flushed at every step, with a marker file beside it.
 
-Whatever is charged is on disk before anything is perturbed, and whatever is sent was on disk
-before. A ledger that is missing where its marker says one was, or that is damaged, is refused:
-beginning anew would spend again what was spent. One process writes at a time; the others wait.
+A charge is on disk before anything is perturbed, and a report is on disk before it is sent. A
+ledger that is damaged, or missing although its marker exists, is refused: a new one would allow
+the same budget to be used twice. One process writes at a time; others wait.
 """
 
 import os
@@ -36,7 +36,7 @@ __all__ = [
 
 LEDGER, MARKER, TASKS = "ledger.sqlite3", "ledger.began", "tasks"
 LOCK_WAIT_S = 20.0
-"""How long a process waits for another that writes, before it refuses."""
+"""How long to wait for another process that is writing."""
 FORMAT = "nomadp ledger 1"
 
 TABLES = (
@@ -48,7 +48,7 @@ TABLES = (
     "epsilon TEXT NOT NULL, report_id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, "
     "state TEXT NOT NULL CHECK (state IN ('charged', 'waiting', 'accepted', 'stopped')), "
     "body BLOB, not_before INTEGER, attempts INTEGER NOT NULL DEFAULT 0, reason TEXT)",
-    # What was charged stays charged, and what was stored for it is never another.
+    # A charge is permanent, and its body never changes once it is stored.
     "CREATE TRIGGER charges_stay BEFORE DELETE ON charges "
     "BEGIN SELECT RAISE(ABORT, 'charges stay'); END",
     "CREATE TRIGGER charges_fixed BEFORE UPDATE OF number, task, epsilon, report_id, time "
@@ -63,12 +63,12 @@ _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def fresh_id() -> str:
-    """22 characters for 128 bits of the system's randomness."""
+    """22 characters that encode 128 random bits of the operating system."""
     return report_id(new_key()[:ID_BYTES])
 
 
 def as_lifetime(value: Any) -> Fraction:
-    """All that a device may ever spend, as an exact number."""
+    """The lifetime budget of a device as an exact number."""
     cap = None if isinstance(value, bool) else as_fraction(value)
     if cap is None or not 0 < cap <= EPSILON_LIFETIME_MAX:
         raise LedgerRefused(
@@ -81,7 +81,7 @@ def as_lifetime(value: Any) -> Fraction:
 
 
 def default_home() -> Path:
-    """``NOMADP_HOME``, or the folder that the platform has for a person's data."""
+    """``NOMADP_HOME``, or the platform's folder for user data."""
     if chosen := os.environ.get("NOMADP_HOME"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -92,7 +92,7 @@ def default_home() -> Path:
 
 
 def has_begun(home: Path) -> bool:
-    """Whether a ledger was here, by what is written after it: its marker, or a task."""
+    """Whether a ledger was created here: its marker, or a task, is written after it."""
     return (home / MARKER).exists() or (home / TASKS).exists()
 
 
@@ -101,11 +101,11 @@ class LedgerFile:
 
     def __init__(self, home: Path, lifetime: Fraction | None = None) -> None:
         self._home, self._process = home, os.getpid()
-        began = has_begun(home)  # before the ledger is made
+        began = has_begun(home)  # before the ledger is created
         if began and not (home / LEDGER).exists():
             raise LedgerRefused(
-                f"the ledger must be where it began, and {home / LEDGER} is gone; put it back: "
-                "without it nobody knows what was spent, and nothing is reported",
+                f"the ledger must stay where it was created, and {home / LEDGER} is missing; "
+                "restore it: without it the used budget is unknown, and nothing is reported",
                 code="ledger_missing",
             )
         self._db = self._opened()
@@ -123,17 +123,17 @@ class LedgerFile:
 
     @property
     def lifetime(self) -> Fraction:
-        """The cap, fixed when the ledger began."""
+        """The lifetime budget, set when the ledger was created."""
         ((text,),) = self.rows("SELECT lifetime FROM about")
         return Fraction(text)
 
-    def rows(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._refusals():
-            return self._db.execute(question, values).fetchall()
+            return self._db.execute(query, values).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it on disk when this ends, or nothing of it."""
+        """A transaction: all of it is on disk at the end, or none of it."""
         with self._refusals():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -148,13 +148,13 @@ class LedgerFile:
         with self._refusals():
             self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            with suppress(OSError):  # of somebody else's file, who may have meant it
+            with suppress(OSError):  # the file belongs to another user
                 path.chmod(0o600)
             db = sqlite3.connect(path, timeout=LOCK_WAIT_S, isolation_level=None)
         try:
             with self._refusals():
-                # EXTRA flushes the folder, too, when the journal goes; on macOS only fullfsync
-                # reaches the disk; secure_delete leaves nothing of a body that was sent.
+                # EXTRA also flushes the folder when the journal is deleted; on macOS only
+                # fullfsync reaches the disk; secure_delete overwrites bodies that were sent.
                 for name, value in (
                     ("synchronous", "EXTRA"),
                     ("fullfsync", "ON"),
@@ -173,8 +173,8 @@ class LedgerFile:
                 return
             if began:
                 raise LedgerRefused(
-                    f"{self._home / LEDGER} must be the ledger that began here, and is empty; "
-                    "put it back",
+                    f"{self._home / LEDGER} must be the ledger that was created here, and is "
+                    "empty; restore it",
                     code="ledger_empty",
                 )
             for table in TABLES:
@@ -184,21 +184,23 @@ class LedgerFile:
             db.execute("INSERT INTO about VALUES (1, ?, ?, ?)", about)
 
     def _check(self) -> None:
-        """Refuse what is not whole, or not what we wrote."""
-        sound = self.rows("PRAGMA quick_check") == [("ok",)]
-        made = {sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql NOT NULL")}
-        if not sound or made != {*TABLES}:
+        """Refuse a file that is damaged or has another schema."""
+        is_intact = self.rows("PRAGMA quick_check") == [("ok",)]
+        statements = {
+            sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql NOT NULL")
+        }
+        if not is_intact or statements != {*TABLES}:
             raise self._damage()
         about = self.rows("SELECT format, token, lifetime FROM about")
         if len(about) != 1 or about[0][0] != FORMAT or not _TOKEN.fullmatch(str(about[0][1])):
             raise self._damage()
-        spent = self.rows("SELECT epsilon FROM charges")
+        charges = self.rows("SELECT epsilon FROM charges")
         try:
             as_lifetime(about[0][2])
-            whole = all(Fraction(text) > 0 for (text,) in spent)
+            is_valid = all(Fraction(text) > 0 for (text,) in charges)
         except (LedgerRefused, ValueError, TypeError, ZeroDivisionError):
-            whole = False
-        if not whole:
+            is_valid = False
+        if not is_valid:
             raise self._damage()
 
     def _mark(self) -> None:
@@ -208,25 +210,25 @@ class LedgerFile:
             if marker.exists():
                 if marker.read_bytes() != token.encode():
                     raise LedgerRefused(
-                        f"{marker} must name the ledger beside it, and names another; put the "
-                        "ledger back that began here",
+                        f"{marker} must belong to the ledger beside it, and belongs to "
+                        "another; restore the ledger that was created here",
                         code="ledger_mismatch",
                     )
                 return
-            # A ledger of which the marker was not written yet: nothing was charged before.
+            # A new ledger: its marker is written before the first charge.
             written_whole({marker: lambda part: part.write_bytes(token.encode())}, [marker])
         except (OSError, OutputError) as error:
             raise _unwritable(self._home, error) from error
 
     def _lower(self, lifetime: Fraction | None) -> None:
-        if lifetime is None or lifetime == (now := self.lifetime):
+        if lifetime is None or lifetime == (current := self.lifetime):
             return
-        if lifetime > now:
+        if lifetime > current:
             raise LedgerRefused(
-                f"the lifetime epsilon must stay at {now}, at which this ledger began or was "
-                f"lowered, got {lifetime}; it can only be lowered",
+                f"the lifetime epsilon must be at most {current}, the value in the ledger, got "
+                f"{lifetime}; it can only be lowered",
                 code="lifetime_raised",
-                lifetime=now,
+                lifetime=current,
             )
         with self.transaction() as db:
             db.execute("UPDATE about SET lifetime = ?", (str(lifetime),))
@@ -235,8 +237,8 @@ class LedgerFile:
     def _refusals(self) -> Iterator[None]:
         if os.getpid() != self._process:
             raise LedgerRefused(
-                "a ledger must be used by the process that opened it, and this one was forked "
-                "from it; open a Client here",
+                "a ledger must be used by the process that opened it, and this is a fork of "
+                "it; open a Client here",
                 code="ledger_of_another_process",
             )
         try:
@@ -245,8 +247,8 @@ class LedgerFile:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _IN_USE:
                 raise LedgerRefused(
-                    f"the ledger must be free to be written, and another process kept it for "
-                    f"{LOCK_WAIT_S:g} s; try again when that has ended",
+                    f"the ledger must be free for writing, and another process locked it for "
+                    f"{LOCK_WAIT_S:g} s; try again when that process has ended",
                     code="ledger_in_use",
                 ) from error
             raise (
@@ -257,15 +259,15 @@ class LedgerFile:
 
     def _damage(self) -> LedgerRefused:
         return LedgerRefused(
-            f"{self._home / LEDGER} must be a whole ledger, and is damaged or none; restore "
-            "it, for nothing is reported from here without",
+            f"{self._home / LEDGER} must be an intact ledger, and is damaged or another file; "
+            "restore it: nothing is reported without it",
             code="ledger_damaged",
         )
 
 
 def _unwritable(home: Path, error: Exception) -> LedgerRefused:
     return LedgerRefused(
-        f"the ledger in {home} must be readable and writable, and was not "
+        f"the ledger in {home} must be readable and writable, and is not "
         f"({type(error).__name__}); nothing is perturbed or sent without it",
         code="ledger_unusable",
         reason=type(error).__name__,

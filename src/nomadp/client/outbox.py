@@ -1,6 +1,6 @@
-"""Reports that are made: their bytes until a collector has them, then only a receipt.
+"""The outbox: the bytes of each report until a collector has accepted it, then its receipt.
 
-Nothing here is private: a body is what was released, and would be sent as it is.
+Nothing in it is private: a body is already perturbed, and is sent as it is.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _FIELDS = "task, report_id, time, epsilon, state, reason, not_before"
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of one report."""
+    """The state of one report."""
 
     task_id: str
     report_id: str
@@ -29,9 +29,9 @@ class Receipt:
     """accepted, waiting (to be sent), stopped (refused by the collector), or charged (lost
     before it was made)."""
     reason: str | None = None
-    """Why it waits still, or was stopped."""
+    """Why the report still waits or was stopped."""
     not_before: int | None = None
-    """Unix time from which on a waiting one may be sent."""
+    """Unix time from which a waiting report may be sent."""
 
     @property
     def accepted(self) -> bool:
@@ -40,7 +40,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Bytes to be sent, and where."""
+    """A report that waits: its bytes and its destination."""
 
     report_id: str
     task_id: str
@@ -50,13 +50,13 @@ class Waiting:
 
 
 class Outbox:
-    """Of the ledger's file, so that a charge and its bytes cannot part."""
+    """Kept in the ledger's file, so that a charge and its bytes stay together."""
 
     def __init__(self, file: LedgerFile) -> None:
         self._file = file
 
     def store(self, charge: Charge, body: bytes, not_before: int) -> None:
-        """The one body of a charge: on disk when this returns."""
+        """Store the body of a charge: on disk when this returns."""
         with self._file.transaction() as db:
             changed = db.execute(
                 "UPDATE charges SET body = ?, not_before = ?, state = 'waiting' "
@@ -65,12 +65,12 @@ class Outbox:
             ).rowcount
             if changed != 1:
                 raise LedgerRefused(
-                    "a charge must get one body only, and this one has its own",
+                    "a charge must have one body only, and this one already has one",
                     code="charge_already_used",
                 )
 
     def waiting(self, due: int | None, *, again: bool = False) -> list[Waiting]:
-        """What is due at ``due``, or all that waits; ``again``: what was stopped, too."""
+        """Reports due at ``due``, or all that wait; with ``again``, stopped ones as well."""
         rows = self._file.rows(
             "SELECT report_id, task, body, attempts, address FROM charges "
             "LEFT JOIN tasks ON tasks.id = task WHERE (state = 'stopped' AND ?) "
@@ -83,17 +83,17 @@ class Outbox:
         return [Waiting(*row) for row in rows]
 
     def accept(self, report_id: str) -> None:
-        """A collector has it: only the receipt stays."""
+        """A collector has accepted the report: delete its bytes, keep its receipt."""
         self._settle(
             report_id, "state = 'accepted', body = NULL, not_before = NULL, reason = NULL"
         )
 
     def stop(self, report_id: str, reason: str) -> None:
-        """A collector refused it: kept, and not sent by itself any more."""
+        """A collector refused the report: keep it, but no longer send it automatically."""
         self._settle(report_id, "state = 'stopped', reason = ?", reason)
 
     def postpone(self, report_id: str, reason: str, not_before: int) -> None:
-        """To be sent again, the same bytes."""
+        """Send the same bytes again later."""
         self._settle(
             report_id,
             "state = 'waiting', attempts = attempts + 1, reason = ?, not_before = ?",
@@ -102,7 +102,7 @@ class Outbox:
         )
 
     def _settle(self, report_id: str, change: str, *values: Any) -> None:
-        # Another process may have sent the same bytes, and settled it: then it stays settled.
+        # If another process sent the same bytes in the meantime, its result stands.
         with self._file.transaction() as db:
             db.execute(
                 f"UPDATE charges SET {change} "
@@ -111,14 +111,14 @@ class Outbox:
             )
 
     def next_due(self) -> int | None:
-        """When the next of those that wait may be sent."""
+        """Unix time at which the next waiting report may be sent."""
         ((due,),) = self._file.rows(
             "SELECT min(not_before) FROM charges WHERE state = 'waiting'"
         )
         return None if due is None else int(due)
 
     def receipts(self) -> list[Receipt]:
-        """Of every charge, in the order of their random ids."""
+        """The receipts of all charges, ordered by their random ids."""
         rows = self._file.rows(f"SELECT {_FIELDS} FROM charges ORDER BY report_id")
         return [_receipt(row) for row in rows]
 

@@ -30,49 +30,49 @@ __all__ = [
 ]
 
 POINTS_MAX = 4096
-"""A query of visits reads at most so many points of a journey, evenly spaced if it has more."""
+"""Most points that visits read of a trajectory; of a longer one, evenly spaced points."""
 ENDS = 2
-"""Of a journey, for queries that read only where it begins and ends."""
+"""Points read by oracles that use only the origin and the destination."""
 PUBLIC_LOCATION = 0
-"""The answer where nothing usable is known: the same for everybody."""
+"""The location used for an unusable point: public, and the same for everybody."""
 FAR_KM = 50.0
-"""A person is told, on their own terminal, of points farther than this from all locations."""
+"""Points farther than this from all locations cause a warning on the device."""
 _PAIRS_AT_ONCE = 1 << 21
 _UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivatePoints:
-    """The points of a journey of which something is usable. Private: nothing is printed."""
+    """The usable points of a trajectory. Private: the repr withholds them."""
 
     lat: Floats
     lng: Floats
-    """Both NaN where only a name or an index is known."""
+    """Both NaN if only an id or an index is known."""
     indices: Ints | None = None
     ids: Sequence[str] | None = None
-    """Of locations, empty where a point has none."""
+    """Location ids; empty for a point without one."""
 
     @classmethod
     def of(cls, trajectory: Any) -> "PrivatePoints":
-        """From pairs of degrees (lat, lng), or location indices; refused if it is neither."""
+        """From (lat, lng) pairs in degrees, or location indices; anything else is refused."""
         if isinstance(trajectory, PrivatePoints):
             return trajectory
-        found = _numbers(trajectory)
-        if found.ndim == 2:
-            return cls.placed(found[:, 0], found[:, 1])
-        nowhere = np.full(len(found), np.nan)
-        return cls(nowhere, nowhere, indices=found)
+        points = _numbers(trajectory)
+        if points.ndim == 2:
+            return cls.placed(points[:, 0], points[:, 1])
+        unknown = np.full(len(points), np.nan)
+        return cls(unknown, unknown, indices=points)
 
     @classmethod
     def placed(
         cls, lat: Floats, lng: Floats, ids: Sequence[str] | None = None
     ) -> "PrivatePoints":
-        """Points with neither usable coordinates nor an id are dropped."""
+        """From coordinates and ids; points without either are dropped."""
         lat, lng = usable_degrees(lat, lng)
         keep = ~np.isnan(lat)
         if ids is not None:
-            keep |= np.array([each != "" for each in ids], dtype=np.bool_)
-            ids = [each for each, kept in zip(ids, keep.tolist(), strict=True) if kept]
+            keep |= np.array([name != "" for name in ids], dtype=np.bool_)
+            ids = [name for name, is_used in zip(ids, keep.tolist(), strict=True) if is_used]
         return cls(lat[keep], lng[keep], ids=ids)
 
     def __len__(self) -> int:
@@ -82,23 +82,24 @@ class PrivatePoints:
         return "PrivatePoints(withheld)"
 
     def at(self, rows: list[int], locations: LocationSet) -> Ints:
-        """The locations at these rows: as many operations whatever the points are."""
+        """The location indices at these rows; the operations do not depend on the points."""
         known = self._known(rows, locations)
-        found = _nearest(self.degrees(rows, locations), locations)
-        nearest = np.where(np.isnan(self.lat[rows]), PUBLIC_LOCATION, found)
+        # Both are always computed and then selected: a branch per point would show in the time.
+        snapped = _nearest(self.degrees(rows, locations), locations)
+        nearest = np.where(np.isnan(self.lat[rows]), PUBLIC_LOCATION, snapped)
         return np.where(known == _UNKNOWN, nearest, known)
 
     def degrees(self, rows: list[int], locations: LocationSet) -> Floats:
-        """Latitudes and longitudes at these rows, those of the public answer where none are."""
+        """Latitudes and longitudes at these rows; unknown ones are the public location's."""
         lat, lng = self.lat[rows], self.lng[rows]
         public = locations.lat[PUBLIC_LOCATION], locations.lng[PUBLIC_LOCATION]
         return np.where(np.isnan(lat)[:, None], public, np.stack([lat, lng], axis=1))
 
     def _known(self, rows: list[int], locations: LocationSet) -> Ints:
-        """Locations that are named, or `_UNKNOWN`."""
+        """Locations given by id or index; `_UNKNOWN` for other points."""
         if self.ids is not None:
-            found, is_known = locations.find_known([self.ids[k] for k in rows])
-            return np.where(is_known, found, _UNKNOWN)
+            indices, is_known = locations.find_known([self.ids[k] for k in rows])
+            return np.where(is_known, indices, _UNKNOWN)
         if self.indices is not None:
             given = self.indices[rows]
             is_known = (given >= 0) & (given < len(locations))
@@ -108,19 +109,20 @@ class PrivatePoints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateTrajectory:
-    """Location indices of the task, and the hour of the week if it asks when."""
+    """Location indices of the task, and the hour of the week if the task uses it."""
 
     locations: Ints
     hour: int | None
 
     @classmethod
     def of(cls, trajectory: Any, bundle: TaskBundle, hour: int | None) -> "PrivateTrajectory":
-        """From `PrivatePoints`, or from what they are made of."""
-        steps, rows = _read(PrivatePoints.of(trajectory), bundle)
+        """From `PrivatePoints`, or from the input of `PrivatePoints.of`."""
+        points, rows = _read(PrivatePoints.of(trajectory), bundle)
         is_free = len(rows) == POINTS_MAX and bundle.task.length is None
-        count = min(len(steps), len(rows)) if is_free else len(rows)
-        found = steps.at(rows, bundle.locations)[:count]
-        return cls(found, _hour(hour, is_asked=bundle.mechanism.timed))
+        count = min(len(points), len(rows)) if is_free else len(rows)
+        # All rows are looked up, padding included, so that the work is the same for everybody.
+        locations = points.at(rows, bundle.locations)[:count]
+        return cls(locations, _hour(hour, is_asked=bundle.mechanism.timed))
 
     def __repr__(self) -> str:
         return "PrivateTrajectory(withheld)"
@@ -132,23 +134,23 @@ def _points_read(bundle: TaskBundle) -> int:
     return POINTS_MAX if bundle.task.mechanism == "visits" else ENDS
 
 
-def _read(steps: PrivatePoints, bundle: TaskBundle) -> tuple[PrivatePoints, list[int]]:
-    """What is read of a journey, in as many rows for every journey."""
-    if not len(steps):
-        nowhere = np.full(1, np.nan)
-        steps = PrivatePoints(nowhere, nowhere)
-    return steps, resample(range(len(steps)), _points_read(bundle))
+def _read(points: PrivatePoints, bundle: TaskBundle) -> tuple[PrivatePoints, list[int]]:
+    """The points and the rows that the task reads: the same number for everybody."""
+    if not len(points):
+        unknown = np.full(1, np.nan)
+        points = PrivatePoints(unknown, unknown)
+    return points, resample(range(len(points)), _points_read(bundle))
 
 
-def farthest_km(steps: PrivatePoints, bundle: TaskBundle) -> float:
-    """From every location, of the points that are read: private, for its owner's eyes."""
-    steps, rows = _read(steps, bundle)
-    degrees = steps.degrees(rows, bundle.locations)
+def farthest_km(points: PrivatePoints, bundle: TaskBundle) -> float:
+    """Largest distance of a point to its nearest location. Private: only for its owner."""
+    points, rows = _read(points, bundle)
+    degrees = points.degrees(rows, bundle.locations)
     return max(float(row.min(axis=1).max()) for row in _rows_km(degrees, bundle.locations))
 
 
 def _numbers(trajectory: Any) -> Any:
-    """(n,) indices or (n, 2) degrees. No refusal says what was wrong where, or how many."""
+    """(n,) indices or (n, 2) degrees. An error does not reveal which points were wrong."""
     try:
         rows = trajectory if isinstance(trajectory, np.ndarray) else list(trajectory)
         found = _as_numbers(rows)
@@ -160,7 +162,7 @@ def _numbers(trajectory: Any) -> Any:
     is_placed = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iuf"
     if not (is_named or is_placed):
         raise DomainError(
-            "a journey must be pairs of degrees (lat, lng), or indices of locations; its "
+            "a trajectory must be (lat, lng) pairs in degrees, or indices of locations; its "
             "points are withheld because they are private",
             code="trajectory_malformed",
         )
@@ -172,7 +174,7 @@ def _is_named(found: Any) -> bool:
 
 
 def _as_numbers(rows: Any) -> Any:
-    """None, NaN, and what no number of 64 bits can hold, is a value that cannot be used."""
+    """As an array; None, NaN and numbers beyond 64 bits become unusable values."""
     with suppress(ValueError, OverflowError):
         found = np.asarray(rows)
         if _is_named(found) or (found.ndim > 1 and found.dtype != object):
@@ -185,7 +187,7 @@ def _as_numbers(rows: Any) -> Any:
 
 
 def _is_whole(value: Any) -> bool:
-    """Decimals, too: one missing value makes them of all whole numbers of a column."""
+    """Whole floats as well: one missing value turns a column of integers into floats."""
     if isinstance(value, float | np.floating):
         return value == np.rint(value) and math.isfinite(value)
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -211,28 +213,29 @@ def _as_number(value: Any) -> float:
 
 
 def _nearest(degrees: Floats, locations: LocationSet) -> Ints:
-    """The nearest, the lowest index in a tie: `LocationSet.nearest` without scipy."""
-    found = [row.argmin(axis=1) for row in _rows_km(degrees, locations)]
-    return np.concatenate(found).astype(np.int64)
+    """The nearest location, with the lowest index in a tie: as `LocationSet.nearest`, without
+    scipy."""
+    nearest = [rows.argmin(axis=1) for rows in _rows_km(degrees, locations)]
+    return np.concatenate(nearest).astype(np.int64)
 
 
 def _rows_km(degrees: Floats, locations: LocationSet) -> Iterator[Floats]:
     every = places(locations.lat, locations.lng)
     step = max(1, _PAIRS_AT_ONCE // len(locations))
     for first in range(0, len(degrees), step):
-        some = degrees[first : first + step]
-        yield distance_km(places(some[:, :1], some[:, 1:]), every)
+        block = degrees[first : first + step]
+        yield distance_km(places(block[:, :1], block[:, 1:]), every)
 
 
 def _hour(hour: Any, *, is_asked: bool) -> int | None:
-    """The public hour where none is known: a clock that cannot be read must not be silent."""
+    """The hour, or the public hour if unknown: a report is made in either case."""
     if not is_asked:
         return None
     is_number = isinstance(hour, int | float | np.integer | np.floating)
     if isinstance(hour, bool) or not (is_number or hour is None):
         raise DomainError(
-            "the hour of the week must be a whole number, or None where nobody knows it; what "
-            "came is withheld",
+            "the hour of the week must be a whole number, or None if it is unknown; its value "
+            "is withheld because it is private",
             code="hour_malformed",
         )
     is_known = hour is not None and 0 <= hour < HOURS and _is_whole(hour)

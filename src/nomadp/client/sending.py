@@ -1,7 +1,7 @@
-"""Sending what waits: the same bytes again until a collector has them or refuses them.
+"""Send waiting reports: retry the same bytes until a collector accepts or refuses them.
 
-A reply says accepted, wait or stop, and changes nothing else. One report to a request, each on
-a connection of its own.
+A reply means accepted, wait or stop, and has no other effect. Each request contains one report
+and uses its own connection.
 """
 
 import http.client
@@ -23,7 +23,7 @@ __all__ = ["RETRY_MAX_S", "Outcome", "outcome_of", "pause_s", "send_waiting", "t
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 3600.0
-"""Whatever a collector asks for, and however often it failed."""
+"""The longest pause, whatever a collector requests and however often it failed."""
 PERMANENT = ("report_replayed", "report_dropped", "task_expired", "invalid_message")
 PASSING = ("report_too_early", "task_not_started")
 BUSY = (408, 425, 429)
@@ -35,7 +35,7 @@ _TYPE = re.compile("urn:nomadp:error:[a-zA-Z_-]{1,40}")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a reply, or none, means for one report."""
+    """What a reply, or its absence, means for one report."""
 
     state: str
     """accepted, waiting or stopped."""
@@ -44,12 +44,12 @@ class Outcome:
 
 
 def send_waiting(outbox: Outbox, waiting: list[Waiting], patience_s: float) -> None:
-    """Try each, and again with back-off while there is patience; the rest goes on waiting."""
+    """Send each report, with exponential back-off until ``patience_s``; the rest waits."""
     deadline_s = time.monotonic() + patience_s
-    for tried, each in enumerate(waiting):
-        if tried and time.monotonic() > deadline_s:
+    for sent, report in enumerate(waiting):
+        if sent and time.monotonic() > deadline_s:
             return
-        _send(outbox, each, deadline_s)
+        _send(outbox, report, deadline_s)
 
 
 def _send(outbox: Outbox, waiting: Waiting, deadline_s: float) -> None:
@@ -77,7 +77,7 @@ def _tried(waiting: Waiting) -> Outcome:
 
 
 def tried_once(address: Address, task_id: str, report_id: str, body: bytes) -> Outcome:
-    """One report to a collector, and what its reply means."""
+    """Send one report to a collector once, and interpret the reply."""
     try:
         reply = post(address, f"/tasks/{task_id}/reports", body, UPLOAD_TYPE)
     except (OSError, http.client.HTTPException) as error:
@@ -86,14 +86,14 @@ def tried_once(address: Address, task_id: str, report_id: str, body: bytes) -> O
 
 
 def outcome_of(reply: Reply, report_id: str) -> Outcome:
-    """Accepted, wait or stop; nothing that a collector wrote is repeated, but known words."""
+    """Accepted, wait or stop; of the collector's text, only known codes are repeated."""
     if 200 <= reply.status < 300:
         return _outcome_of_upload(reply, report_id)
     if reply.status >= 500 or reply.status in BUSY:
         after_s = min(float(reply.retry_after_s or 0), RETRY_MAX_S)
         return Outcome("waiting", f"busy ({reply.status})", after_s)
     if 300 <= reply.status < 400:
-        # Not followed, and no refusal: whoever stands in between may be gone tomorrow.
+        # Redirects are not followed. Not a refusal either: a captive portal may go away.
         return Outcome("waiting", f"moved ({reply.status})")
     return Outcome("stopped", f"refused ({_problem(reply)})")
 
@@ -112,9 +112,9 @@ def _outcome_of_upload(reply: Reply, report_id: str) -> Outcome:
 
 
 def _problem(reply: Reply) -> str:
-    said = _object(reply).get("type")
-    if isinstance(said, str) and _TYPE.fullmatch(said):
-        return said
+    kind = _object(reply).get("type")
+    if isinstance(kind, str) and _TYPE.fullmatch(kind):
+        return kind
     return str(reply.status)
 
 
@@ -126,7 +126,7 @@ def _object(reply: Reply) -> dict[str, Any]:
 
 
 def pause_s(attempts: int, at_least_s: float) -> float:
-    """Doubling, and spread out, so that devices do not come back together."""
+    """Exponential back-off with random jitter, so that devices do not retry in step."""
     most_s = min(RETRY_MAX_S, RETRY_FIRST_S * 2.0 ** min(attempts, 20))
-    share = int.from_bytes(new_key()[:8], "big") / 2**64
-    return min(RETRY_MAX_S, at_least_s + most_s * (1 + share) / 2)
+    jitter = int.from_bytes(new_key()[:8], "big") / 2**64
+    return min(RETRY_MAX_S, at_least_s + most_s * (1 + jitter) / 2)
