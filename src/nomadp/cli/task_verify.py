@@ -32,7 +32,7 @@ def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     except TaskRefused as refusal:
         said = {"ok": False, "refused": str(refusal), "code": refusal.code}
         return Answer(said, f"refused: {refusal}", ok=False)
-    bundle, promise = checked.bundle, checked.promise
+    bundle, promise = checked.bundle, checked.guarantee
     content = checked.as_dict() | {"task": told(bundle), "promise": promise.as_dict()}
     heading = [f'"{bundle.task.purpose}"', "", *checked.lines(), ""]
     return Answer(content, "\n".join([*heading, *promise.lines()]), checked.ok)

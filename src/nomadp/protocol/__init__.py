@@ -1,6 +1,6 @@
-"""What device and collector agree on: the task, its public files, and the bytes of a report.
+"""The protocol of devices and collectors: tasks, their public files, and the bytes of reports.
 
-Everything here is public. docs/protocol.md says the same for other languages.
+Everything here is public. docs/protocol.md specifies it for other languages.
 """
 
 from nomadp.protocol.bundle import TaskBundle

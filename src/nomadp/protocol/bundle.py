@@ -1,4 +1,4 @@
-"""All that a device needs to take part: a task, and the public files that its hashes name."""
+"""A task bundle: a task and the public files that its hashes refer to."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,9 +27,9 @@ __all__ = ["TaskBundle"]
 
 @dataclass(frozen=True, eq=False)
 class TaskBundle:
-    """A task, its locations, and its book: the atlas, or the zones of a direct question.
+    """A task, its locations, and its domain: a codebook, or the zones of a frequency oracle.
 
-    Refused (`TaskRefused`) unless they are what the task's hashes name and make its mechanism.
+    Raises `TaskRefused` unless the files match the task's hashes and define its mechanism.
     """
 
     task: Task
@@ -45,36 +45,36 @@ class TaskBundle:
                 limit=LOCATIONS_MAX,
                 locations=len(self.locations),
             )
-        found = (self.locations.sha256, self.domain.sha256)
-        if found != (self.task.locations_sha256, self.task.domain_sha256):
+        hashes = (self.locations.sha256, self.domain.sha256)
+        if hashes != (self.task.locations_sha256, self.task.domain_sha256):
             raise TaskRefused(
-                "locations and atlas or zones must have the hashes that the task names, and "
-                "have others; fetch them again, and take part in nothing if it stays so",
+                "the files of a task must have the hashes in the task, and have others; fetch "
+                "them again, and do not take part if they still differ",
                 code="task_file_hash_mismatch",
             )
-        self.mechanism  # noqa: B018 - refused now if it cannot be made
+        self.mechanism  # noqa: B018 - refused now if it cannot be constructed
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What perturbs: fixed by the task and these files, and by nothing else."""
+        """The mechanism, determined by the task and these files alone."""
         task, options = self.task, dict[str, Any](self.task.params)
         if task.is_oracle != isinstance(self.domain, Zones):
             raise TaskRefused(
-                "an ATLAS task must have an atlas, a direct question zones",
+                "an ATLAS task must have a codebook, and a frequency oracle zones",
                 code="codebook_of_another_mechanism",
                 mechanism=task.mechanism,
             )
         if isinstance(self.domain, Zones):
             if options["zones"] != self.domain.rule:
                 raise TaskRefused(
-                    "zones must be made by the rule that the task names",
+                    "zones must follow the rule in the task, and follow another",
                     code="zones_rule_mismatch",
                 )
             options["zones"] = self.domain
         else:
             if self.domain.lengths != (task.length,):
                 raise TaskRefused(
-                    f"the atlas must be of length {task.length} alone",
+                    f"the codebook must have the length {task.length}, and no other",
                     code="codebook_length_mismatch",
                     length=task.length,
                 )
@@ -93,33 +93,33 @@ class TaskBundle:
     def _check_law(self, made: Mechanism) -> None:
         if isinstance(made, FrequencyOracle) and made.label_count > LABELS_MAX:
             raise TaskRefused(
-                f"a question must have at most {LABELS_MAX} labels, got {made.label_count}; "
-                "take larger zones",
+                f"a frequency oracle must have at most {LABELS_MAX} labels, got "
+                f"{made.label_count}; choose larger zones",
                 code="too_many_labels",
                 limit=LABELS_MAX,
                 labels=made.label_count,
             )
         law = made.report_law(self.report_length)
-        # Refused now if a journey leaves the set, or if words cannot keep its share.
+        # Fails now if a codeword is outside the set, or 64-bit words cannot keep its share.
         if law is None or not len(law.channel.outputs if law.whole else [law.channel]):
             raise TaskRefused(
-                "reports of a task must tell what was released, and do not",
+                "reports of a task must contain everything that was released, and do not",
                 code="report_law_unknown",
             )
 
     @property
     def report_length(self) -> int:
-        """Of the journeys that are reported; 1 for a direct question, which tells of none."""
+        """Length of reported trajectories; 1 for a frequency oracle, which hides the length."""
         return self.task.length or 1
 
     @cached_property
     def code(self) -> ValueCode:
-        """How a report is written, in as many bytes for every journey."""
+        """The encoding of a report; its size is the same for every trajectory."""
         return ValueCode.of(self.mechanism, self.report_length)
 
     @cached_property
     def files(self) -> dict[str, bytes]:
-        """The public files by the name they have in a folder and behind the task's address."""
+        """The public files by name, as in a folder and below the task's URL."""
         if isinstance(self.domain, Zones):
             return {
                 "locations": locations_bytes(self.locations),
@@ -129,23 +129,23 @@ class TaskBundle:
 
     @classmethod
     def from_files(cls, task: Task, files: dict[str, bytes]) -> "TaskBundle":
-        """From bytes that somebody sent, who is not trusted."""
-        book = "zones" if task.is_oracle else "atlas"
-        if missing := {"locations", book} - set(files):
+        """Parse and check files from an untrusted source."""
+        name = "zones" if task.is_oracle else "atlas"
+        if missing := {"locations", name} - set(files):
             raise TaskRefused(
-                f"a task must come with {' and '.join(sorted(missing))}",
+                f"a task must have the files {' and '.join(sorted(missing))}, and does not",
                 code="task_file_missing",
                 files=sorted(missing),
             )
         try:
             locations = parse_locations(files["locations"])
-            made: PinnedCodebooks | Zones
-            made = (
-                parse_zones(files[book], locations)
+            domain: PinnedCodebooks | Zones
+            domain = (
+                parse_zones(files[name], locations)
                 if task.is_oracle
-                else parse_atlas(files[book])
+                else parse_atlas(files[name])
             )
-            return cls(task, locations, made)
+            return cls(task, locations, domain)
         except TaskRefused:
             raise
         except NomadpError as refusal:

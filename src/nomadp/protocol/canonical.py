@@ -1,8 +1,8 @@
-"""One text for one value: JSON whose bytes can be hashed (RFC 8785, for what a task holds).
+"""Canonical JSON: one text for each value, so that its bytes can be hashed (RFC 8785).
 
-UTF-8, keys sorted, no spaces; objects, lists, text, whole numbers and booleans, and nothing
-else: no fractions, no null. What is read must be those very bytes, so that nobody can hide a
-difference between two people's tasks in the way they are written.
+UTF-8, sorted keys, no spaces. Only objects, lists, strings, integers and booleans are allowed:
+no fractions, no null. A parsed text must be canonical, so that nobody can hide a difference
+between two people's tasks in its spelling.
 """
 
 import base64
@@ -23,34 +23,34 @@ __all__ = [
 ]
 
 INTEGER_MAX = 2**53 - 1
-"""Beyond, other languages' numbers round."""
+"""Larger integers are rounded in other languages, whose numbers are doubles."""
 DEPTH_MAX = 8
 
 
 def base64url(content: bytes) -> str:
-    """As bytes travel inside of text: without padding."""
+    """base64url without padding."""
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """The one text of a value; `SchemaError` if it has a part that has none."""
+    """The canonical text of a value; `SchemaError` if a part of it is not allowed."""
     _check(value, DEPTH_MAX)
     return json.dumps(_in_order(value), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def parse_canonical(content: bytes, what: str, most: int) -> dict[str, Any]:
-    """The object that these bytes are the canonical text of; refused if they are not."""
+    """Parse an object; refused unless the bytes are its canonical text."""
     value = parse_object(content, what, most)
     if canonical_bytes(value) != content:
         raise SchemaError(
-            f"{what} must be canonical JSON (keys sorted, no spaces), and is written otherwise",
+            f"{what} must be canonical JSON (sorted keys, no spaces), and is not",
             code="json_not_canonical",
         )
     return value
 
 
 def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
-    """A JSON object of the same kinds of values, however it is written."""
+    """Parse a JSON object of the same kinds of values in any spelling."""
     if len(content) > most:
         raise SchemaError(
             f"{what} must have at most {most} bytes, got {len(content)}",
@@ -62,7 +62,7 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
         value = unique_object(content, parse_float=_refused, parse_constant=float)
     except ValueError:
         raise SchemaError(
-            f"{what} must be a JSON object without fractions and with every name once, and is "
+            f"{what} must be a JSON object with distinct names and without fractions, and is "
             "not",
             code="not_json_object",
         ) from None
@@ -75,7 +75,7 @@ def unique_object(
     parse_float: Callable[[str], Any] = float,
     parse_constant: Callable[[str], Any] | None = None,
 ) -> dict[str, Any]:
-    """A JSON object in which every name stands once; `ValueError` if these bytes are none."""
+    """Parse a JSON object with distinct names; otherwise `ValueError`."""
     try:
         value = json.loads(
             content.decode(),
@@ -84,26 +84,26 @@ def unique_object(
             parse_constant=parse_constant or _refused,
         )
     except RecursionError:
-        raise SchemaError("values are nested too deep", code="json_too_deep") from None
+        raise SchemaError("values are nested too deeply", code="json_too_deep") from None
     if not isinstance(value, dict):
-        raise SchemaError("the value is no object", code="not_json_object")
+        raise SchemaError("the value is not an object", code="not_json_object")
     return value
 
 
 def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, refused (`ValueError`) if a name stands in it twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise SchemaError("a name stands twice", code="json_name_repeated")
-    return found
+    """A JSON object; `SchemaError`, which is a `ValueError`, if a name occurs twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise SchemaError("a name occurs twice", code="json_name_repeated")
+    return members
 
 
 def _refused(text: str) -> Any:
-    raise SchemaError(f"{text} is no number here", code="json_number_not_whole")
+    raise SchemaError(f"{text} is not an integer", code="json_number_not_whole")
 
 
 def _in_order(value: Any) -> Any:
-    """The same, its names in the order of their UTF-16, as other languages compare text."""
+    """The value with its names sorted by UTF-16 code units, as RFC 8785 requires."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return {name: _in_order(value[name]) for name in names}
@@ -115,7 +115,7 @@ def _in_order(value: Any) -> Any:
 def _check(value: Any, depth: int) -> None:
     if depth < 0:
         raise SchemaError(
-            f"values must be nested at most {DEPTH_MAX} deep, and are deeper",
+            f"values must be nested at most {DEPTH_MAX} levels deep, and are deeper",
             code="json_too_deep",
             limit=DEPTH_MAX,
         )
@@ -132,7 +132,7 @@ def _check(value: Any, depth: int) -> None:
         return
     elif not isinstance(value, int) or abs(value) > INTEGER_MAX:
         raise SchemaError(
-            f"values must be text, whole numbers up to {INTEGER_MAX}, true, false, lists or "
+            f"values must be strings, integers up to {INTEGER_MAX}, booleans, lists or "
             "objects, and one is not",
             code="json_value_unsupported",
         )
@@ -140,11 +140,11 @@ def _check(value: Any, depth: int) -> None:
 
 def _check_text(value: Any) -> None:
     try:
-        known = isinstance(value, str) and value.encode() is not None
-    except UnicodeEncodeError:
-        known = False
-    if not known:
+        is_text = isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:  # a lone surrogate
+        is_text = False
+    if not is_text:
         raise SchemaError(
-            "names and text must be of whole characters, and one is not",
+            "names and strings must be valid Unicode, and one is not",
             code="json_text_malformed",
         )

@@ -1,4 +1,4 @@
-"""What no task may ask, whoever wrote it: a device refuses anything beyond, and never clips."""
+"""Limits of every task: a device refuses a task that exceeds one, and never clips a value."""
 
 from nomadp.mechanisms.atlas.lloyd import SIZE_MOST
 
@@ -26,17 +26,17 @@ __all__ = [
 _DAY_S = 86_400
 
 EPSILON_REPORT_MAX = 10
-"""Of one report."""
+"""Largest epsilon of one report."""
 EPSILON_LIFETIME_MAX = 100
-"""Of one person in one task, and of a device over its whole life, whatever it was told."""
+"""Largest epsilon of one person in one task, and of a device over its lifetime."""
 EPSILON_LIFETIME_DEFAULT = 20
-"""Of a device over its whole life, unless its owner says otherwise when the ledger begins."""
+"""Lifetime budget of a device, unless its owner chooses another for a new ledger."""
 LOCATIONS_MAX = 65_536
 LABELS_MAX = 2**20
 LENGTH_MAX = 8
 JOURNEYS_MAX = SIZE_MOST
 REPORTS_MAX = 366
-"""Of one person in one task."""
+"""Most reports of one person in one task."""
 PRECISION_RANGE_S = (3600, 31 * _DAY_S)
 TASK_MAX_S = 2 * 366 * _DAY_S
 RETENTION_MAX_S = 5 * 366 * _DAY_S
@@ -49,4 +49,4 @@ TASK_BYTES_MAX = 16_384
 UPLOAD_REPORTS_MAX = 100
 UPLOAD_BYTES_MAX = 65_536
 REPLY_BYTES_MAX = 4096
-"""That a device reads of an answer."""
+"""Most bytes of a reply that a device reads."""

@@ -1,4 +1,4 @@
-"""Making a task: the few things an operator says, and defaults for the rest."""
+"""Create a task: a few required options, and defaults for the rest."""
 
 import math
 import time
@@ -24,32 +24,32 @@ __all__ = ["TaskOptions", "create_task"]
 
 _DAY_S = 86_400
 KEPT_LONGER_DAYS = 30
-"""By default, reports are kept so long after the task has ended."""
+"""How long reports are kept after the end of the task, by default."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """What `create_task` need not be told."""
+    """The optional arguments of `create_task`."""
 
     length: int | None = None
-    """Of ATLAS, which needs it; a direct question has none."""
+    """The public length; required for ATLAS, not allowed for frequency oracles."""
     size: int | None = None
-    """Journeys in the atlas; by default as many as its recipe finds good enough."""
+    """Number of codewords; chosen by the recipe by default."""
     zones: str | Zones | None = None
-    """Of a direct question; by default those of its mechanism."""
+    """The zones of a frequency oracle; by default those of its mechanism."""
     when: str | None = None
     start: date | int | None = None
-    """The first day (UTC), or its number in units of the precision; today by default."""
+    """The first day (UTC), or its number in units of ``time_precision``; today by default."""
     time_precision: int = _DAY_S
     send_within: int = 3600
     reports_per_contributor: int = 1
     min_batch_size: int = 100
     retention_days: int | None = None
-    """By default until 30 days after the end."""
+    """How long each report is kept; by default until 30 days after the end."""
     delete_counts: bool = False
-    """Whether the counts of reports are deleted with them."""
+    """Whether counts of reports are deleted together with the reports."""
     salt: bytes | None = None
-    """16 bytes; by default fresh ones of the system."""
+    """16 bytes; by default random bytes of the operating system."""
 
 
 def create_task(
@@ -61,18 +61,18 @@ def create_task(
     end: date | int,
     **more: Any,
 ) -> TaskBundle:
-    """A task and its files, of the options that `TaskOptions` lists.
+    """A task and its files; `TaskOptions` lists the other options.
 
-    ``end`` is the last day (UTC) that belongs to the task, or the number after the last in
-    units of its precision. Raises `TaskRefused` for what no device would take part in.
+    ``end`` is the last day (UTC) of the task, or, as a number in units of its time precision,
+    the first time after it. Raises `TaskRefused` for a task that devices would refuse.
     """
     _check_given(mechanism, more)
-    options, budget = TaskOptions(**more), as_epsilon(epsilon)
+    options, epsilon_report = TaskOptions(**more), as_epsilon(epsilon)
     facts: dict[str, Any] = {
         "purpose": purpose,
         "mechanism": mechanism,
         "version": kind_of(mechanism).version,
-        "epsilon": budget,
+        "epsilon": epsilon_report,
         "length": options.length,
         "locations_sha256": locations.sha256,
         "send_within": options.send_within,
@@ -93,14 +93,14 @@ def create_task(
 def _check_given(mechanism: str, more: dict[str, Any]) -> None:
     if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
         raise DomainError(
-            f"a task has no option {', '.join(sorted(unknown))}; see TaskOptions",
+            f"options of a task must be those of TaskOptions, got {', '.join(sorted(unknown))}",
             code="unknown_options",
             options=sorted(unknown),
         )
     if mechanism not in (ATLAS, *ORACLES):
         raise TaskRefused(
-            f"the mechanism of a task must be one of {', '.join((ATLAS, *ORACLES))}, whose "
-            f"reports are of one size, got {mechanism[:40]}",
+            f"the mechanism of a task must be one of {', '.join((ATLAS, *ORACLES))}, got "
+            f"{mechanism[:40]}",
             code="mechanism_not_for_tasks",
         )
 
@@ -110,12 +110,14 @@ def _with_atlas(
 ) -> TaskBundle:
     if options.length is None or options.zones is not None or options.when is not None:
         raise TaskRefused(
-            "an ATLAS task must have a length, and neither zones nor when; ask trips, starts, "
-            "ends or visits for those",
+            "an ATLAS task must have a length, and neither zones nor when; use the mechanism "
+            "trips, starts, ends or visits for those",
             code="options_of_another_mechanism",
             mechanism=ATLAS,
         )
-    Task(**facts, domain_sha256=locations.sha256)  # refused now: an atlas may take minutes
+    Task(
+        **facts, domain_sha256=locations.sha256
+    )  # checked first: building a codebook may take minutes
     pinned = build_pinned(locations, [options.length], facts["epsilon"], options.size)
     return TaskBundle(Task(**facts, domain_sha256=pinned.sha256), locations, pinned)
 
@@ -125,15 +127,15 @@ def _zones(
 ) -> tuple[Zones, dict[str, str]]:
     if options.length is not None or options.size is not None:
         raise TaskRefused(
-            f"a direct question ({mechanism}) must have no length and no size",
+            f"a task of the frequency oracle {mechanism} must have neither length nor size",
             code="options_of_another_mechanism",
             mechanism=mechanism,
         )
-    asked: Any = options.zones
-    if asked is None:
+    rule: Any = options.zones
+    if rule is None:
         kind: Any = kind_of(mechanism)
-        asked = next(each.default for each in fields(kind) if each.name == "zones")
-    zones = zones_of(locations, asked) if isinstance(asked, str) else asked
+        rule = next(field.default for field in fields(kind) if field.name == "zones")
+    zones = zones_of(locations, rule) if isinstance(rule, str) else rule
     params = {"zones": zones.rule} | ({} if options.when is None else {"when": options.when})
     return zones, params
 
@@ -146,15 +148,15 @@ def _times(options: TaskOptions, end: date | int) -> dict[str, int]:
             code="task_field_out_of_range",
             field="time_precision",
         )
-    begins: Any = time.time() // unit if options.start is None else options.start
-    first = _number(begins, unit, math.floor, timedelta(0))
+    start: Any = time.time() // unit if options.start is None else options.start
+    first = _number(start, unit, math.floor, timedelta(0))
     after = _number(end, unit, math.ceil, timedelta(days=1))
     longest = RETENTION_MAX_S // unit
     if options.retention_days is None:
-        kept = min(after - first + math.ceil(KEPT_LONGER_DAYS * _DAY_S / unit), longest)
+        retention = min(after - first + math.ceil(KEPT_LONGER_DAYS * _DAY_S / unit), longest)
     else:
-        kept = math.ceil(options.retention_days * _DAY_S / unit)
-    return {"time_precision": unit, "start": first, "end": after, "retention": kept}
+        retention = math.ceil(options.retention_days * _DAY_S / unit)
+    return {"time_precision": unit, "start": first, "end": after, "retention": retention}
 
 
 def _number(

@@ -1,4 +1,4 @@
-"""What operators and analysts ask of a collector: bounded, and no redirect is followed."""
+"""Requests of operators and analysts to a collector: bounded, and without redirects."""
 
 import logging
 import urllib.error
@@ -27,7 +27,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def fetch_counts(address: Address, task_id: str, token: str) -> Any:
-    """What the collector at an address tells an analyst of all reports of a task."""
+    """The counts of all reports of a task, as a collector returns them to an analyst."""
     request = urllib.request.Request(
         f"{address}/tasks/{address.task(task_id)}/counts",
         headers={"Accept": "application/json"} | _authorization(token),
@@ -36,7 +36,7 @@ def fetch_counts(address: Address, task_id: str, token: str) -> Any:
 
 
 def with_fetched_outlines(address: Address, bundle: TaskBundle) -> TaskBundle:
-    """For who draws maps: with the outlines that the collector has, if they are right."""
+    """The bundle with the collector's outlines for maps, if it has any and they match."""
     if not str(bundle.task.params.get("zones", "")).startswith("polygons:"):
         return bundle
     from nomadp.protocol.outlines import OUTLINES, OUTLINES_BYTES_MAX, with_outlines
@@ -44,15 +44,15 @@ def with_fetched_outlines(address: Address, bundle: TaskBundle) -> TaskBundle:
     request = urllib.request.Request(f"{address}/tasks/{bundle.task.id}/{OUTLINES}")
     try:
         return with_outlines(bundle, _read(request, OUTLINES_BYTES_MAX + 1))
-    except UploadFailed:  # it has none
+    except UploadFailed:  # the collector has none
         return bundle
     except TaskRefused as refusal:
-        log.warning(f"zones are drawn without outlines: {refusal}")
+        log.warning(f"zones will be drawn without outlines: {refusal}")
         return bundle
 
 
 class Operator:
-    """The operator's side of a collector, by its address and a token."""
+    """An operator's access to a collector, by address and token."""
 
     def __init__(self, address: Address, token: str) -> None:
         self._address, self._token = address, token
@@ -66,9 +66,11 @@ class Operator:
     def publish(self, bundle: TaskBundle) -> Any:
         from nomadp.protocol.outlines import OUTLINES, checked_outlines  # few tasks have any
 
-        self._address.task(bundle.task.id)  # a URL that names another task is a slip
-        drawn = checked_outlines(bundle)
-        public = bundle.files if drawn is None else {**bundle.files, OUTLINES: drawn}
+        self._address.task(bundle.task.id)  # refuses a URL with the id of another task
+        outlines = checked_outlines(bundle)
+        public = bundle.files
+        if outlines is not None:
+            public = {**public, OUTLINES: outlines}
         files = {name: base64url(content) for name, content in public.items()}
         return self._call(
             "POST",
@@ -88,12 +90,12 @@ class Operator:
 
 
 def _authorization(token: str) -> dict[str, str]:
-    """Of a token as it was pasted; refused here, since http.client would quote it."""
+    """The header with a token; checked here, since http.client would quote it in an error."""
     plain = token.strip()
     if not (plain.isascii() and plain.isprintable()):
         raise SchemaError(
-            "a token must be the one line of plain characters that was shown, and is not; its "
-            "value is withheld",
+            "a token must be one line of printable ASCII characters, and is not; its value is "
+            "withheld",
             code="token_malformed",
         )
     return {"Authorization": f"Bearer {plain}"}
@@ -104,7 +106,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
         return unique_object(content) if content else {}
     except ValueError:
         raise UploadFailed(
-            "the collector must reply in JSON, an object with every name once, and does not",
+            "the collector must reply with a JSON object with distinct names, and does not",
             code="reply_not_json",
         ) from None
 
@@ -127,7 +129,7 @@ def _read(request: urllib.request.Request, most: int) -> bytes:
 
 
 def _fail(status: int, body: bytes) -> NoReturn:
-    """Only a name of our own protocol is repeated of what a server says."""
+    """Raise the failure; of the server's text, only codes of this protocol are repeated."""
     try:
         kind = str(unique_object(body)["type"])
     except (ValueError, KeyError):
@@ -135,11 +137,11 @@ def _fail(status: int, body: bytes) -> NoReturn:
     known = kind.removeprefix("urn:nomadp:error:")
     is_ours = known != kind and known.replace("_", "").isalpha()
     name = f" ({known})" if is_ours else ""
-    hint = "; set the token that it was given" if status == 401 else ""
+    hint = "; check the token" if status == 401 else ""
     if known == "not_found":
-        hint = "; it has one address for operators, and another for devices and analysts"
+        hint = "; operators use another address than devices and analysts"
     raise UploadFailed(
-        f"the collector must agree, and replied {status}{name[:60]}{hint}",
+        f"the collector must accept the request, got status {status}{name[:60]}{hint}",
         code="unexpected_status",
         status=status,
         problem=known[:60] if is_ours else None,

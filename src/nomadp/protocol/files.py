@@ -1,8 +1,8 @@
-"""The public files beside a task, as bytes: locations, and an atlas or zones.
+"""The public files of a task as bytes: locations, and a codebook or zones.
 
-The hashes in a task are of what is in them, not of how it is written; both are fixed all the
-same, so that a file can be compared and cached. A device needs nothing but the standard library
-and numpy to read them.
+The hashes in a task cover the contents of the files, not their bytes. The bytes are fixed as
+well, so that files can be compared and cached. A device reads them with the standard library
+and numpy alone.
 """
 
 import csv
@@ -37,21 +37,21 @@ ATLAS_FORMAT = "nomadp atlas 2"
 ZONES_FORMAT = "nomadp zones 1"
 _HEADER = ["location_id", "lat", "lng"]
 _DEGREES = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-"""A number as JSON writes it: Python's own reading would take 1_0 for ten."""
+"""A number as in JSON; Python's ``float`` would read 1_0 as ten."""
 _CSV = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
-"""Fields of RFC 4180: Python's own reading takes a bare CR for the end of a line, and quotes
-inside of fields without."""
+"""Fields of RFC 4180; Python's ``csv`` also accepts a bare CR as the end of a line, and quotes
+inside unquoted fields."""
 _ATLAS = {"format", "recipe", "epsilon", "locations_sha256", "near_count", "journeys"}
 _ZONES = {"format", "rule", "locations_sha256", "names", "of"}
 
 
 def locations_bytes(locations: LocationSet) -> bytes:
-    """CSV, in the order of the set; every coordinate in the fewest digits that are exact."""
+    """CSV in the order of the set; each coordinate in the shortest decimal that is exact."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADER)
     rows = zip(locations.ids, locations.lat.tolist(), locations.lng.tolist(), strict=True)
-    writer.writerows([each, repr(lat), repr(lng)] for each, lat, lng in rows)
+    writer.writerows([name, repr(lat), repr(lng)] for name, lat, lng in rows)
     return text.getvalue().encode()
 
 
@@ -67,9 +67,9 @@ def parse_locations(content: bytes) -> LocationSet:
         text = content.decode()
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
         if not _CSV.fullmatch(text):
-            raise csv.Error("fields must be those of RFC 4180")
+            raise csv.Error("fields must follow RFC 4180")
         ids, lat, lng = zip(*rows[1:], strict=True)
-        degrees = [[_degrees(each) for each in column] for column in (lat, lng)]
+        degrees = [[_degrees(text) for text in column] for column in (lat, lng)]
     except (ValueError, csv.Error):
         rows = []
     if not rows or rows[0] != _HEADER:
@@ -95,9 +95,9 @@ def _degrees(text: str) -> float:
 
 
 def atlas_bytes(pinned: PinnedCodebooks) -> bytes:
-    """One atlas, of the task's one length."""
+    """The codebook of a task, which has one length."""
     (table,) = pinned.tables
-    said: dict[str, Any] = {
+    members: dict[str, Any] = {
         "format": ATLAS_FORMAT,
         "recipe": pinned.recipe,
         "epsilon": str(pinned.epsilon),
@@ -105,75 +105,77 @@ def atlas_bytes(pinned: PinnedCodebooks) -> bytes:
         "near_count": table.near_count,
         "journeys": table.codewords.tolist(),
     }
-    return canonical_bytes(said | ({} if pinned.size is None else {"size": pinned.size}))
+    return canonical_bytes(members | ({} if pinned.size is None else {"size": pinned.size}))
 
 
 def parse_atlas(content: bytes) -> PinnedCodebooks:
-    said = _object(content, "atlas", _ATLAS, {"size"})
-    journeys, near = said["journeys"], said["near_count"]
-    rows = journeys if isinstance(journeys, list) else []
+    members = _object(content, "atlas", _ATLAS, {"size"})
+    codewords, near = members["journeys"], members["near_count"]
+    rows = codewords if isinstance(codewords, list) else []
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
     if not 1 <= len(rows) <= JOURNEYS_MAX or len(lengths) != 1 or 0 in lengths:
         raise TaskRefused(
-            f"an atlas must hold 1 to {JOURNEYS_MAX} journeys of one length",
+            f"a codebook must have 1 to {JOURNEYS_MAX} codewords of one length",
             code="codebook_malformed",
             limit=JOURNEYS_MAX,
         )
-    if max(lengths) > LENGTH_MAX or not all(_index(each) for row in rows for each in row):
+    if max(lengths) > LENGTH_MAX or not all(_index(entry) for row in rows for entry in row):
         raise TaskRefused(
-            f"journeys must be of 1 to {LENGTH_MAX} locations, counted from 0, and some are "
+            f"codewords must be lists of 1 to {LENGTH_MAX} indices of locations, and some are "
             "not",
             code="codebook_malformed",
             limit=LENGTH_MAX,
         )
     table = np.array(rows, dtype=np.int32)
-    texts = said["format"], said["recipe"], said["epsilon"], said["locations_sha256"]
+    texts = [members[name] for name in ("format", "recipe", "epsilon", "locations_sha256")]
     if not all(isinstance(text, str) for text in texts) or not _index(near):
         raise TaskRefused(
-            "an atlas must say in text and numbers what it is, and does not",
+            "the members of a codebook must be strings and integers, and one is not",
             code="codebook_malformed",
         )
-    size = said.get("size")
-    if said["format"] != ATLAS_FORMAT or not (size is None or _index(size)):
+    size = members.get("size")
+    if members["format"] != ATLAS_FORMAT or not (size is None or _index(size)):
         raise TaskRefused(
-            f"an atlas must be of the format {ATLAS_FORMAT}; update nomadp",
+            f"a codebook must have the format {ATLAS_FORMAT!r}; update nomadp",
             code="codebook_format_unknown",
             format=ATLAS_FORMAT,
         )
-    epsilon = as_epsilon(said["epsilon"])
-    if str(epsilon) != said["epsilon"]:
+    epsilon = as_epsilon(members["epsilon"])
+    if str(epsilon) != members["epsilon"]:
         raise TaskRefused(
-            f"the epsilon of an atlas must be written as {epsilon}, and is not",
+            f"the epsilon of a codebook must be written as {epsilon}, and is not",
             code="codebook_epsilon_not_canonical",
             epsilon=str(epsilon),
         )
-    page = CodebookTable(table, near, float("nan"))
-    return PinnedCodebooks(said["locations_sha256"], said["recipe"], epsilon, size, (page,))
+    codebook = CodebookTable(table, near, float("nan"))
+    return PinnedCodebooks(
+        members["locations_sha256"], members["recipe"], epsilon, size, (codebook,)
+    )
 
 
 def zones_bytes(zones: Zones) -> bytes:
-    """In which zone each location is: nobody needs to follow its rule again."""
-    said = {"format": ZONES_FORMAT, "rule": zones.rule, "of": zones.of.tolist()}
-    said |= {"locations_sha256": zones.locations.sha256, "names": list(zones.names)}
-    return canonical_bytes(said)
+    """The zone of each location, so that devices need not apply the rule."""
+    members = {"format": ZONES_FORMAT, "rule": zones.rule, "of": zones.of.tolist()}
+    members |= {"locations_sha256": zones.locations.sha256, "names": list(zones.names)}
+    return canonical_bytes(members)
 
 
 def parse_zones(content: bytes, locations: LocationSet) -> Zones:
-    said = _object(content, "zones", _ZONES)
-    names, of, rule = said["names"], said["of"], said["rule"]
-    if said["format"] != ZONES_FORMAT or said["locations_sha256"] != locations.sha256:
+    members = _object(content, "zones", _ZONES)
+    names, of, rule = members["names"], members["of"], members["rule"]
+    if members["format"] != ZONES_FORMAT or members["locations_sha256"] != locations.sha256:
         raise TaskRefused(
-            f"zones must be of the format {ZONES_FORMAT} and of these locations",
+            f"zones must have the format {ZONES_FORMAT!r} and the hash of these locations",
             code="zones_mismatch",
             format=ZONES_FORMAT,
         )
     if (
         not isinstance(rule, str)
-        or not (isinstance(names, list) and all(isinstance(each, str) for each in names))
+        or not (isinstance(names, list) and all(isinstance(name, str) for name in names))
         or not (isinstance(of, list) and all(map(_index, of)))
     ):
         raise TaskRefused(
-            "zones must have names, and a number for each location", code="zones_malformed"
+            "zones must have names, and an index for each location", code="zones_malformed"
         )
     return Zones(locations, np.array(of, dtype=np.int64), tuple(names), rule)
 
@@ -185,16 +187,16 @@ def _object(
     optional: frozenset[str] | set[str] = frozenset(),
 ) -> dict[str, Any]:
     try:
-        said = parse_object(content, what, FILE_BYTES_MAX)
+        members = parse_object(content, what, FILE_BYTES_MAX)
     except SchemaError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
-    if not fields <= set(said) <= fields | optional:
+    if not fields <= set(members) <= fields | optional:
         raise TaskRefused(
-            f"{what} must have {', '.join(sorted(fields))} and nothing else",
+            f"{what} must have the members {', '.join(sorted(fields))} and no others",
             code="fields_mismatch",
             file=what,
         )
-    return said
+    return members
 
 
 def _index(value: Any) -> bool:

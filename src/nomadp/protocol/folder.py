@@ -1,4 +1,4 @@
-"""A task as a folder of files: what an operator publishes and anybody can check."""
+"""A task as a folder of files, which an operator publishes and anybody can check."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ __all__ = ["FILE_NAMES", "TASK_FILE", "read_codebook", "read_task_folder", "writ
 
 TASK_FILE = "task.json"
 FILE_NAMES = {"locations": "locations.csv", "atlas": "atlas.json", "zones": "zones.json"}
-"""By the name that they have behind the task's address."""
+"""File names by the names below the task's URL."""
 
 
 def write_task_folder(path: Path, bundle: TaskBundle) -> Path:
-    """All files or none, the task last; what another kind of task left there is removed."""
+    """Write all files or none, the task last; files of another kind of task are removed."""
     path.mkdir(parents=True, exist_ok=True)
     contents = {FILE_NAMES[name]: content for name, content in bundle.files.items()}
     contents[TASK_FILE] = bundle.task.content
@@ -36,14 +36,14 @@ def write_task_folder(path: Path, bundle: TaskBundle) -> Path:
 
 
 def _outlines(bundle: TaskBundle) -> dict[str, bytes]:
-    from nomadp.protocol.outlines import OUTLINES_FILE, checked_outlines  # for maps alone
+    from nomadp.protocol.outlines import OUTLINES_FILE, checked_outlines  # only for maps
 
-    found = checked_outlines(bundle)
-    return {} if found is None else {OUTLINES_FILE: found}
+    content = checked_outlines(bundle)
+    return {} if content is None else {OUTLINES_FILE: content}
 
 
 def read_task_folder(path: Path, expected_id: str | None = None) -> TaskBundle:
-    """A task and its files, checked as if a stranger had sent them."""
+    """Read a task and its files, checked like those from an untrusted source."""
     task = Task.from_bytes(_content(path / TASK_FILE, TASK_BYTES_MAX), expected_id)
     names = ("locations", "zones" if task.is_oracle else "atlas")
     files = {name: _content(path / FILE_NAMES[name], FILE_BYTES_MAX) for name in names}
@@ -51,7 +51,7 @@ def read_task_folder(path: Path, expected_id: str | None = None) -> TaskBundle:
 
 
 def read_codebook(path: Path) -> PinnedCodebooks:
-    """A codebook: atlas.json of a task's folder, or what ``nomadp codebook build`` wrote."""
+    """Read a codebook: atlas.json of a task, or a file of ``nomadp codebook build``."""
     if path.suffix == Path(FILE_NAMES["atlas"]).suffix:
         return parse_atlas(_content(path, FILE_BYTES_MAX))
     from nomadp.formats.codebook_files import read_atlas  # devices read no Parquet
@@ -65,13 +65,13 @@ def _content(path: Path, most: int) -> bytes:
             content = file.read(most + 1)
     except FileNotFoundError:
         raise TaskRefused(
-            f"a task folder must hold {path.name}, and {path.parent} does not",
+            f"a task folder must contain {path.name}, and {path.parent} does not",
             code="task_file_missing",
             files=[path.name],
         ) from None
     if len(content) > most:
         raise TaskRefused(
-            f"{path.name} must have at most {most} bytes, and has more",
+            f"{path.name} must have at most {most} bytes, and is larger",
             code="task_file_too_large",
             file=path.name,
             limit=most,

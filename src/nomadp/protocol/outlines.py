@@ -1,7 +1,7 @@
-"""Outlines of a task's zones: a public file beside it, for maps.
+"""Outlines of a task's zones: a public file for maps.
 
-No device reads it, and no hash names it: what a report says is fixed by the zones themselves.
-So it is believed only if every location lies where the zones put it.
+Devices do not read it, and no hash covers it, since the zones alone define the reports. It is
+therefore accepted only if it puts every location into the same zone as the task does.
 """
 
 import io
@@ -36,16 +36,16 @@ OUTLINES_BYTES_MAX = 4 * 2**20
 
 
 def outlines_bytes(bundle: TaskBundle) -> bytes | None:
-    """GeoJSON, or None of a task that has none to be drawn, or too many corners."""
-    book = bundle.domain
-    if not isinstance(book, Zones) or not book.polygons:
+    """GeoJSON; None if the task has no polygons, or if they are too large."""
+    zones = bundle.domain
+    if not isinstance(zones, Zones) or not zones.polygons:
         return None
-    content = polygons_bytes(book.polygons)
+    content = polygons_bytes(zones.polygons)
     return content if len(content) <= OUTLINES_BYTES_MAX else None
 
 
 def checked_outlines(bundle: TaskBundle) -> bytes | None:
-    """The same, to be published: polygons that lie over each other may not say it all."""
+    """The outlines to publish; None if overlapping polygons do not reproduce the zones."""
     content = outlines_bytes(bundle)
     try:
         return content and outlines_bytes(with_outlines(bundle, content))
@@ -55,11 +55,11 @@ def checked_outlines(bundle: TaskBundle) -> bytes | None:
 
 
 def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
-    """The same task, to be drawn with these; refused unless they are those of its zones."""
-    book = bundle.domain
-    if not isinstance(book, Zones):
+    """The bundle with these outlines; refused unless they match its zones."""
+    zones = bundle.domain
+    if not isinstance(zones, Zones):
         raise TaskRefused(
-            f"{OUTLINES_FILE} must be of zones, and an ATLAS task has none",
+            f"{OUTLINES_FILE} must belong to a task with zones, and an ATLAS task has none",
             code="outlines_without_zones",
         )
     if len(content) > OUTLINES_BYTES_MAX:
@@ -73,7 +73,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         unique_object(content)
     except ValueError:
         raise TaskRefused(
-            f"{OUTLINES_FILE} must be a JSON object with every name once, and is not",
+            f"{OUTLINES_FILE} must be a JSON object with distinct names, and is not",
             code="outlines_malformed",
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
@@ -81,21 +81,21 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         made = polygon_zones(bundle.locations, *polygons_in(source))
     except NomadpError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
-    wrong = np.array(made.names)[made.of] != np.array(book.names)[book.of]
+    wrong = np.array(made.names)[made.of] != np.array(zones.names)[zones.of]
     if wrong.any():
         raise TaskRefused(
-            f"{OUTLINES_FILE} must have every location in the zone that the task puts it in, "
-            f"and has {np.count_nonzero(wrong)} of {len(wrong)} elsewhere; take the polygons "
-            "that the zones were made by, or remove the file",
+            f"{OUTLINES_FILE} must put every location into its zone in the task, got "
+            f"{np.count_nonzero(wrong)} of {len(wrong)} in others; use the polygons that the "
+            "zones were made from, or remove the file",
             code="outlines_mismatch",
             locations=len(wrong),
             elsewhere=int(np.count_nonzero(wrong)),
         )
-    return replace(bundle, domain=replace(book, polygons=made.polygons))
+    return replace(bundle, domain=replace(zones, polygons=made.polygons))
 
 
 def read_outlines(folder: Path, bundle: TaskBundle) -> TaskBundle:
-    """With the outlines of its folder, if there are any."""
+    """The bundle with the outlines in its folder, if there are any."""
     try:
         with (folder / OUTLINES_FILE).open("rb") as file:
             content = file.read(OUTLINES_BYTES_MAX + 1)

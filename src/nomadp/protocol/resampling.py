@@ -1,4 +1,4 @@
-"""A journey of any length brought to the one public length of its task."""
+"""Resample a trajectory of any length to the public length of its task."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -11,17 +11,18 @@ T = TypeVar("T")
 
 
 def resample(points: Sequence[T], length: int) -> list[T]:
-    """Evenly spaced positions along the way, both ends kept; a short one repeats its last.
+    """Evenly spaced points with both ends; a shorter trajectory repeats its last point.
 
-    Position k of a longer journey of n points is (k (n - 1)) / (length - 1), rounded with
-    halves upwards, in whole numbers: every device picks the same. Of length 1, the first.
+    Point k of ``length`` is point k (n - 1) / (length - 1) of n, rounded half up in integers,
+    so that every device picks the same points. For length 1 it is the first point.
     """
     count = len(points)
     if not count:
         raise DomainError(
-            "a journey must have at least one point, got none", code="empty_trajectories"
+            "a trajectory must have at least one point, got none", code="empty_trajectories"
         )
     if count <= length:
         return [*points, *[points[-1]] * (length - count)]
-    steps = max(1, length - 1)
-    return [points[(2 * k * (count - 1) + steps) // (2 * steps)] for k in range(length)]
+    gaps = max(1, length - 1)
+    # floor(x + 1/2) with x = k (count - 1) / gaps, in integers
+    return [points[(2 * k * (count - 1) + gaps) // (2 * gaps)] for k in range(length)]

@@ -1,4 +1,4 @@
-"""What a task says, and every line it must keep to: a device checks it before it takes part."""
+"""The parameters of a task and the rules for them; a device checks all of them."""
 
 import re
 import time
@@ -29,7 +29,7 @@ __all__ = ["ATLAS", "ORACLES", "Parameters", "check_text"]
 
 ATLAS = "atlas"
 ORACLES = ("trips", "starts", "ends", "visits")
-"""With ATLAS, all that a task may name: their reports are of one size for every journey."""
+"""Mechanisms of tasks besides ATLAS; their reports have one size for every trajectory."""
 _HASH = re.compile("[0-9a-f]{64}")
 _SALT = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
 _OPTIONS = {ATLAS: (), **dict.fromkeys(ORACLES, ("zones", "when"))}
@@ -38,36 +38,36 @@ _RULE = re.compile("(grid|h3):(0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64}")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Parameters:
-    """All that fixes a collection; what it may not be is refused by `TaskRefused`."""
+    """All public parameters of a collection; `TaskRefused` if one violates the rules."""
 
     purpose: str
-    """A sentence that a contributor reads."""
+    """A sentence for contributors."""
     mechanism: str
     version: int
     params: Mapping[str, str] = field(default_factory=dict)
     epsilon: Fraction
-    """Of one report."""
+    """Of each report."""
     length: int | None = None
-    """Of every journey reported to ATLAS; a direct question has none."""
+    """Length of every trajectory reported to ATLAS; None for frequency oracles."""
     locations_sha256: str
     domain_sha256: str
-    """Of the atlas, or of the zones of a direct question."""
+    """Hash of the codebook, or of the zones of a frequency oracle."""
     time_precision: int = 86_400
-    """Seconds: times are counted in these, since 1970, and never told finer."""
+    """Unit of all times, in seconds; times are counted since 1970 and never finer."""
     start: int
     end: int
-    """From the first time to before the last."""
+    """The task runs from ``start`` until before ``end``."""
     send_within: int = 0
-    """Seconds: reports are sent after a random delay of at most so many."""
+    """Largest random delay of a report, in seconds."""
     reports_per_contributor: int = 1
     min_batch_size: int = 100
-    """Fewer reports than that are not analysed."""
+    """Fewest reports that are analysed together."""
     retention: int
-    """For how many times a report is kept after its own."""
+    """How long a report is kept, in units of ``time_precision``."""
     delete_counts: bool = False
-    """Whether the counts of reports go with them; else they stay to be asked."""
+    """Whether counts of reports are deleted with the reports; else they remain for queries."""
     salt: str
-    """22 characters: two tasks that are alike otherwise are two."""
+    """22 characters that distinguish tasks whose other parameters are equal."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -75,12 +75,12 @@ class Parameters:
 
     @property
     def is_oracle(self) -> bool:
-        """Whether it is a direct question."""
+        """Whether the mechanism is a frequency oracle."""
         return self.mechanism != ATLAS
 
     @property
     def epsilon_in_all(self) -> Fraction:
-        """That one person may spend here."""
+        """Largest epsilon that one person may use in this task."""
         return self.epsilon * self.reports_per_contributor
 
 
@@ -93,13 +93,15 @@ def _check(task: Parameters) -> None:
     _within("min_batch_size", task.min_batch_size, 1, BATCH_MAX)
     if type(task.delete_counts) is not bool:
         raise TaskRefused(
-            "delete_counts must be true, or left out, and is not", code="delete_counts_not_true"
+            "delete_counts must be true or absent, and is not", code="delete_counts_not_true"
         )
 
 
 def check_text(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise TaskRefused(f"{name} must be text, and is not", code="field_not_text", field=name)
+        raise TaskRefused(
+            f"{name} must be a string, and is not", code="field_not_text", field=name
+        )
 
 
 def _check_texts(task: Parameters) -> None:
@@ -113,8 +115,8 @@ def _check_texts(task: Parameters) -> None:
         or purpose != purpose.strip(" ")
     ):
         raise TaskRefused(
-            f"purpose must be a sentence of up to {PURPOSE_MAX} characters that neither begins "
-            "nor ends with a blank, without control, format or private-use characters, got "
+            f"purpose must be a sentence of 1 to {PURPOSE_MAX} characters, without spaces at "
+            "either end and without control, format or private-use characters, got "
             f"{len(purpose)} characters",
             code="purpose_malformed",
             limit=PURPOSE_MAX,
@@ -122,11 +124,11 @@ def _check_texts(task: Parameters) -> None:
         )
     if not all(map(_HASH.fullmatch, (task.locations_sha256, task.domain_sha256))):
         raise TaskRefused(
-            "hashes must have 64 hexadecimal digits, and one has not", code="hash_malformed"
+            "hashes must have 64 hexadecimal digits, and one does not", code="hash_malformed"
         )
     if not _SALT.fullmatch(task.salt):
         raise TaskRefused(
-            "salt must be 22 characters that stand for 16 bytes, and is not",
+            "salt must be 22 characters (16 bytes in base64url), and is not",
             code="salt_malformed",
         )
 
@@ -135,22 +137,22 @@ def _check_mechanism(task: Parameters) -> None:
     names = (ATLAS, *ORACLES)
     if task.mechanism not in names:
         raise TaskRefused(
-            f"the mechanism of a task must be one of {', '.join(names)}, whose reports are of "
-            f"one size, got {str(task.mechanism)[:40]}",
+            f"the mechanism of a task must be one of {', '.join(names)}, got "
+            f"{str(task.mechanism)[:40]}",
             code="mechanism_not_for_tasks",
         )
-    here = kind_of(task.mechanism).version
-    if type(task.version) is not int or task.version != here:
+    known = kind_of(task.mechanism).version
+    if type(task.version) is not int or task.version != known:
         raise TaskRefused(
-            f"{task.mechanism} must be of version {here}, the one known here, got "
+            f"{task.mechanism} must have version {known}, the only one supported here, got "
             f"{str(task.version)[:40]}; update nomadp",
             code="mechanism_version_unknown",
             mechanism=task.mechanism,
-            known=here,
+            known=known,
         )
     if task.is_oracle != (task.length is None):
         raise TaskRefused(
-            "an ATLAS task must have a length, and a direct question none",
+            "an ATLAS task must have a length, and a frequency oracle none",
             code="options_of_another_mechanism",
             mechanism=task.mechanism,
         )
@@ -168,8 +170,8 @@ def _check_params(task: Parameters) -> None:
         or not all(isinstance(value, str) for value in params.values())
     ):
         raise TaskRefused(
-            f"params of {task.mechanism} must be texts named {' and '.join(known) or 'nothing'}"
-            ", and are not",
+            "params must be empty for atlas, and the strings zones and, optionally, when for a "
+            f"frequency oracle, and those of {task.mechanism} are not",
             code="params_malformed",
             mechanism=task.mechanism,
         )
@@ -186,7 +188,7 @@ def _check_params(task: Parameters) -> None:
         )
     if when is not None and when not in WHEN:
         raise TaskRefused(
-            f"when must be {' or '.join(WHEN)}, or left out, and is not", code="when_unknown"
+            f"when must be {' or '.join(WHEN)}, or absent, and is not", code="when_unknown"
         )
 
 
@@ -194,7 +196,7 @@ def _check_budget(task: Parameters) -> None:
     epsilon: Any = task.epsilon
     if not isinstance(epsilon, Fraction) or not 0 < epsilon <= EPSILON_REPORT_MAX:
         raise TaskRefused(
-            f"epsilon of a report must be above 0 and at most {EPSILON_REPORT_MAX}, got "
+            f"the epsilon of a report must be above 0 and at most {EPSILON_REPORT_MAX}, got "
             f"{str(epsilon)[:40]}",
             code="report_epsilon_out_of_range",
             limit=EPSILON_REPORT_MAX,
@@ -202,7 +204,7 @@ def _check_budget(task: Parameters) -> None:
     _within("reports_per_contributor", task.reports_per_contributor, 1, REPORTS_MAX)
     if task.epsilon_in_all > EPSILON_LIFETIME_MAX:
         raise TaskRefused(
-            f"one person must spend at most {EPSILON_LIFETIME_MAX} in a task, got "
+            f"one person must use at most epsilon {EPSILON_LIFETIME_MAX} in a task, got "
             f"{task.reports_per_contributor} reports of {task.epsilon}",
             code="task_epsilon_too_large",
             limit=EPSILON_LIFETIME_MAX,
@@ -210,7 +212,7 @@ def _check_budget(task: Parameters) -> None:
 
 
 def _moment(seconds: int) -> str:
-    """Of a time that people know; the largest that a task may name are in no calendar."""
+    """A time in UTC; in seconds if it is beyond the calendar."""
     if seconds >= 2**37:
         return f"{seconds} s"
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
@@ -226,37 +228,37 @@ def _check_times(task: Parameters) -> None:
     for name in ("start", "end", "retention"):
         _within(name, getattr(task, name), 0, INTEGER_MAX // high)
     _within("send_within", task.send_within, 0, SEND_WITHIN_MAX_S)
-    lasts, second = task.end - task.start, task.time_precision
-    if lasts < 1 or lasts * second > TASK_MAX_S:
+    duration, unit_s = task.end - task.start, task.time_precision
+    if duration < 1 or duration * unit_s > TASK_MAX_S:
         raise TaskRefused(
-            "a task must end after it starts, and within two years, got a start at "
-            f"{_moment(task.start * second)} and an end at {_moment(task.end * second)} (UTC)",
+            "a task must end after it starts and last at most two years, got "
+            f"{_moment(task.start * unit_s)} to {_moment(task.end * unit_s)} (UTC)",
             code="task_period_invalid",
-            start_s=task.start * second,
-            end_s=task.end * second,
+            start_s=task.start * unit_s,
+            end_s=task.end * unit_s,
         )
-    if task.retention * second > RETENTION_MAX_S:
+    if task.retention * unit_s > RETENTION_MAX_S:
         raise TaskRefused(
-            "reports must be kept for at most five years, got a longer retention",
+            "retention must be at most five years, and is longer",
             code="retention_too_long",
             limit_s=RETENTION_MAX_S,
         )
-    if lasts > task.retention:
+    if duration > task.retention:
         raise TaskRefused(
-            "reports must be kept until the task ends, got a retention of "
-            f"{_days(task.retention * second)} and {_days(lasts * second)} from start to end; "
+            "retention must be at least as long as the task, got "
+            f"{_days(task.retention * unit_s)} for a task of {_days(duration * unit_s)}; "
             "lengthen retention or end sooner",
             code="retention_shorter_than_task",
-            retention_s=task.retention * second,
-            task_s=lasts * second,
+            retention_s=task.retention * unit_s,
+            task_s=duration * unit_s,
         )
-    if task.send_within > (task.retention - 1) * second:
+    if task.send_within > (task.retention - 1) * unit_s:
         raise TaskRefused(
-            "reports must be sent while they are still kept, got send_within of "
-            f"{task.send_within} s and a retention of {task.retention} times {second} s; "
-            "lengthen retention by one or send sooner",
+            "send_within must be shorter than retention by one unit of time, got "
+            f"{task.send_within} s and {task.retention} units of {unit_s} s; lengthen "
+            "retention by one or send sooner",
             code="retention_shorter_than_delay",
-            retention_s=task.retention * second,
+            retention_s=task.retention * unit_s,
             send_within=task.send_within,
         )
 
@@ -264,7 +266,7 @@ def _check_times(task: Parameters) -> None:
 def _within(name: str, value: Any, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
         raise TaskRefused(
-            f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]}",
+            f"{name} must be an integer from {low} to {high}, got {str(value)[:40]}",
             code="task_field_out_of_range",
             field=name,
         )

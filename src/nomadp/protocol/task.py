@@ -1,8 +1,8 @@
-"""A task: one collection with fixed public parameters, named by the hash of all of them.
+"""A task: one collection with fixed public parameters, whose id is the hash of all of them.
 
-The id IS the hash, and every report goes to it: a collector that wanted to tell people apart by
-giving each another location set would need another id for each, which they can compare. A
-device checks every line here before it takes part.
+Reports are sent to that id. A collector that wanted to identify people by giving each a
+different location set would need a different id for each, which people can compare. A device
+checks all parameters before it takes part.
 """
 
 import hashlib
@@ -35,27 +35,29 @@ _NUMBERS = (
 
 
 def is_task_id(text: str) -> bool:
-    """Whether it could be one: 43 characters that stand for 32 bytes."""
+    """Whether ``text`` has the form of a task id: 43 characters that encode 32 bytes."""
     return _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Task(Parameters):
-    """The parameters of a collection as they travel, under the id that is their hash."""
+    """The parameters of a collection, with their canonical bytes and their hash as id."""
 
     def as_dict(self) -> dict[str, Any]:
-        book = "zones_sha256" if self.is_oracle else "atlas_sha256"
-        said = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
-        said |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
-        said |= {book: self.domain_sha256} | ({} if self.is_oracle else {"length": self.length})
+        domain = "zones_sha256" if self.is_oracle else "atlas_sha256"
+        members = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
+        members |= {"wire_version": WIRE_VERSION, "epsilon": str(self.epsilon)}
+        members |= {domain: self.domain_sha256} | (
+            {} if self.is_oracle else {"length": self.length}
+        )
         if self.delete_counts:
-            said["delete_counts"] = True
+            members["delete_counts"] = True
         law = {"name": self.mechanism, "version": self.version, "params": dict(self.params)}
-        return said | {"mechanism": law}
+        return members | {"mechanism": law}
 
     @cached_property
     def content(self) -> bytes:
-        """The canonical bytes that travel."""
+        """The canonical bytes, as published."""
         return canonical_bytes(self.as_dict())
 
     @cached_property
@@ -65,23 +67,23 @@ class Task(Parameters):
 
     @classmethod
     def from_bytes(cls, content: bytes, expected_id: str | None = None) -> "Task":
-        """A task that somebody wrote, who is not trusted; of this id if one is expected."""
+        """Parse and check a task from an untrusted source, and its id if one is expected."""
         try:
-            said = parse_canonical(content, "a task", TASK_BYTES_MAX)
-            task = cls(**_fields(said))
+            members = parse_canonical(content, "a task", TASK_BYTES_MAX)
+            task = cls(**_fields(members))
         except TaskRefused:
             raise
         except NomadpError as refusal:
             raise TaskRefused(str(refusal), **vars(refusal)) from refusal
         if task.content != content:
             raise TaskRefused(
-                "a task must be written as its own fields are, and is not",
+                "a task must be written in its canonical form, and is not",
                 code="task_not_canonical",
             )
         if expected_id is not None and task.id != expected_id:
             raise TaskRefused(
-                f"the task must be the one that was expected, {expected_id[:64]}, got "
-                f"{task.id}; take part in none that differs from what others were given",
+                f"the task must be the expected one, {expected_id[:64]}, got {task.id}; do not "
+                "take part in a task that differs from the one that others were given",
                 code="task_id_mismatch",
                 expected=expected_id[:64],
                 task_id=task.id,
@@ -102,51 +104,52 @@ class Task(Parameters):
         return f"Task({self.id}, {self.mechanism} at epsilon {self.epsilon})"
 
 
-def _fields(said: dict[str, Any]) -> dict[str, Any]:
-    law = said.get("mechanism")
+def _fields(members: dict[str, Any]) -> dict[str, Any]:
+    law = members.get("mechanism")
     if not isinstance(law, dict) or set(law) != {"name", "version", "params"}:
         raise TaskRefused(
-            "mechanism must have a name, a version and params, and nothing else",
+            "mechanism must have the members name, version and params, and no others",
             code="mechanism_malformed",
         )
-    asks = law["name"] in ORACLES
-    book = "zones_sha256" if asks else "atlas_sha256"
-    _check_names(said, {book} if asks else {book, "length"})
-    if type(said["wire_version"]) is not int or said["wire_version"] != WIRE_VERSION:
+    is_oracle = law["name"] in ORACLES
+    domain = "zones_sha256" if is_oracle else "atlas_sha256"
+    _check_names(members, {domain} if is_oracle else {domain, "length"})
+    version = members["wire_version"]
+    if type(version) is not int or version != WIRE_VERSION:
         raise TaskRefused(
-            f"wire_version must be {WIRE_VERSION}, got another; update nomadp",
+            f"wire_version must be {WIRE_VERSION}, and is another; update nomadp",
             code="wire_version_unknown",
             known=WIRE_VERSION,
         )
-    given = {name: said[name] for name in (*_TEXTS, *_NUMBERS)}
-    if said.get("delete_counts", True) is not True:
+    fields = {name: members[name] for name in (*_TEXTS, *_NUMBERS)}
+    if members.get("delete_counts", True) is not True:
         raise TaskRefused(
-            "delete_counts must be true, or left out, and is not", code="delete_counts_not_true"
+            "delete_counts must be true or absent, and is not", code="delete_counts_not_true"
         )
-    given["delete_counts"] = "delete_counts" in said
+    fields["delete_counts"] = "delete_counts" in members
     for name in _TEXTS:
-        check_text(name, said[name])
-    given |= {"domain_sha256": said[book], "length": said.get("length")}
-    given |= {"mechanism": law["name"], "version": law["version"], "params": law["params"]}
-    epsilon = as_epsilon(said["epsilon"])
-    if str(epsilon) != said["epsilon"]:
+        check_text(name, members[name])
+    fields |= {"domain_sha256": members[domain], "length": members.get("length")}
+    fields |= {"mechanism": law["name"], "version": law["version"], "params": law["params"]}
+    epsilon = as_epsilon(members["epsilon"])
+    if str(epsilon) != members["epsilon"]:
         raise TaskRefused(
-            f"epsilon must be written as {epsilon}, got {said['epsilon'][:40]}",
+            f"epsilon must be written as {epsilon}, got {members['epsilon'][:40]}",
             code="epsilon_not_canonical",
         )
-    return given | {"epsilon": epsilon}
+    return fields | {"epsilon": epsilon}
 
 
-def _check_names(said: dict[str, Any], of_its_kind: set[str]) -> None:
+def _check_names(members: dict[str, Any], of_its_kind: set[str]) -> None:
     known = {*_TEXTS, *_NUMBERS, "wire_version", "mechanism", *of_its_kind}
-    given_names = set(said) - {"delete_counts"}
-    if given_names != known:
-        missing, strange = sorted(known - given_names), len(given_names - known)
+    names = set(members) - {"delete_counts"}
+    if names != known:
+        missing, unknown = sorted(known - names), len(names - known)
         raise TaskRefused(
-            "a task must have the fields of its kind and no others, got "
-            f"{strange} unknown and without {', '.join(missing) or 'none'}",
+            "a task must have the fields of its mechanism and no others, got "
+            f"{unknown} unknown, and {', '.join(missing) or 'none'} missing",
             code="fields_mismatch",
             file="task",
-            unknown=strange,
+            unknown=unknown,
             missing=missing,
         )

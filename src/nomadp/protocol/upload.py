@@ -1,4 +1,4 @@
-"""What a device sends: one JSON object with reports, of one size for every journey."""
+"""The upload of a device: a JSON object with reports, of one size for every trajectory."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _ID = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
 
 @dataclass(frozen=True)
 class SentReport:
-    """A report as it travels: nothing else of it ever does."""
+    """A report as it is sent: these fields and nothing else."""
 
     report_id: str
     time: int
@@ -26,10 +26,10 @@ class SentReport:
 
 
 def report_id(random: bytes) -> str:
-    """The 22 characters of 16 random bytes."""
+    """16 random bytes as 22 characters."""
     if len(random) != ID_BYTES:
         raise InvalidArgument(
-            f"a report's id must be of {ID_BYTES} bytes, got {len(random)}",
+            f"a report's id must have {ID_BYTES} bytes, got {len(random)}",
             code="report_id_size",
             limit=ID_BYTES,
             size=len(random),
@@ -38,7 +38,7 @@ def report_id(random: bytes) -> str:
 
 
 def is_report_id(text: str) -> bool:
-    """Whether it could be one: 22 characters that stand for 16 bytes."""
+    """Whether ``text`` has the form of a report id: 22 characters that encode 16 bytes."""
     return _ID.fullmatch(text) is not None
 
 
@@ -46,19 +46,19 @@ def upload_bytes(reports: Sequence[SentReport]) -> bytes:
     """The body of one request: canonical JSON, so that a retry has the same bytes."""
     if not 1 <= len(reports) <= UPLOAD_REPORTS_MAX:
         raise ReportRefused(
-            f"an upload must hold 1 to {UPLOAD_REPORTS_MAX} reports, got {len(reports)}",
+            f"an upload must contain 1 to {UPLOAD_REPORTS_MAX} reports, got {len(reports)}",
             code="upload_count_out_of_range",
             limit=UPLOAD_REPORTS_MAX,
             reports=len(reports),
         )
-    for each in reports:
-        if not is_report_id(each.report_id) or not 0 <= each.time <= INTEGER_MAX:
+    for report in reports:
+        if not is_report_id(report.report_id) or not 0 <= report.time <= INTEGER_MAX:
             raise ReportRefused(
-                "a report must have an id of 22 characters and a time from 0",
+                "a report must have an id of 22 characters and a time of at least 0",
                 code="report_id_or_time_malformed",
             )
-    said = [{"report_id": r.report_id, "time": r.time, "value": r.value} for r in reports]
-    content = canonical_bytes({"reports": said})
+    members = [{"report_id": r.report_id, "time": r.time, "value": r.value} for r in reports]
+    content = canonical_bytes({"reports": members})
     if len(content) > UPLOAD_BYTES_MAX:
         raise ReportRefused(
             f"an upload must have at most {UPLOAD_BYTES_MAX} bytes, got {len(content)}; send "

@@ -1,8 +1,8 @@
-"""A report's value on the wire: as many characters for every report of a task.
+"""The value of a report on the wire: the same number of characters for all reports of a task.
 
-What is released is a few whole numbers. They are written big-endian, each in as many bytes as
-the largest takes; a set of labels as a bit for each label instead where that is shorter; then
-base64url without padding. Nothing about a journey can be read off its size.
+A report releases a few integers. Each is written big-endian in as many bytes as the largest one
+needs. A set of labels is written as one bit per label if that is shorter. The result is
+base64url without padding. Its size reveals nothing about a trajectory.
 """
 
 import base64
@@ -24,19 +24,19 @@ __all__ = ["ValueCode"]
 
 @dataclass(frozen=True, eq=False)
 class ValueCode:
-    """Of ``entries`` numbers below ``size`` each, listed or, if ``bits``, as a set of them."""
+    """Encoding of ``entries`` integers below ``size``, as a list or, if ``bits``, a bit set."""
 
     entries: int
     size: int
     bits: bool = False
     law: LabelLaw | None = None
-    """Which rows of numbers are reports, if not all."""
+    """Defines which rows of integers are reports; None if all are."""
     mechanism: Mechanism | None = None
-    """Whose reports are written; without one, none are."""
+    """The mechanism whose reports are written; None for an encoding that only reads."""
 
     @classmethod
     def of(cls, mechanism: Mechanism, length: int) -> "ValueCode":
-        """How reports of this mechanism are written."""
+        """The encoding of the reports of a mechanism."""
         if isinstance(mechanism, FrequencyOracle):
             law = mechanism.channel
             listed = law.entries * _width(law.entry_size)
@@ -45,7 +45,7 @@ class ValueCode:
         report_law = mechanism.report_law(length)
         if report_law is None or not report_law.whole:
             raise ReportRefused(
-                "reports must be of atlas or of a direct question to be sent",
+                "reports to send must be of atlas or of a frequency oracle, and are not",
                 code="reports_not_sendable",
                 mechanism=mechanism.name,
             )
@@ -57,20 +57,20 @@ class ValueCode:
 
     @property
     def characters(self) -> int:
-        """Of every value."""
+        """Length of every value."""
         return -(-self.byte_count * 4 // 3)
 
     def released(self, report: Report) -> tuple[int, ...]:
-        """The numbers that a report of a person is; nothing simulated has any."""
+        """The integers of a real report; a simulated one is refused."""
         if type(report) is not Report:
             raise ReportRefused(
-                "a report must be drawn by Mechanism.report to be sent, got "
+                "a report to send must be drawn by Mechanism.report, got "
                 f"{type(report).__name__}",
                 code="report_not_drawn",
             )
         if not self._is_of(report.mechanism):
             raise ReportRefused(
-                "a report must be drawn with its task's mechanism to be sent, and another "
+                "a report to send must be drawn with the mechanism of its task, and another "
                 f"{report.mechanism.name} drew this one",
                 code="report_of_another_mechanism",
             )
@@ -81,7 +81,7 @@ class ValueCode:
         return own is not None and (mechanism is own or mechanism.identity == own.identity)
 
     def text(self, numbers: tuple[int, ...]) -> str:
-        """As it travels."""
+        """The value as it is sent."""
         return base64url(self.raw(numbers))
 
     def raw(self, numbers: tuple[int, ...]) -> bytes:
@@ -93,7 +93,7 @@ class ValueCode:
         return b"".join(int(number).to_bytes(width, "big") for number in numbers)
 
     def parse_text(self, text: str) -> bytes:
-        """The bytes of a value somebody sent; refused unless written in the one way."""
+        """The bytes of a received value; refused unless in canonical form."""
         if len(text) != self.characters:
             raise _refused()
         try:
@@ -105,42 +105,44 @@ class ValueCode:
         return raw
 
     def numbers(self, raws: list[bytes]) -> tuple[Ints, NDArray[np.bool_]]:
-        """What each of many values says, (n, entries), and which can have been released.
+        """The integers of many values, (n, entries), and which rows are possible reports.
 
-        The others' rows mean nothing.
+        Other rows are undefined.
         """
         joined = np.frombuffer(b"".join(raws), dtype=np.uint8).reshape(
             len(raws), self.byte_count
         )
         if self.bits:
-            held = np.unpackbits(joined, axis=1, bitorder="little")
-            good = (held.sum(axis=1) == self.entries) & ~held[:, self.size :].any(axis=1)
-            found = np.zeros((len(raws), self.entries), dtype=np.int64)
-            found[good] = np.nonzero(held[good])[1].reshape(-1, self.entries)
-            return found, good
+            is_set = np.unpackbits(joined, axis=1, bitorder="little")
+            # Exactly `entries` bits, and none of the padding beyond the last label.
+            good = (is_set.sum(axis=1) == self.entries) & ~is_set[:, self.size :].any(axis=1)
+            labels = np.zeros((len(raws), self.entries), dtype=np.int64)
+            labels[good] = np.nonzero(is_set[good])[1].reshape(-1, self.entries)
+            return labels, good
         width = _width(self.size)
         digits = joined.reshape(len(raws), self.entries, width).astype(np.int64)
-        found = digits @ (256 ** np.arange(width - 1, -1, -1, dtype=np.int64))
-        good = np.asarray((found < self.size).all(axis=1))
+        numbers = digits @ (256 ** np.arange(width - 1, -1, -1, dtype=np.int64))
+        good = np.asarray((numbers < self.size).all(axis=1))
         if self.law is not None:
-            good &= self.law.possible(found)
-        return found, good
+            good &= self.law.possible(numbers)
+        return numbers, good
 
     def parse(self, text: str) -> tuple[int, ...]:
-        """The numbers of one value, or a refusal."""
-        found, good = self.numbers([self.parse_text(text)])
+        """The integers of one value; refused if it is not a possible report."""
+        numbers, good = self.numbers([self.parse_text(text)])
         if not good[0]:
             raise _refused()
-        return tuple(found[0].tolist())
+        return tuple(numbers[0].tolist())
 
 
 def _width(size: int) -> int:
-    """Bytes that hold every number below a size."""
+    """Bytes that hold every integer below ``size``."""
     return max(1, -(-(size - 1).bit_length() // 8))
 
 
 def _refused() -> ReportRefused:
     return ReportRefused(
-        "a value must be one that the task's mechanism releases, in its one form",
+        "a value must be a possible report of the task's mechanism, in canonical form, and is "
+        "not",
         code="report_value_malformed",
     )

@@ -1,4 +1,4 @@
-"""Checking a task without trusting whoever wrote it: all of it again, from the bytes alone."""
+"""Verify a task from its bytes alone, without trusting its author."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,32 +13,32 @@ from nomadp.zones import Zones, zones_of
 __all__ = ["Verified"]
 
 _FOLLOWS = {
-    True: "made again here, it is the same",
-    False: "NOT what its rule gives here: as private, but it is not what the task says",
-    None: "cannot be made again here; it is as private",
+    True: "reproduced here from the public rule",
+    False: "NOT REPRODUCED from the public rule: as private, but not what the task states",
+    None: "not reproducible here; as private in any case",
 }
 
 
 @dataclass(frozen=True)
 class Verified:
-    """A task whose id, hashes and ceilings were checked when its bundle was made."""
+    """The verification of a task; its id, hashes and limits were checked by its bundle."""
 
     bundle: TaskBundle
 
     @property
-    def promise(self) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         return Guarantee(self.bundle)
 
     @cached_property
     def follows(self) -> bool | None:
-        """Whether atlas or zones are what their public rule gives; None if nobody can tell."""
-        book = self.bundle.domain
-        if not isinstance(book, Zones):
-            return follows_its_recipe(book, self.bundle.locations)
-        if book.rule.startswith("polygons:"):
+        """Whether the public rule reproduces the codebook or zones; None if unknown."""
+        domain = self.bundle.domain
+        if not isinstance(domain, Zones):
+            return follows_its_recipe(domain, self.bundle.locations)
+        if domain.rule.startswith("polygons:"):
             return None
         try:
-            return zones_of(self.bundle.locations, book.rule) == book
+            return zones_of(self.bundle.locations, domain.rule) == domain
         except ExtraMissing:
             return None
         except DomainError:
@@ -46,24 +46,26 @@ class Verified:
 
     @property
     def ok(self) -> bool:
-        return self.promise.holds and self.follows is not False
+        return self.guarantee.holds and self.follows is not False
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "task_id": self.bundle.task.id,
             "ok": self.ok,
-            "law_keeps_epsilon": self.promise.holds,
+            "law_keeps_epsilon": self.guarantee.holds,
             "follows_its_rule": self.follows,
         }
 
     def lines(self) -> list[str]:
-        """What was checked, a line each."""
-        said, law = self.promise.as_dict(), "is within" if self.promise.holds else "EXCEEDS"
-        made = "zones" if self.bundle.task.is_oracle else "atlas"
+        """The results of the checks, one per line."""
+        ratio = self.guarantee.as_dict()["largest_ratio_at_most"]
+        epsilon = str(self.bundle.task.epsilon)
+        epsilon = f"({epsilon})" if "/" in epsilon else epsilon
+        law = "at most" if self.guarantee.holds else "EXCEEDS"
+        kind = "zones" if self.bundle.task.is_oracle else "codebook"
         return [
-            f"id           {self.bundle.task.id}: computed from the task itself",
-            "files        have the hashes that the task names",
-            f"law          the largest ratio, {said['largest_ratio_at_most']}, {law} e^"
-            f"{self.bundle.task.epsilon}",
-            f"{made:<13}{_FOLLOWS[self.follows]}",
+            f"id           {self.bundle.task.id} is the hash of the task",
+            "files        match the hashes in the task",
+            f"law          the largest ratio of probabilities is {ratio}, {law} e^{epsilon}",
+            f"{kind:<13}{_FOLLOWS[self.follows]}",
         ]
